@@ -1,0 +1,28 @@
+"""The one no-follow opener: every read and write of files that others can change goes through a `Root`.
+
+A root is chosen by a person and may itself be a link, so it is resolved once, to a directory handle. Below it
+each name is opened from the handle of the directory before it (openat) with O_NOFOLLOW, so a link swapped in
+between a check and an open leads nowhere: there is no check, only the open. Checking a real path first and
+opening it afterwards loses that race.
+
+Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes travel as surrogates
+(`os.fsdecode`). Pure: no Django.
+"""
+
+from __future__ import annotations
+
+from .paths import SafeFsError, TooLarge, UnsafePath, kind_of, split
+from .root import DEFAULT_LIMIT, Root
+from .walking import Found, Skipped
+
+__all__ = [
+    "DEFAULT_LIMIT",
+    "Found",
+    "Root",
+    "SafeFsError",
+    "Skipped",
+    "TooLarge",
+    "UnsafePath",
+    "kind_of",
+    "split",
+]
