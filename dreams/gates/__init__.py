@@ -1,0 +1,137 @@
+"""When a memory directory may dream: (facts, config, now) → [GateResult]. Pure.
+
+Cheapest first. The scheduler stops at the first closed gate, so that a quiet project costs a database row and
+one stat; the `gates` command evaluates all of them.
+
+`force` opens what only saves work (time, throttle, sessions, inputs) and supersedes an open proposal
+(review). It never opens the lock, a budget cap, or a switch that a person turned off (paused, project,
+memory); nor the agent's daily-log and remote modes, where a dream would be in the agent's way.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dreams.gates import rules
+from dreams.gates.config import GateConfig
+from dreams.gates.facts import (
+    LIVE_GRACE,
+    Facts,
+    InputsFact,
+    LockFact,
+    Mode,
+    SessionFact,
+    SpendingFact,
+    Switch,
+    detect_mode,
+    first_explicit,
+    is_live,
+)
+from dreams.gates.moments import day_start, month_start
+
+__all__ = [
+    "FORCEABLE",
+    "GATES",
+    "LIVE_GRACE",
+    "Facts",
+    "GateConfig",
+    "GateResult",
+    "InputsFact",
+    "LockFact",
+    "Mode",
+    "SessionFact",
+    "SpendingFact",
+    "Switch",
+    "day_start",
+    "detect_mode",
+    "evaluate",
+    "fingerprint",
+    "first_explicit",
+    "is_live",
+    "is_open",
+    "month_start",
+]
+
+_RULES: dict[str, Callable[[rules.Case], rules.Verdict]] = {
+    "paused": rules.paused,
+    "project": rules.project,
+    "review": rules.review,
+    "memory": rules.memory,
+    "mode": rules.mode,
+    "time": rules.time,
+    "throttle": rules.throttle,
+    "sessions": rules.sessions,
+    "inputs": rules.inputs,
+    "budget": rules.budget,
+    "lock": rules.lock,
+}
+GATES = tuple(_RULES)
+FORCEABLE = frozenset({"review", "time", "throttle", "sessions", "inputs"})
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One gate's answer. The reason is always there; `opens_at` (UTC) where the gate opens by waiting."""
+
+    name: str
+    passed: bool
+    reason: str
+    opens_at: datetime | None = None
+    cause: str = field(default="", compare=False, repr=False)
+
+    def as_json(self) -> dict[str, str | bool | None]:
+        """The four keys that the `gates` command prints; `opens_at` as ISO 8601."""
+        opens_at = self.opens_at.isoformat() if self.opens_at else None
+        return {"name": self.name, "passed": self.passed, "reason": self.reason, "opens_at": opens_at}
+
+
+def evaluate(
+    facts: Facts, config: GateConfig, now: datetime, *, force: bool = False, stop_at_first: bool = True
+) -> list[GateResult]:
+    """Results in gate order, all or up to the first closed one. Raises ValueError for a naive `now`."""
+    if now.utcoffset() is None:
+        raise ValueError("now needs an offset, as in 2026-03-01T12:00:00+00:00.")
+    case = rules.Case(facts, config, now)
+    results: list[GateResult] = []
+    for name in GATES:
+        results.append(_judge(name, case, force=force))
+        if stop_at_first and not results[-1].passed:
+            break
+    return results
+
+
+def is_open(results: Iterable[GateResult]) -> bool:
+    """True when every evaluated gate passed."""
+    return all(result.passed for result in results)
+
+
+def fingerprint(results: Iterable[GateResult]) -> str | None:
+    """The answer without the hours in it, to tell whether it changed: "open", or the first closed gate and why.
+
+    None when only the scan throttle is in the way: nobody has looked, so the last answer stands. (Kept, it
+    would alternate with the sessions' answer every ten minutes.)
+    """
+    closed = [result for result in results if not result.passed]
+    for result in closed:
+        if result.cause != rules.SCANNED:
+            return f"{result.name}: {result.cause}"
+    return None if closed else "open"
+
+
+def _judge(name: str, case: rules.Case, *, force: bool) -> GateResult:
+    try:
+        verdict = _RULES[name](case)
+    except OSError as error:
+        verdict = _unreadable(error)
+    if force and name in FORCEABLE and not verdict.passed:
+        also = " The new dream will supersede it." if name == "review" else ""
+        return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
+    return GateResult(name, *verdict)
+
+
+def _unreadable(error: OSError) -> rules.Verdict:
+    """A fact that cannot be had closes its gate: dreaming on a guess is worse than waiting."""
+    what = error.strerror or str(error) or type(error).__name__
+    place = f" ({error.filename})" if error.filename else ""
+    reason = f"Could not look: {what}{place}. Put that right, it is tried again at the next look."
+    return rules.Verdict(False, reason, None, f"error {what}")

@@ -1,0 +1,138 @@
+"""What is known about a project when it is asked whether it may dream.
+
+Cheap facts are values (one database row); expensive ones are callables without arguments, asked only when no
+earlier gate is closed. A callable may raise OSError: its gate is then closed, with that as the reason.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+LIVE_GRACE = timedelta(minutes=10)
+
+
+class Mode(StrEnum):
+    """How the agent works in this project."""
+
+    NORMAL = "normal"
+    DAILY_LOG = "daily-log"
+    REMOTE = "remote"
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A setting that is on or off, and where that was decided (shown to people)."""
+
+    on: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFact:
+    """One session as the session gate needs it; all of it comes from stored rows and one directory listing.
+
+    `root_id`: the session it was forked from, at any distance; its own id (or "") when it was not forked.
+    `given_back`: learned from once, but that dream was rolled back or its proposal superseded.
+    """
+
+    session_id: str
+    root_id: str
+    mtime_ns: int
+    live: bool = False
+    own: bool = False
+    given_back: bool = False
+    corrected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputsFact:
+    """Digests of all that a dream would read: now, and when the last dream read it (None: there was none)."""
+
+    current: str
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingFact:
+    """US dollars: what the next dream is expected to cost, and what was spent in the running day and month.
+
+    Days and months are those of `dreams.gates.day_start` and `month_start`. The rules engine is `free`.
+    """
+
+    free: bool = True
+    estimate: Decimal = Decimal(0)
+    today: Decimal = Decimal(0)
+    month: Decimal = Decimal(0)
+    project_month: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class LockFact:
+    """The consolidation lock. `held`: nobody else may take it now; `pid`: what stands in it, dead or alive.
+
+    `opens_at`: when a held lock goes stale. `error`: why the lock cannot be used at all, with the remedy.
+    """
+
+    held: bool = False
+    pid: int | None = None
+    since: datetime | None = None
+    opens_at: datetime | None = None
+    error: str = ""
+    holder: str = ""
+
+
+def _no_sessions() -> Sequence[SessionFact]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One project's facts. The defaults describe a project on which nothing but the evidence is missing.
+
+    `clock`: the lock file's mtime in ns, None for never; one stat. `agent_dreams`: the agent's own
+    `autoDreamEnabled`, shown only. `retry_at`: earliest next try after `failures` failed dreams in a row.
+    """
+
+    paused: bool = False
+    project_on: bool = True
+    agent_dreams: bool | None = None
+    open_proposal: str | None = None
+    memory: Switch = Switch(True, "the default")
+    mode: Mode = Mode.NORMAL
+    last_scan_at: datetime | None = None
+    retry_at: datetime | None = None
+    failures: int = 0
+    clock: Callable[[], int | None] = lambda: None
+    sessions: Callable[[], Sequence[SessionFact]] = _no_sessions
+    inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
+    spending: Callable[[], SpendingFact] = SpendingFact
+    lock: Callable[[], LockFact] = LockFact
+
+
+def is_live(registry_pid_alive: bool | None, last_byte_at: datetime, now: datetime) -> bool:
+    """True while a session may still be written to.
+
+    Its PID in the agent's registry is alive (True), else (dead, or None for not registered) until ten minutes
+    after its last byte: a killed agent leaves a registry entry, and a resumed one has none yet.
+    """
+    return registry_pid_alive is True or now - last_byte_at < LIVE_GRACE
+
+
+def first_explicit(choices: Iterable[tuple[str, bool | None]], default: bool) -> Switch:
+    """The first value that somebody set, with its source; callers list the person's own settings first."""
+    for source, value in choices:
+        if value is not None:
+            return Switch(value, source)
+    return Switch(default, "the default")
+
+
+def detect_mode(remote_environment: str | None, *, logs_written: bool, topic_files: int) -> Mode:
+    """Mode from `CLAUDE_CODE_REMOTE` and from what the memory directory holds.
+
+    Daily-log mode leaves `logs/` and no topic file; a directory that has both is tidied like any other.
+    """
+    if (remote_environment or "").strip().lower() not in ("", "0", "false", "no", "off"):
+        return Mode.REMOTE
+    return Mode.DAILY_LOG if logs_written and topic_files == 0 else Mode.NORMAL

@@ -1,0 +1,225 @@
+"""One function per gate: what is known → open or closed, why, and when it opens. Pure.
+
+A cause is the reason without the hours in it: two evaluations with the same cause gave the same answer.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from functools import cached_property
+from typing import NamedTuple
+
+from dreams.gates.config import GateConfig
+from dreams.gates.facts import Facts, LockFact, Mode, SpendingFact
+from dreams.gates.moments import from_ns, later, next_day, next_month, to_ns
+from dreams.gates.sessions import count_sessions
+from dreams.language.ages import ago, exact, until
+
+# The lock file is dated by the file system's clock, which may run a moment ahead of ours.
+_CLOCK_SKEW_NS = 2_000_000_000
+
+
+class Verdict(NamedTuple):
+    """What one gate says."""
+
+    passed: bool
+    reason: str
+    opens_at: datetime | None = None
+    cause: str = ""
+
+
+@dataclass
+class Case:
+    """One evaluation: the facts, the thresholds and the frozen moment; the clock is read at most once."""
+
+    facts: Facts
+    config: GateConfig
+    now: datetime
+    now_ns: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.now_ns = to_ns(self.now)
+
+    @cached_property
+    def clock(self) -> int | None:
+        """When this project was last consolidated, ns; None for never."""
+        return self.facts.clock()
+
+
+def paused(case: Case) -> Verdict:
+    if case.facts.paused:
+        return Verdict(
+            False, "Dreaming is paused everywhere; resume it on the settings page.", None, "paused"
+        )
+    return Verdict(True, "Dreaming is not paused.")
+
+
+def project(case: Case) -> Verdict:
+    if not case.facts.project_on:
+        return Verdict(False, "Dreams are off for this project; switch them on on its page.", None, "off")
+    note = {
+        True: "; the agent's own auto-dream is on too",
+        False: "; the agent's own auto-dream is off, which concerns only the agent",
+        None: "",
+    }[case.facts.agent_dreams]
+    return Verdict(True, f"Dreams are on for this project{note}.")
+
+
+def review(case: Case) -> Verdict:
+    proposal = case.facts.open_proposal
+    if proposal is not None:
+        return Verdict(
+            False, f"Proposal {proposal} waits for your review; decide on it first.", None, proposal
+        )
+    return Verdict(True, "No proposal waits for review.")
+
+
+def memory(case: Case) -> Verdict:
+    switch = case.facts.memory
+    if not switch.on:
+        reason = (
+            f"The agent's auto memory is off ({switch.source}); switch it on there to let memories be tidied."
+        )
+        return Verdict(False, reason, None, "off")
+    return Verdict(True, f"The agent's auto memory is on ({switch.source}).")
+
+
+def mode(case: Case) -> Verdict:
+    if case.facts.mode is Mode.DAILY_LOG:
+        reason = "Skipped: the agent keeps daily logs here and tidies them in its own way."
+        return Verdict(False, reason, None, Mode.DAILY_LOG)
+    if case.facts.mode is Mode.REMOTE:
+        reason = (
+            "Skipped: the agent runs in remote mode (CLAUDE_CODE_REMOTE is set), its memories live elsewhere."
+        )
+        return Verdict(False, reason, None, Mode.REMOTE)
+    return Verdict(True, "The agent works in its normal mode.")
+
+
+def time(case: Case) -> Verdict:
+    wait = exact(case.config.min_age)
+    last_ns = case.clock
+    if last_ns is None:
+        return Verdict(True, f"No dream yet, so the {wait} between dreams need no waiting.")
+    last = from_ns(last_ns)
+    opens_at = later(last, case.config.min_age) if last else None
+    if last is None or opens_at is None:
+        return Verdict(False, f"The lock file has an impossible date; {_REDATE}.", None, "impossible")
+    if opens_at <= case.now:
+        return Verdict(
+            True, f"{wait} since the last dream have passed; the last one was {ago(last, case.now)}."
+        )
+    if last_ns > case.now_ns + _CLOCK_SKEW_NS:
+        reason = (
+            f"The lock file says that the last dream was {until(last, case.now)}, so a clock was wrong; "
+            f"opens {until(opens_at, case.now)}. Or {_REDATE}."
+        )
+        return Verdict(False, reason, opens_at, "future")
+    reason = f"{wait} must pass since the last dream, which was {ago(min(last, case.now), case.now)}; {_opens(opens_at, case)}."
+    return Verdict(False, reason, opens_at, "recent")
+
+
+_REDATE = "correct it with touch on .consolidate-lock in the memory directory, or dream now by force"
+
+
+def throttle(case: Case) -> Verdict:
+    facts, now = case.facts, case.now
+    if facts.retry_at is not None and facts.retry_at > now:
+        times = "once" if facts.failures <= 1 else f"{facts.failures} times in a row"
+        reason = f"The last dream failed ({times}); tried again {until(facts.retry_at, now)}."
+        return Verdict(False, reason, facts.retry_at, f"back-off {facts.failures}")
+    wait = exact(case.config.scan_throttle)
+    # A scan from the future means that the clock was set back. Scanning once more harms nobody.
+    if facts.last_scan_at is None or facts.last_scan_at > now:
+        return Verdict(True, "The sessions have not been looked through yet.")
+    opens_at = later(facts.last_scan_at, case.config.scan_throttle)
+    if opens_at is not None and opens_at > now:
+        reason = f"The sessions are looked through every {wait} at most; {_opens(opens_at, case)}."
+        return Verdict(False, reason, opens_at, SCANNED)
+    return Verdict(True, f"The sessions were last looked through {ago(facts.last_scan_at, now)}.")
+
+
+SCANNED = "scanned"
+
+
+def sessions(case: Case) -> Verdict:
+    tally = count_sessions(case.facts.sessions(), case.clock, case.config.correction_weight)
+    needed = case.config.min_sessions
+    passed = tally.score >= needed
+    reason = f"{tally.in_words(needed)} {'since the last dream' if case.clock is not None else 'so far'}"
+    return Verdict(passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}")
+
+
+def inputs(case: Case) -> Verdict:
+    fact = case.facts.inputs()
+    if fact.last is None:
+        return Verdict(True, "There is no earlier dream to compare with.")
+    if fact.current == fact.last:
+        return Verdict(False, "Nothing changed since the last dream.", None, "unchanged")
+    return Verdict(True, "Sessions or memories changed since the last dream.")
+
+
+def budget(case: Case) -> Verdict:
+    spending, config = case.facts.spending(), case.config
+    if spending.free:
+        return Verdict(True, "The rules engine costs nothing.")
+    if config.dream_cap is not None and spending.estimate > config.dream_cap:
+        return _too_dear("one dream", config.dream_cap, spending.estimate)
+    for what, cap, spent, boundary in _caps(spending, config):
+        if cap is None:
+            continue
+        if spending.estimate > cap:
+            return _too_dear(what, cap, spending.estimate)
+        if spent >= cap or spent + spending.estimate > cap:
+            opens_at = boundary(case.now, config.zone)
+            reason = (
+                f"{_dollars(spent)} of the {_dollars(cap)} for {what} are spent and a dream takes about "
+                f"{_dollars(spending.estimate)}; {_opens(opens_at, case)}."
+            )
+            return Verdict(False, reason, opens_at, what)
+    return Verdict(True, f"About {_dollars(spending.estimate)} for this dream is within the budget.")
+
+
+def lock(case: Case) -> Verdict:
+    fact = case.facts.lock()
+    if fact.error:
+        return Verdict(False, fact.error, None, f"error {fact.error}")
+    if not fact.held:
+        left = f"; process {fact.pid} left it behind" if fact.pid is not None else ""
+        return Verdict(True, f"The lock is free{left}.")
+    return Verdict(False, _held(fact, case), fact.opens_at, f"held by {fact.pid}")
+
+
+def _held(fact: LockFact, case: Case) -> str:
+    holder = fact.holder or (f"process {fact.pid}" if fact.pid is not None else "another process")
+    since = f", since {ago(fact.since, case.now)}" if fact.since else ""
+    latest = f", or {until(fact.opens_at, case.now)}" if fact.opens_at else ""
+    return f"The lock is held by {holder}{since}; it opens when that is done{latest}."
+
+
+_Boundary = Callable[[datetime, tzinfo], datetime]
+
+
+def _caps(spending: SpendingFact, config: GateConfig) -> list[tuple[str, Decimal | None, Decimal, _Boundary]]:
+    return [
+        ("today", config.day_cap, spending.today, next_day),
+        ("this month", config.month_cap, spending.month, next_month),
+        ("this project this month", config.project_cap, spending.project_month, next_month),
+    ]
+
+
+def _too_dear(what: str, cap: Decimal, estimate: Decimal) -> Verdict:
+    reason = (
+        f"A dream takes about {_dollars(estimate)}, over the {_dollars(cap)} for {what}; "
+        "raise the cap or choose the rules engine, which is free."
+    )
+    return Verdict(False, reason, None, f"over {what}")
+
+
+def _dollars(amount: Decimal) -> str:
+    return f"${amount:,.2f}"
+
+
+def _opens(moment: datetime, case: Case) -> str:
+    return f"opens {until(moment, case.now)}"
