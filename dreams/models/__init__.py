@@ -1,0 +1,56 @@
+"""Every table, by what it is about."""
+
+from dreams.models.auditlog import AuditEntry
+from dreams.models.config import LoginLink, Override, Policy
+from dreams.models.dreams import DreamRun, DreamSession, Turn
+from dreams.models.memories import Blob, Memory, Version
+from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
+from dreams.models.proposals import (
+    Application,
+    AppliedFile,
+    Decision,
+    Evidence,
+    FileChange,
+    Finding,
+    Hunk,
+    LedgerEntry,
+    LeftOut,
+    Operation,
+    Proposal,
+)
+from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.models.usage import Price
+
+__all__ = [
+    "Application",
+    "AppliedFile",
+    "AuditEntry",
+    "Blob",
+    "Decision",
+    "DreamRun",
+    "DreamSession",
+    "Evidence",
+    "FileChange",
+    "Finding",
+    "GateEvaluation",
+    "Hunk",
+    "LedgerEntry",
+    "LeftOut",
+    "LockHold",
+    "LoginLink",
+    "Memory",
+    "MemoryWrite",
+    "Operation",
+    "Override",
+    "Policy",
+    "Price",
+    "Project",
+    "Prompt",
+    "Proposal",
+    "RequestUsage",
+    "Session",
+    "TranscriptFile",
+    "TranscriptFolder",
+    "Turn",
+    "Version",
+]

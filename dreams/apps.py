@@ -1,0 +1,11 @@
+"""The one Django app."""
+
+from django.apps import AppConfig
+
+
+class DreamsConfig(AppConfig):
+    name = "dreams"
+    verbose_name = "memoryweb"
+
+    def ready(self) -> None:
+        from dreams import checks  # noqa: F401, PLC0415 - registering needs the app registry

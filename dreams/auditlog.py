@@ -1,0 +1,107 @@
+"""The one way to write the audit log, and to check that nobody has changed it.
+
+Each entry's hash covers its own fields and the hash of the entry before. Contents never stand in it: sha256s do.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams.models import AuditEntry, Project
+
+# Registered actions: a typo must not make a new kind of entry that no filter shows.
+ACTIONS = {
+    "login.link": "Login link made",
+    "login": "Logged in",
+    "dream.requested": "Dream requested",
+    "dream.cancelled": "Dream cancelled",
+    "dream.ended": "Dream ended",
+    "proposal.made": "Proposal made",
+    "proposal.superseded": "Proposal superseded",
+    "review.decided": "Decided",
+    "review.finding_confirmed": "Finding confirmed",
+    "review.submitted": "Review submitted",
+    "apply.done": "Applied",
+    "apply.failed": "Apply failed",
+    "apply.rebased": "Rebased",
+    "apply.recovered": "Recovered",
+    "rollback.done": "Undone",
+    "lock.healed": "Lock healed",
+    "setting.changed": "Setting changed",
+    "policy.changed": "Policy changed",
+    "project.trusted": "Project trusted",
+    "history.purged": "History purged",
+}
+
+
+class UnknownAction(KeyError):
+    """An action that is not registered in ACTIONS."""
+
+
+def record(
+    action: str,
+    *,
+    actor: str = "",
+    project: Project | None = None,
+    object_id: str = "",
+    batch: str = "",
+    **data: Any,
+) -> AuditEntry:
+    """Append one entry. `data` is JSON: sha256s, counts, names of settings; never contents."""
+    if action not in ACTIONS:
+        raise UnknownAction(action)
+    with transaction.atomic():
+        last = AuditEntry.objects.select_for_update().order_by("-number").first()
+        entry = AuditEntry(
+            number=last.number + 1 if last else 1,
+            at=timezone.now(),
+            action=action,
+            actor=actor,
+            project_id_was=project.pk if project else None,
+            project_label=str(project) if project else "",
+            object_id=object_id,
+            batch=batch,
+            data=data,
+            prev_hash=last.hash if last else "",
+        )
+        entry.hash = _digest(entry)
+        entry.save(force_insert=True)
+    return entry
+
+
+def verify_chain() -> list[str]:
+    """What is wrong with the chain, a line each; empty when every entry is as it was written."""
+    problems: list[str] = []
+    previous = ""
+    expected = 1
+    for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=1000):
+        if entry.number != expected:
+            problems.append(f"Audit entries {expected} to {entry.number - 1} are missing.")
+        if entry.prev_hash != previous:
+            problems.append(f"Audit entry {entry.number} does not follow the one before it.")
+        if entry.hash != _digest(entry):
+            problems.append(f"Audit entry {entry.number} was changed after it was written.")
+        previous, expected = entry.hash, entry.number + 1
+    return problems
+
+
+def _digest(entry: AuditEntry) -> str:
+    fields = [
+        entry.number,
+        entry.at.astimezone(dt.UTC).isoformat(),
+        entry.action,
+        entry.actor,
+        entry.project_id_was,
+        entry.project_label,
+        entry.object_id,
+        entry.batch,
+        entry.data,
+        entry.prev_hash,
+    ]
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

@@ -1,0 +1,48 @@
+"""Bytes by sha256 in the database, for the pages and for decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dreams import text
+from dreams.models import Blob
+
+
+class MissingBlob(LookupError):
+    """No bytes are kept under this sha256; the message names it."""
+
+
+def put(data: bytes) -> str:
+    """Keep `data`; returns its sha256. Keeping it twice is one row."""
+    return put_many([data])[0]
+
+
+def put_many(items: Iterable[bytes]) -> list[str]:
+    rows = [Blob(sha256=text.sha256(data), data=data, size=len(data)) for data in items]
+    unique = {row.sha256: row for row in rows}
+    Blob.objects.bulk_create(unique.values(), ignore_conflicts=True, batch_size=200)
+    return [row.sha256 for row in rows]
+
+
+def get(sha: str) -> bytes:
+    """The bytes; an empty `sha` is a file that does not exist, and has none. Raises MissingBlob."""
+    if not sha:
+        return b""
+    data = Blob.objects.filter(sha256=sha).values_list("data", flat=True).first()
+    if data is None:
+        raise MissingBlob(f"No bytes are kept for {sha}. Run `manage.py verify` to see what else is missing.")
+    return bytes(data)
+
+
+def get_text(sha: str) -> str:
+    return text.decode(get(sha))
+
+
+def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
+    """Those of `shas` that are kept; one query per 500."""
+    wanted = sorted({sha for sha in shas if sha})
+    found: dict[str, bytes] = {}
+    for start in range(0, len(wanted), 500):
+        rows = Blob.objects.filter(sha256__in=wanted[start : start + 500]).values_list("sha256", "data")
+        found.update((sha, bytes(data)) for sha, data in rows)
+    return found

@@ -1,0 +1,164 @@
+"""What an engine is given, what it may do, and what it hands back.
+
+An engine works on the workspace only. Each change it makes is an `Edit`: one step on one file with a reason and
+evidence. Edits that share an operation key only make sense together and are decided together.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, Protocol
+
+from dreams.conf import Config
+from dreams.workspace import Workspace
+
+Phase = Literal["orient", "gather", "consolidate", "prune"]
+OperationKind = Literal["learn", "merge", "date", "index", "demote", "update", "prune", "edit", "undo"]
+EvidenceSource = Literal["transcript", "memory", "file", "history", "repository"]
+FateKind = Literal["kept-in", "merged-into", "superseded-by", "stated"]
+
+
+class Cancelled(Exception):
+    """A person cancelled the dream, or its worker is told to stop."""
+
+
+class EngineError(Exception):
+    """The engine cannot go on; the message is one line for a person, with the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A quote that speaks for an edit. `line_no` is 1-based; `offset` is the byte offset of that line."""
+
+    source: EvidenceSource
+    quote: str
+    place: str = ""
+    session_pk: int | None = None
+    line_no: int | None = None
+    offset: int | None = None
+    role: str = ""
+    at: dt.datetime | None = None
+    context: str = ""
+    found: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """Where a removed line went. `text` is the line as it stood, without its line end."""
+
+    text: str
+    kind: FateKind
+    target_path: str = ""
+    target_text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One step on one file: its whole text before and after (None: the file does not exist), and why."""
+
+    path: str
+    before: str | None
+    after: str | None
+    operation: str
+    kind: OperationKind
+    reason: str
+    citations: tuple[Citation, ...] = ()
+    fates: tuple[Fate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBrief:
+    """A session to learn from: bytes `from_byte` to `to_byte` of its transcript are new."""
+
+    pk: int
+    session_id: str
+    path: Path
+    title: str
+    started_at: dt.datetime | None
+    last_at: dt.datetime | None
+    from_byte: int
+    to_byte: int
+    corrections: int
+    prompts: tuple[PromptBrief, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBrief:
+    """What a person typed in the new part of a session."""
+
+    text: str
+    line_no: int
+    offset: int
+    at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class LineDate:
+    """When a line of a memory was first seen, and how that is known."""
+
+    day: dt.date
+    source: EvidenceSource
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything an engine may know. `line_dates[path]` has one entry per line of that file, None where unknown."""
+
+    project_name: str
+    repo_dir: Path | None
+    workspace: Workspace
+    sessions: Sequence[SessionBrief]
+    line_dates: Mapping[str, Sequence[LineDate | None]]
+    config: Config
+    now: dt.datetime
+    time_zone: dt.tzinfo
+
+
+@dataclass(slots=True)
+class Usage:
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_creation_tokens: int = 0
+    cost_usd: Decimal | None = Decimal(0)
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the engine did. The final texts stand in the workspace; `edits` say how they came to be, in order."""
+
+    edits: list[Edit] = field(default_factory=list)
+    summary: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Reporter(Protocol):
+    """How an engine tells what it does. Every call may raise Cancelled."""
+
+    def turn(
+        self,
+        phase: Phase,
+        text: str,
+        *,
+        tools: Sequence[Mapping[str, object]] = (),
+        files: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
+        usage: Usage | None = None,
+    ) -> None: ...
+
+    def checkpoint(self) -> None:
+        """Call at least once a second of work: raises Cancelled when the dream is to stop."""
+
+
+class Engine(Protocol):
+    name: str
+
+    def run(self, job: Job, report: Reporter) -> Outcome: ...

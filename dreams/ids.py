@@ -1,0 +1,22 @@
+"""Public ids: one letter for the kind and eight characters of 0-9a-z, from the system's secure random source."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+PATTERN = re.compile(r"[a-z][0-9a-z]{8}")
+
+
+def new_id(kind: str) -> str:
+    """`kind` is one letter: d for a dream, p for a proposal."""
+    return kind + "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def dream_id() -> str:
+    return new_id("d")
+
+
+def proposal_id() -> str:
+    return new_id("p")

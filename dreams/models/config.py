@@ -1,0 +1,73 @@
+"""What a person set: overrides of settings, policies, and one-time login links."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Coalesce
+
+from dreams.models.projects import Project
+
+
+class Override(models.Model):
+    """A setting given in the pages, for one project or for everywhere (`dreams.conf`)."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, null=True, blank=True, related_name="overrides"
+    )
+    key = models.CharField(max_length=60)
+    value = models.JSONField()
+    changed_at = models.DateTimeField(auto_now=True)
+    changed_by = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Coalesce("project", 0), "key", name="override_once")]
+        ordering = ["key"]
+
+    def __str__(self) -> str:
+        return f"{self.key} = {self.value}"
+
+
+class Policy(models.Model):
+    """What may be applied without a person: per project (empty: all) and memory type (empty: any), by operation."""
+
+    class Operation(models.TextChoices):
+        ADD = "add", "Add"
+        CHANGE = "change", "Change"
+        REMOVE = "remove", "Remove"
+
+    class Action(models.TextChoices):
+        REVIEW = "review", "A person reviews"
+        AUTO = "auto", "Apply without asking"
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, null=True, blank=True, related_name="policies"
+    )
+    memory_type = models.CharField(
+        max_length=40, blank=True, help_text="user, feedback, project, reference, index; empty: any."
+    )
+    operation = models.CharField(max_length=10, choices=Operation)
+    action = models.CharField(max_length=10, choices=Action, default=Action.REVIEW)
+    changed_at = models.DateTimeField(auto_now=True)
+    changed_by = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Coalesce("project", 0), "memory_type", "operation", name="policy_once")
+        ]
+        ordering = ["project", "memory_type", "operation"]
+        verbose_name_plural = "policies"
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.memory_type or 'any'}: {self.action}"
+
+
+class LoginLink(models.Model):
+    """A one-time login: only the token's hash is kept."""
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"made {self.made_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,127 @@
+"""One run of an engine over one project, and what it did turn by turn."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from dreams import ids
+from dreams.models.projects import Project
+from dreams.models.sessions import Session
+
+
+class DreamRun(models.Model):
+    """A dream. Nothing leaves a terminal state (completed, failed, killed)."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "Waiting to start"
+        RUNNING = "running", "Dreaming"
+        COMPLETED = "completed", "Completed"
+        FAILED = "failed", "Failed"
+        KILLED = "killed", "Cancelled"
+
+    class Phase(models.TextChoices):
+        ORIENT = "orient", "Orient"
+        GATHER = "gather", "Gather"
+        CONSOLIDATE = "consolidate", "Consolidate"
+        PRUNE = "prune", "Prune"
+
+    class Trigger(models.TextChoices):
+        SCHEDULE = "schedule", "Schedule"
+        PAGE = "page", "Page"
+        COMMAND = "command", "Command"
+
+    TERMINAL = frozenset({"completed", "failed", "killed"})
+
+    public_id = models.CharField(max_length=9, unique=True, default=ids.dream_id)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="dreams")
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING, db_index=True)
+    phase = models.CharField(max_length=12, choices=Phase, blank=True)
+    engine = models.CharField(max_length=20)
+    model = models.CharField(max_length=100, blank=True)
+    trigger = models.CharField(max_length=10, choices=Trigger)
+    forced = models.BooleanField(default=False)
+    requested_by = models.CharField(max_length=150, blank=True, help_text="Empty: the scheduler.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="A running dream whose lease is over has lost its worker."
+    )
+    worker_pid = models.IntegerField(null=True, blank=True)
+    worker_started = models.FloatField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(
+        default=0, help_text="Claims: the queue does not count killed workers."
+    )
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True, help_text="One line for a person.")
+    summary = models.TextField(blank=True, help_text="What the engine says it did.")
+    inputs_hash = models.CharField(max_length=64, blank=True)
+    snapshot_commit = models.CharField(max_length=40, blank=True)
+    left_out = models.JSONField(
+        default=list, blank=True, help_text="Hunks a person rejected before: [{path, hunk, why}]."
+    )
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    cache_read_tokens = models.BigIntegerField(default=0)
+    cache_creation_tokens = models.BigIntegerField(default=0)
+    cost_usd = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Null: no price known."
+    )
+    told_at = models.DateTimeField(null=True, blank=True, help_text="A person is told once.")
+    sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["project", "-created_at"])]
+        constraints = [
+            # The last fence against two dreams of one project: a second claim fails in the database.
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(status__in=["pending", "running"]),
+                name="one_dream_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in self.TERMINAL
+
+
+class DreamSession(models.Model):
+    """A session that a dream reviewed, and which bytes of it."""
+
+    dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="reviewed")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="reviewed_by")
+    from_byte = models.BigIntegerField(default=0)
+    to_byte = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dream", "session"], name="session_once_per_dream")]
+
+    def __str__(self) -> str:
+        return f"{self.dream}: {self.session}"
+
+
+class Turn(models.Model):
+    """One message of the engine."""
+
+    dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="turns")
+    number = models.PositiveIntegerField()
+    phase = models.CharField(max_length=12, choices=DreamRun.Phase)
+    text = models.TextField(blank=True)
+    tools = models.JSONField(default=list, blank=True, help_text="[{name, input, refused, ms, output}]")
+    files = models.JSONField(default=list, blank=True, help_text="Paths touched in this turn.")
+    counts = models.JSONField(default=dict, blank=True, help_text="What was counted, by plain name.")
+    at = models.DateTimeField()
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+
+    class Meta:
+        ordering = ["dream", "number"]
+        constraints = [models.UniqueConstraint(fields=["dream", "number"], name="turn_number_once")]
+
+    def __str__(self) -> str:
+        return f"{self.dream} turn {self.number}"

@@ -1,0 +1,89 @@
+"""Memories, every state of them that was seen or written, and the bytes of each state."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from dreams.models.projects import Project
+
+
+class Blob(models.Model):
+    """Bytes by their sha256. Kept for the pages; the bare repository keeps them too, and survives this table's loss."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    data = models.BinaryField()
+    size = models.BigIntegerField()
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class Memory(models.Model):
+    """One Markdown file below a memory directory."""
+
+    class Kind(models.TextChoices):
+        INDEX = "index", "Index"
+        TOPIC = "topic", "Memory"
+        TEAM = "team", "Team memory"
+        LOG = "log", "Log"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memories")
+    path = models.CharField(max_length=1000, help_text="Relative to the memory directory.")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.TOPIC)
+    type = models.CharField(
+        max_length=40, blank=True, help_text="user, feedback, project, reference, or what the file says."
+    )
+    name = models.CharField(max_length=300, blank=True)
+    description = models.TextField(blank=True)
+    pinned = models.BooleanField(default=False)
+    sha256 = models.CharField(max_length=64, blank=True, help_text="Its bytes as last seen.")
+    size = models.BigIntegerField(default=0)
+    lines = models.IntegerField(default=0)
+    mode = models.IntegerField(default=0o644)
+    mtime_ns = models.BigIntegerField(default=0)
+    inode = models.BigIntegerField(default=0)
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(null=True, blank=True)
+    gone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "path"], name="memory_unique_per_project")]
+        ordering = ["path"]
+        verbose_name_plural = "memories"
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Version(models.Model):
+    """One state of a memory: its bytes, when it was seen or written, and by whom."""
+
+    class Origin(models.TextChoices):
+        FOUND = "found", "Found"
+        OUTSIDE = "outside", "Edited outside"
+        APPLY = "apply", "Applied"
+        ROLLBACK = "rollback", "Rolled back"
+        RESTORE = "restore", "Restored"
+        EDIT = "edit", "Edited by hand"
+        FORGET = "forget", "Forgotten"
+        REDACTION = "redaction", "Redacted"
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="Empty: the file was removed.")
+    size = models.BigIntegerField(default=0)
+    mode = models.IntegerField(default=0o644)
+    mtime_ns = models.BigIntegerField(default=0)
+    at = models.DateTimeField()
+    origin = models.CharField(max_length=10, choices=Origin)
+    proposal = models.ForeignKey(
+        "dreams.Proposal", on_delete=models.SET_NULL, null=True, blank=True, related_name="versions"
+    )
+    actor = models.CharField(max_length=150, blank=True, help_text="Empty: the system, or someone outside.")
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["memory", "-at"])]
+
+    def __str__(self) -> str:
+        return f"{self.memory} at {self.at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,108 @@
+"""Where memories and sessions come from: projects, their transcript folders, and who holds a project's lock."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Project(models.Model):
+    """One memory directory with its transcript folders and repository. The directory may not exist yet."""
+
+    class Kind(models.TextChoices):
+        AUTO = "auto", "Auto memory"
+        AGENT = "agent", "Agent memory"
+
+    host = models.CharField(
+        max_length=255, help_text="The machine whose files these are; work is queued to it."
+    )
+    memory_dir = models.TextField(help_text="Absolute path.")
+    slug = models.CharField(max_length=300, db_index=True)
+    name = models.CharField(max_length=200, help_text="What a person calls it: the repository's folder name.")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.AUTO)
+    scope = models.CharField(max_length=10, blank=True, help_text="user, project or local, for agent memory.")
+    agent_name = models.CharField(max_length=200, blank=True)
+    root = models.TextField(blank=True, help_text="The agent's config folder it was found below.")
+    repo_dir = models.TextField(blank=True, help_text="The repository, as the sessions' cwd names it.")
+    trusted = models.BooleanField(
+        default=False,
+        help_text="The person trusts this repository's own settings, such as autoMemoryDirectory.",
+    )
+    agent_settings = models.JSONField(
+        default=dict, blank=True, help_text="The agent's own switches and where each comes from."
+    )
+    mode = models.CharField(
+        max_length=20, blank=True, help_text="daily-log or remote: the agent looks after itself."
+    )
+    history_key = models.CharField(
+        max_length=64, unique=True, help_text="Folder name of the bare repository."
+    )
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+    gone_at = models.DateTimeField(null=True, blank=True)
+    last_consolidated_at = models.DateTimeField(
+        null=True, blank=True, help_text="The lock file's mtime when last seen."
+    )
+    last_session_at = models.DateTimeField(null=True, blank=True)
+    sessions_scanned_at = models.DateTimeField(null=True, blank=True, help_text="For the scan throttle.")
+    inputs_hash = models.CharField(max_length=64, blank=True, help_text="Inputs of the last completed dream.")
+    failures = models.PositiveIntegerField(default=0, help_text="Failed dreams in a row.")
+    not_before = models.DateTimeField(null=True, blank=True, help_text="Back-off after failures.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "memory_dir"], name="project_unique_per_host")]
+        ordering = ["name", "slug"]
+
+    def __str__(self) -> str:
+        return self.name or self.slug
+
+
+class TranscriptFolder(models.Model):
+    """A folder of transcripts. Worktrees and subfolders of a repository share one memory directory."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="folders")
+    path = models.TextField()
+    slug = models.CharField(max_length=300)
+    cwd = models.TextField(blank=True, help_text="As its records say; a slug is never decoded.")
+    gone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "path"], name="folder_unique_per_project")]
+        ordering = ["path"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class LockHold(models.Model):
+    """Our own record of a held `.consolidate-lock`: what a crash needs to be healed without costing a day.
+
+    The row exists while we hold the lock. The file carries only a PID; the start time that tells a reused PID
+    apart, and the prior mtime, stand here.
+    """
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="lock_hold")
+    pid = models.IntegerField()
+    process_started = models.FloatField(help_text="Seconds since the epoch, as the system reports it.")
+    prior_mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Null: there was no lock file.")
+    prior_body = models.BinaryField(default=bytes, help_text="What the lock file held before.")
+    taken_at = models.DateTimeField()
+    purpose = models.CharField(max_length=20, help_text="dream, apply or rollback.")
+
+    def __str__(self) -> str:
+        return f"{self.project} held by {self.pid}"
+
+
+class GateEvaluation(models.Model):
+    """An evaluation whose answer differed from the one before: a line of the project's timeline."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="gate_evaluations")
+    at = models.DateTimeField(db_index=True)
+    open = models.BooleanField()
+    results = models.JSONField(help_text="[{name, passed, reason, opens_at}]")
+    fingerprint = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["-at"]
+        indexes = [models.Index(fields=["project", "-at"])]
+
+    def __str__(self) -> str:
+        return f"{self.project}: {'open' if self.open else 'closed'}"

@@ -1,0 +1,359 @@
+"""What a dream, a rollback or a hand wants to change, what is said about it, and what was decided.
+
+Texts are never stored here: rows hold sha256s of blobs and line ranges in them.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from dreams import ids
+from dreams.models.dreams import DreamRun
+from dreams.models.projects import Project
+from dreams.models.sessions import Session
+
+
+class Proposal(models.Model):
+    """Changes waiting for, or past, a decision."""
+
+    class Origin(models.TextChoices):
+        DREAM = "dream", "Dream"
+        ROLLBACK = "rollback", "Undo"
+        RESTORE = "restore", "Restore"
+        EDIT = "edit", "Edit by hand"
+        FORGET = "forget", "Forget"
+        REDACTION = "redaction", "Redaction"
+
+    class State(models.TextChoices):
+        OPEN = "open", "To review"
+        SUBMITTED = "submitted", "Submitted"
+        APPLIED = "applied", "Applied"
+        REJECTED = "rejected", "Rejected"
+        SUPERSEDED = "superseded", "Superseded"
+
+    public_id = models.CharField(max_length=9, unique=True, default=ids.proposal_id)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="proposals")
+    dream = models.OneToOneField(
+        DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="proposal"
+    )
+    origin = models.CharField(max_length=10, choices=Origin)
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_index=True)
+    summary = models.TextField(blank=True, help_text="Why, in a sentence or two.")
+    undoes = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_by"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=150, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    submitted_by = models.CharField(max_length=150, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True, help_text="Applied, rejected or superseded.")
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["project", "-created_at"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(state__in=["open", "submitted"], origin="dream"),
+                name="one_open_dream_proposal",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class FileChange(models.Model):
+    """One file of a proposal: the state it starts from and the state it wants."""
+
+    class Kind(models.TextChoices):
+        ADD = "add", "Added"
+        MODIFY = "modify", "Changed"
+        DELETE = "delete", "Removed"
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="files")
+    path = models.CharField(max_length=1000)
+    kind = models.CharField(max_length=10, choices=Kind)
+    memory_type = models.CharField(max_length=40, blank=True)
+    base_sha = models.CharField(max_length=64, blank=True, help_text="Empty: the file does not exist.")
+    new_sha = models.CharField(max_length=64, blank=True, help_text="Empty: the file is removed.")
+    mode = models.IntegerField(null=True, blank=True, help_text="Set where a rollback restores it.")
+    mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Set where a rollback restores it.")
+    rebased_from = models.CharField(
+        max_length=64, blank=True, help_text="The base before it changed outside."
+    )
+    rebase_confirmed = models.BooleanField(
+        default=True, help_text="False: changed since, waits for one confirmation."
+    )
+    conflict = models.JSONField(
+        null=True, blank=True, help_text="Chunks that could not be merged, with the choices made."
+    )
+    viewed_sha = models.CharField(max_length=64, blank=True, help_text="The state a person ticked as viewed.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["proposal", "path"], name="path_once_per_proposal")]
+        ordering = ["path"]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Operation(models.Model):
+    """Hunks that only make sense together, with the reason for them."""
+
+    class Kind(models.TextChoices):
+        LEARN = "learn", "Learnt"
+        MERGE = "merge", "Merged"
+        DATE = "date", "Dated"
+        INDEX = "index", "Index"
+        DEMOTE = "demote", "Demoted"
+        UPDATE = "update", "Outdated"
+        PRUNE = "prune", "Pruned"
+        EDIT = "edit", "Edited"
+        UNDO = "undo", "Undone"
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="operations")
+    key = models.CharField(max_length=40)
+    kind = models.CharField(max_length=10, choices=Kind)
+    reason = models.TextField(help_text="A sentence for a person.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["proposal", "key"], name="operation_once_per_proposal")
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class Hunk(models.Model):
+    """A run of lines that leaves and a run that arrives: the unit of decision."""
+
+    class Verdict(models.TextChoices):
+        PENDING = "pending", "Undecided"
+        APPROVED = "approved", "Approved"
+        REJECTED = "rejected", "Rejected"
+        EDITED = "edited", "Edited"
+
+    TAKEN = frozenset({"approved", "edited"})
+
+    file = models.ForeignKey(FileChange, on_delete=models.CASCADE, related_name="hunks")
+    operation = models.ForeignKey(Operation, on_delete=models.SET_NULL, null=True, related_name="hunks")
+    hunk_id = models.CharField(
+        max_length=20, db_index=True, help_text="From content, not line numbers: it survives a rebase."
+    )
+    number = models.PositiveIntegerField()
+    base_start = models.IntegerField(help_text="0-based line in the base.")
+    base_count = models.IntegerField()
+    new_start = models.IntegerField(help_text="0-based line in the new text.")
+    new_count = models.IntegerField()
+    verdict = models.CharField(max_length=10, choices=Verdict, default=Verdict.PENDING)
+    verdict_base_sha = models.CharField(
+        max_length=64, blank=True, help_text="The base the decision was made on."
+    )
+    edited_sha = models.CharField(
+        max_length=64, blank=True, help_text="The text a person put in place of the new lines."
+    )
+    decided_by = models.CharField(max_length=150, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decide_reason = models.CharField(max_length=500, blank=True)
+    applied_in = models.ForeignKey(
+        "dreams.Application", on_delete=models.SET_NULL, null=True, blank=True, related_name="hunks"
+    )
+    undone_in = models.ForeignKey(
+        "dreams.Application", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_hunks"
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["file", "hunk_id"], name="hunk_once_per_file")]
+        ordering = ["file", "number"]
+
+    def __str__(self) -> str:
+        return self.hunk_id
+
+    @property
+    def is_taken(self) -> bool:
+        return self.verdict in self.TAKEN
+
+
+class Evidence(models.Model):
+    """A quote that speaks for a change, with where it stands and who said it. Kept here, as agents delete transcripts."""
+
+    class Source(models.TextChoices):
+        TRANSCRIPT = "transcript", "Session"
+        MEMORY = "memory", "Memory"
+        FILE = "file", "File's date"
+        HISTORY = "history", "History"
+        REPOSITORY = "repository", "Repository"
+
+    hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, related_name="evidence")
+    source = models.CharField(max_length=12, choices=Source)
+    session = models.ForeignKey(Session, on_delete=models.SET_NULL, null=True, blank=True)
+    place = models.TextField(blank=True, help_text="Transcript path or memory path.")
+    line_no = models.IntegerField(null=True, blank=True, help_text="1-based.")
+    offset = models.BigIntegerField(null=True, blank=True)
+    role = models.CharField(max_length=20, blank=True, help_text="user, assistant, tool …")
+    at = models.DateTimeField(null=True, blank=True)
+    quote = models.TextField()
+    line_hash = models.CharField(max_length=64, blank=True)
+    context = models.TextField(blank=True)
+    found = models.BooleanField(default=True, help_text="The quote was found where it is said to stand.")
+    note = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["hunk", "id"]
+
+    def __str__(self) -> str:
+        return self.quote[:80]
+
+
+class LedgerEntry(models.Model):
+    """Where a removed line went."""
+
+    class Fate(models.TextChoices):
+        KEPT = "kept-in", "Kept in"
+        MERGED = "merged-into", "Merged into"
+        SUPERSEDED = "superseded-by", "Superseded by"
+        STATED = "stated", "Left out because"
+        UNEXPLAINED = "unexplained", "Not explained"
+
+    hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, related_name="ledger")
+    text = models.TextField(help_text="What left.")
+    fate = models.CharField(max_length=14, choices=Fate)
+    target_path = models.CharField(max_length=1000, blank=True)
+    target_line = models.IntegerField(null=True, blank=True)
+    target_text = models.TextField(blank=True)
+    note = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["hunk", "id"]
+        verbose_name_plural = "ledger entries"
+
+    def __str__(self) -> str:
+        return f"{self.fate}: {self.text[:60]}"
+
+
+class Finding(models.Model):
+    """What a check says about a change."""
+
+    class Severity(models.TextChoices):
+        REFUSE = "refuse", "Refused"
+        BLOCK = "block", "Blocks until confirmed"
+        WARN = "warn", "Warning"
+        INFO = "info", "Note"
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="findings")
+    file = models.ForeignKey(
+        FileChange, on_delete=models.CASCADE, null=True, blank=True, related_name="findings"
+    )
+    hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, null=True, blank=True, related_name="findings")
+    key = models.CharField(
+        max_length=40, help_text="From content, so that a confirmation survives a new check."
+    )
+    check_name = models.CharField(max_length=30, help_text="ledger, evidence, secrets …")
+    code = models.CharField(max_length=60)
+    severity = models.CharField(max_length=6, choices=Severity)
+    message = models.TextField()
+    remedy = models.TextField(blank=True)
+    line_no = models.IntegerField(null=True, blank=True, help_text="1-based, in the new text.")
+    confirmed_by = models.CharField(max_length=150, blank=True)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["proposal", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.message[:80]}"
+
+    @property
+    def stands_in_the_way(self) -> bool:
+        return self.severity == self.Severity.REFUSE or (
+            self.severity == self.Severity.BLOCK and self.confirmed_at is None
+        )
+
+
+class Decision(models.Model):
+    """The log of verdicts: what was decided, on which bytes, by whom and why. Never changed."""
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="decisions")
+    path = models.CharField(max_length=1000)
+    hunk_id = models.CharField(max_length=20)
+    verdict = models.CharField(max_length=10, choices=Hunk.Verdict)
+    base_sha = models.CharField(max_length=64, blank=True)
+    text_sha = models.CharField(max_length=64, blank=True, help_text="Of an edit.")
+    actor = models.CharField(max_length=150, blank=True)
+    by_command = models.BooleanField(
+        default=False, help_text="Approvals given by command are marked as such."
+    )
+    reason = models.CharField(max_length=500, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.verdict} {self.hunk_id}"
+
+
+class Application(models.Model):
+    """One write to a memory directory, all or none: what apply and rollback did."""
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="applications")
+    journal_id = models.CharField(max_length=64, unique=True)
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=150, blank=True)
+    by_command = models.BooleanField(default=False)
+    made_dirs = models.JSONField(
+        default=list, blank=True, help_text="Folders that did not exist before, deepest last."
+    )
+    dir_mtimes = models.JSONField(
+        default=dict, blank=True, help_text="Folder mtimes before and after, in ns."
+    )
+    undone_at = models.DateTimeField(null=True, blank=True, help_text="When a rollback undid all of it.")
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return self.journal_id
+
+
+class AppliedFile(models.Model):
+    """What one file was before and after an application; enough to undo it exactly."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="files")
+    path = models.CharField(max_length=1000)
+    before_sha = models.CharField(max_length=64, blank=True)
+    after_sha = models.CharField(max_length=64, blank=True)
+    before_mode = models.IntegerField(null=True, blank=True)
+    before_mtime_ns = models.BigIntegerField(null=True, blank=True)
+    before_xattrs = models.JSONField(default=dict, blank=True, help_text="Name to base64.")
+    after_mtime_ns = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["application", "path"], name="path_once_per_application")
+        ]
+        ordering = ["path"]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class LeftOut(models.Model):
+    """A rejected hunk: it is not proposed again until what it was made from changes."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="left_out")
+    path = models.CharField(max_length=1000)
+    hunk_id = models.CharField(max_length=20)
+    inputs_key = models.CharField(max_length=64, help_text="Hash of its evidence when it was rejected.")
+    reason = models.CharField(max_length=500, blank=True)
+    proposal = models.ForeignKey(Proposal, on_delete=models.SET_NULL, null=True, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "path", "hunk_id"], name="left_out_once")]
+        verbose_name_plural = "left out"
+
+    def __str__(self) -> str:
+        return self.hunk_id

@@ -1,0 +1,140 @@
+"""What the importer keeps of transcripts. The transcripts themselves stay where they are and are read by offset."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from dreams.models.projects import Project, TranscriptFolder
+
+
+class Session(models.Model):
+    """One transcript of a coding agent, with those of its sub-agents."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
+    folder = models.ForeignKey(
+        TranscriptFolder, on_delete=models.SET_NULL, null=True, related_name="sessions"
+    )
+    session_id = models.CharField(max_length=200, db_index=True)
+    path = models.TextField(help_text="The main transcript.")
+    title = models.CharField(max_length=300, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    last_at = models.DateTimeField(null=True, blank=True)
+    touched_at = models.DateTimeField(help_text="mtime of the transcript.")
+    branch = models.CharField(max_length=255, blank=True)
+    cwd = models.TextField(blank=True)
+    version = models.CharField(max_length=50, blank=True, help_text="The agent's version.")
+    root_key = models.BigIntegerField(
+        null=True, blank=True, help_text="Hash of the first record's uuid: forks share it."
+    )
+    size = models.BigIntegerField(default=0, help_text="Bytes of the main transcript.")
+    lines = models.IntegerField(default=0)
+    user_turns = models.IntegerField(default=0)
+    assistant_turns = models.IntegerField(default=0)
+    corrections = models.IntegerField(
+        default=0, help_text="Turns in which the person corrected the agent, by narrow patterns."
+    )
+    malformed_lines = models.IntegerField(default=0)
+    own = models.BooleanField(default=False, help_text="Made by a dream of ours: never a reason to dream.")
+    used_bytes = models.BigIntegerField(
+        default=0, help_text="Learnt from, up to this byte, by a submitted proposal."
+    )
+    given_back_at = models.DateTimeField(
+        null=True, blank=True, help_text="A rollback or a superseded proposal gave it back."
+    )
+    gone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "path"], name="session_unique_per_project")]
+        ordering = ["-touched_at"]
+        indexes = [models.Index(fields=["project", "-touched_at"])]
+
+    def __str__(self) -> str:
+        return self.title or self.session_id
+
+
+class TranscriptFile(models.Model):
+    """One JSONL file and how far it has been read. Sub-agents' files belong to their parent's session."""
+
+    class Kind(models.TextChoices):
+        MAIN = "main", "Main transcript"
+        SUBAGENT = "subagent", "Sub-agent"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="files")
+    path = models.TextField()
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.MAIN)
+    device = models.BigIntegerField(default=0)
+    inode = models.BigIntegerField(default=0)
+    size = models.BigIntegerField(default=0)
+    mtime_ns = models.BigIntegerField(default=0)
+    offset = models.BigIntegerField(default=0, help_text="Bytes read: the end of the last complete line.")
+    line_no = models.IntegerField(default=0)
+    identity = models.BinaryField(
+        default=bytes, help_text="Hashes of the start and of the bytes before the offset."
+    )
+    state = models.BinaryField(
+        default=bytes, help_text="The accumulator, so that one new line costs one line."
+    )
+    problems = models.JSONField(
+        default=list, blank=True, help_text="The first odd lines: [{line, offset, reason}]."
+    )
+    gone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "path"], name="file_unique_per_session")]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class RequestUsage(models.Model):
+    """Tokens of one request to a model. One assistant turn stands on several lines, and forks copy them: counted once."""
+
+    key = models.BigIntegerField(primary_key=True, help_text="Hash of message id and request id.")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="requests")
+    model = models.CharField(max_length=100)
+    at = models.DateTimeField(null=True, blank=True, db_index=True)
+    sidechain = models.BooleanField(default=False)
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    cache_write_5m_tokens = models.BigIntegerField(default=0)
+    cache_write_1h_tokens = models.BigIntegerField(default=0)
+    cache_read_tokens = models.BigIntegerField(default=0)
+    web_searches = models.IntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.model}: {self.input_tokens} in, {self.output_tokens} out"
+
+
+class Prompt(models.Model):
+    """What a person really typed: about one line in fifty of a transcript, and the best evidence there is."""
+
+    key = models.BigIntegerField(primary_key=True, help_text="Hash of the record's uuid: forks count once.")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="prompts")
+    offset = models.BigIntegerField(help_text="Byte offset of the line in the main transcript.")
+    line_no = models.IntegerField(help_text="1-based.")
+    at = models.DateTimeField(null=True, blank=True)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["session", "offset"]
+        indexes = [models.Index(fields=["session", "offset"])]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class MemoryWrite(models.Model):
+    """A write to a memory file that a transcript shows: says when a line came to be."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="memory_writes")
+    path = models.TextField(help_text="The file written, as the record names it.")
+    offset = models.BigIntegerField()
+    at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "offset", "path"], name="memory_write_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.path

@@ -1,0 +1,39 @@
+"""Bytes and text: memory files are kept as bytes; text is for reading, comparing and showing."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def sha256(data: bytes) -> str:
+    """The lower-case hex digest that every row, finding and decision refers to."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def decode(data: bytes) -> str:
+    """Text that `encode` turns back into exactly `data`, also where it is not UTF-8."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def storable(text: str, limit: int | None = None) -> str:
+    """What any database takes: no NUL (PostgreSQL) and no lone surrogates, at most `limit` characters."""
+    if limit is not None:
+        text = text[:limit]
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """`plural(3, "memory", "memories")` is "3 memories"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

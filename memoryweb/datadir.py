@@ -1,0 +1,41 @@
+"""The data directory: where the database, the keys and the history live. Made private on first use."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def ensure(folder: Path) -> Path:
+    """Make `folder` (0700) if it is missing. Raises ImproperlyConfigured with the remedy when it cannot be made."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data directory {folder} cannot be made ({error.strerror}). Set MEMORYWEB_DATA_DIR to a folder you can write to."
+        ) from error
+    return folder
+
+
+def secret_key(folder: Path) -> str:
+    """The signing key in `folder`/secret_key, made (0600) on first use.
+
+    Two processes may start at once: the key is written to a file of its own and linked into place, so both
+    read the same winner and nobody sees half a key.
+    """
+    file = ensure(folder) / "secret_key"
+    if not file.exists():
+        draft = folder / f".secret_key.{os.getpid()}"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+            handle.write(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, file)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return file.read_text(encoding="ascii").strip()

@@ -1,0 +1,77 @@
+"""Typed readers for environment variables that refuse junk instead of guessing.
+
+Every reader takes the variable's name and a default, and raises `ImproperlyConfigured` that names the
+variable, what it held and what it may hold.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"0", "false", "no", "off"})
+
+
+def text(name: str, default: str = "") -> str:
+    """The value of `name`, else the content of the file that `<name>_FILE` names, else `default`."""
+    if name in os.environ:
+        return os.environ[name].strip()
+    file_name = os.environ.get(f"{name}_FILE", "").strip()
+    if not file_name:
+        return default
+    try:
+        return Path(file_name).expanduser().read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}_FILE names {file_name}, which cannot be read: {error.strerror}"
+        ) from error
+
+
+def boolean(name: str, default: bool) -> bool:
+    value = text(name).lower()
+    if not value:
+        return default
+    if value in TRUE:
+        return True
+    if value in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of 1, 0, true, false, yes, no, on, off")
+
+
+def integer(name: str, default: int, *, minimum: int | None = None, maximum: int | None = None) -> int:
+    value = text(name)
+    if not value:
+        return default
+    try:
+        number = int(value)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be a whole number") from error
+    if minimum is not None and number < minimum:
+        raise ImproperlyConfigured(f"{name} is {number}; it must be at least {minimum}")
+    if maximum is not None and number > maximum:
+        raise ImproperlyConfigured(f"{name} is {number}; it must be at most {maximum}")
+    return number
+
+
+def path(name: str, default: Path) -> Path:
+    """An absolute path; `~` is the home folder."""
+    value = text(name)
+    return Path(os.path.abspath(Path(value).expanduser())) if value else default  # noqa: PTH100 - links are kept: the person chose the link
+
+
+def paths(name: str) -> tuple[Path, ...]:
+    """Several paths, separated as in PATH (`:`)."""
+    return tuple(
+        Path(os.path.abspath(Path(part).expanduser()))  # noqa: PTH100 - as above
+        for part in text(name).split(os.pathsep)
+        if part.strip()
+    )
+
+
+def words(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Several words, separated by commas."""
+    value = text(name)
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else default

@@ -1,0 +1,179 @@
+"""Settings: everything works with none given; `docs/configuration.md` lists what can be given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+import platformdirs
+import tzlocal
+
+from memoryweb import BASE_DIR, datadir, env
+
+DATA_DIR = env.path("MEMORYWEB_DATA_DIR", Path(platformdirs.user_data_dir("memoryweb", appauthor=False)))
+ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR") or (Path.home() / ".claude",)
+
+SECRET_KEY = env.text("MEMORYWEB_SECRET_KEY") or datadir.secret_key(DATA_DIR)
+DEBUG = False
+
+# The exact host, port included, is checked by dreams.web.middleware; this is the outer fence.
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *env.words("MEMORYWEB_HOSTS")]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_q",
+    "dreams",
+]
+
+MIDDLEWARE = [
+    "dreams.web.middleware.plain_errors",
+    "dreams.web.middleware.exact_host",
+    "dreams.web.middleware.security_headers",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dreams.web.middleware.same_site_only",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "dreams.web.middleware.local_time",
+]
+
+ROOT_URLCONF = "memoryweb.urls"
+WSGI_APPLICATION = "memoryweb.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dreams.web.context.everywhere",
+            ],
+        },
+    }
+]
+
+# --- Database -------------------------------------------------------------------------------------------------
+# WAL alone loses writes under web and cluster load: a deferred transaction that turns into a writer fails at once
+# with "database is locked". IMMEDIATE waits its turn instead. CONN_MAX_AGE keeps the queue's polling from opening
+# a connection on every call.
+SQLITE_OPTIONS: dict[str, Any] = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": (
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=20000; "
+        "PRAGMA cache_size=-32000; PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;"
+    ),
+}
+DATABASE_URL = env.text("DATABASE_URL")
+if DATABASE_URL:
+    DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(DATA_DIR / "memoryweb.sqlite3"),
+            "CONN_MAX_AGE": 600,
+        }
+    }
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# A file cache, so that the queue's own health figures are seen from the web process too.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(DATA_DIR / "cache"),
+    }
+}
+
+# --- Queue ----------------------------------------------------------------------------------------------------
+# Delivery is at least once, and `retry` counts from the hand-out: it must exceed `timeout`, or a running dream is
+# handed out a second time (checked by dreams.checks). A dream is bounded below the lock's 60 minutes.
+Q_CLUSTER: dict[str, Any] = {
+    "name": "memoryweb",
+    "orm": "default",
+    "workers": env.integer("MEMORYWEB_WORKERS", 2, minimum=1, maximum=16),
+    "timeout": env.integer("MEMORYWEB_TASK_TIMEOUT", 3300, minimum=60),
+    "retry": env.integer("MEMORYWEB_TASK_RETRY", 3600, minimum=60),
+    "queue_limit": 1,
+    "bulk": 1,
+    "poll": 1.0,
+    "guard_cycle": 0.5,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "catch_up": False,
+    "save_limit": -1,
+    "label": "Queue",
+    "log_level": "WARNING",
+}
+
+# --- Time -----------------------------------------------------------------------------------------------------
+USE_TZ = True
+TIME_ZONE = env.text("MEMORYWEB_TIME_ZONE") or tzlocal.get_localzone_name() or "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+
+# --- Accounts and cookies -------------------------------------------------------------------------------------
+# Cookies are not kept apart by port: two servers on one host would sign each other out without a name per port.
+PORT = env.integer("MEMORYWEB_PORT", 8765, minimum=1, maximum=65535)
+SESSION_COOKIE_NAME = f"memoryweb_{PORT}"
+SESSION_COOKIE_SAMESITE = "Strict"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
+CSRF_USE_SESSIONS = True
+CSRF_COOKIE_SAMESITE = "Strict"
+CSRF_FAILURE_VIEW = "dreams.web.views.errors.stale_form"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "inbox"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+# --- Web ------------------------------------------------------------------------------------------------------
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_MANIFEST_STRICT = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": env.text("MEMORYWEB_LOG_LEVEL", "WARNING").upper()},
+}
+
+# Only says whether one is there; the key itself is read by the worker that calls the model.
+HAS_API_KEY = bool(os.environ.get("ANTHROPIC_API_KEY"))

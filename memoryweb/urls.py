@@ -1,0 +1,13 @@
+"""Every address of the site."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("", include("dreams.web.urls")),
+]
+handler400 = "dreams.web.views.errors.bad_request"
+handler403 = "dreams.web.views.errors.forbidden"
+handler404 = "dreams.web.views.errors.not_found"
+handler500 = "dreams.web.views.errors.server_error"

@@ -1,0 +1,31 @@
+"""The real settings over a data directory of the run's own, with a fast password hasher."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_base = Path(tempfile.mkdtemp(prefix="memoryweb-tests-"))
+atexit.register(shutil.rmtree, _base, ignore_errors=True)
+for _name in [name for name in os.environ if name.startswith(("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_"))]:
+    del os.environ[_name]
+os.environ["MEMORYWEB_DATA_DIR"] = str(_base / "data")
+os.environ["MEMORYWEB_ROOTS"] = str(_base / "no-root")
+os.environ["MEMORYWEB_TIME_ZONE"] = "UTC"
+
+from memoryweb.settings import *  # noqa: E402, F403
+from memoryweb.settings import DATABASES, DATA_DIR, Q_CLUSTER  # noqa: E402
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_AUTOREFRESH = True
+WHITENOISE_USE_FINDERS = True
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["TEST"] = {
+        "NAME": str(DATA_DIR / "test.sqlite3")
+    }  # a file: the real locking, not memory's
+Q_CLUSTER = {**Q_CLUSTER, "sync": False}
