@@ -7,6 +7,7 @@ reference behaviour (24 h, 10 min, 5 sessions, 60 min, 200 lines, 25,000 bytes).
 
 from __future__ import annotations
 
+import math
 import zoneinfo
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -26,7 +27,7 @@ class BadValue(ValueError):
     """A value that a setting does not take; the message names the setting, the value and what it takes."""
 
 
-def setting(
+def setting(  # noqa: PLR0913 - one keyword per thing that a page shows
     default: Any,
     group: str,
     label: str,
@@ -335,7 +336,8 @@ def specs() -> Mapping[str, Spec]:
 
 
 def _spec(f: Field[Any], kind: type) -> Spec:
-    return Spec(key=f.name, kind=kind, default=f.default, **f.metadata)
+    default: Any = f.default
+    return Spec(key=f.name, kind=kind, default=default, **f.metadata)
 
 
 def parse(key: str, raw: object) -> Value:
@@ -371,7 +373,7 @@ def _number(spec: Spec, raw: object) -> int | float:
         raise BadValue(
             f"{spec.label}: {raw!r} is not a {'whole ' if spec.kind is int else ''}number"
         ) from error
-    if number != number or (spec.minimum is not None and number < spec.minimum):
+    if math.isnan(number) or (spec.minimum is not None and number < spec.minimum):
         raise BadValue(f"{spec.label}: {raw!s} is below the least value, {spec.minimum:g}")
     if spec.maximum is not None and number > spec.maximum:
         raise BadValue(f"{spec.label}: {raw!s} is above the greatest value, {spec.maximum:g}")

@@ -1,0 +1,273 @@
+"""From two states of a directory and the engine's edits to hunks that belong together. PURE: no Django, no disk.
+
+The engine's edits are steps; a person decides on hunks. A hunk belongs to every edit that took one of its
+removed lines away or put one of its added lines there, also through later edits of the same line. Hunks that
+share an edit's operation form one operation and are decided together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from dreams import text, textdiff
+from dreams.engines.base import Citation, Edit, Fate, OperationKind
+
+Item = TypeVar("Item")
+ChangeKind = Literal["add", "modify", "delete"]
+
+# The most telling kind names an operation made of several edits.
+KIND_ORDER: tuple[OperationKind, ...] = (
+    "update",
+    "merge",
+    "learn",
+    "demote",
+    "date",
+    "prune",
+    "edit",
+    "undo",
+    "index",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftHunk:
+    """A hunk with the edits that made it."""
+
+    hunk: textdiff.Hunk
+    operation: str
+    citations: tuple[Citation, ...]
+    fates: tuple[Fate, ...]
+
+    @property
+    def inputs_key(self) -> str:
+        """What it was made from: while this is the same, a rejected hunk is not proposed again."""
+        said = sorted({f"{c.source}\0{c.quote}" for c in self.citations})
+        return hashlib.sha256("\0\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFile:
+    path: str
+    kind: ChangeKind
+    base: bytes | None
+    new: bytes | None
+    hunks: tuple[DraftHunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOperation:
+    key: str
+    kind: OperationKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    files: tuple[DraftFile, ...] = ()
+    operations: Mapping[str, DraftOperation] = field(default_factory=dict)
+    left_out: tuple[tuple[str, str], ...] = ()  # (path, hunk id)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.files
+
+
+def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[textdiff.Hunk]:
+    """The hunks of one file. A file that appears or goes is one hunk; so is one that is not text."""
+    before, after = text.decode(base or b""), text.decode(new or b"")
+    whole = base is None or new is None or not (text.is_utf8(base) and text.is_utf8(new))
+    found = textdiff.hunks(before, after, path=path, granularity="block" if whole else "unit")
+    if found or not whole or base == new:
+        return found
+    # An empty file that appears or goes has no line to differ in, and still is a change to decide on.
+    name = hashlib.sha256(f"{path}\0{base is None}\0{new is None}".encode()).hexdigest()[:12]
+    return [textdiff.Hunk(name, 0, (), 0, ())]
+
+
+def change_kind(base: bytes | None, new: bytes | None) -> ChangeKind:
+    if base is None:
+        return "add"
+    return "delete" if new is None else "modify"
+
+
+def draft(
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    edits: Sequence[Edit],
+    rejected: Mapping[tuple[str, str], str] | None = None,
+) -> Draft:
+    """Everything that differs between `before` and `after`, grouped by operation.
+
+    `rejected` maps (path, hunk id) to the inputs key under which it was rejected: such a hunk is left out
+    together with the rest of its operation, as long as its inputs are the same.
+    """
+    made = _assemble(before, after, edits)
+    dropped = _dropped_operations(made, rejected or {})
+    if not dropped:
+        return made
+    kept = {**after}
+    left_out = []
+    for file in made.files:
+        chosen = {h.hunk.id: h.operation not in dropped for h in file.hunks}
+        left_out += [(file.path, name) for name, taken in chosen.items() if not taken]
+        rebuilt = rebuild(file.base, file.new, [h.hunk for h in file.hunks], chosen)
+        if rebuilt is None:
+            kept.pop(file.path, None)
+        else:
+            kept[file.path] = rebuilt
+    again = _assemble(before, kept, edits)
+    return Draft(again.files, again.operations, tuple(left_out))
+
+
+def rebuild(
+    base: bytes | None,
+    new: bytes | None,
+    hunks: Sequence[textdiff.Hunk],
+    chosen: Mapping[str, textdiff.Choice],
+) -> bytes | None:
+    """The file with the chosen hunks taken (True, or a text in their place); None: there is no such file."""
+    taken = [hunk for hunk in hunks if chosen.get(hunk.id, False) is not False]
+    if base is None and not taken:
+        return None
+    if new is None and taken and all(chosen[hunk.id] is True for hunk in taken):
+        return None
+    if not hunks:
+        return base
+    return text.encode(
+        textdiff.apply_hunks(text.decode(base or b""), hunks, {h.id: chosen[h.id] for h in taken})
+    )
+
+
+def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
+    steps = [_Step.of(edit) for edit in edits]
+    groups = _Groups()
+    _link_chains(steps, groups)
+    loose: list[tuple[str, bytes | None, bytes | None, list[tuple[textdiff.Hunk, list[_Step]]]]] = []
+    for path in sorted(before.keys() | after.keys()):
+        base, new = before.get(path), after.get(path)
+        if base == new:
+            continue
+        matched = [(hunk, _steps_of(path, hunk, steps)) for hunk in file_hunks(path, base, new)]
+        for hunk, own in matched:
+            groups.join([f"hunk:{path}:{hunk.id}", *(step.edit.operation for step in own)])
+        loose.append((path, base, new, matched))
+    files = tuple(
+        DraftFile(
+            path,
+            change_kind(base, new),
+            base,
+            new,
+            tuple(_draft_hunk(path, h, own, groups) for h, own in matched),
+        )
+        for path, base, new, matched in loose
+    )
+    return Draft(files, _operations(files, steps, groups))
+
+
+def _draft_hunk(path: str, hunk: textdiff.Hunk, own: Sequence[_Step], groups: _Groups) -> DraftHunk:
+    citations = _unique(citation for step in own for citation in step.edit.citations)
+    removed = {line.strip() for line in hunk.removed.split("\n")}
+    fates = _unique(fate for step in own for fate in step.edit.fates if fate.text.strip() in removed)
+    return DraftHunk(hunk, groups.key(f"hunk:{path}:{hunk.id}"), citations, fates)
+
+
+def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _operations(
+    files: Iterable[DraftFile], steps: Sequence[_Step], groups: _Groups
+) -> dict[str, DraftOperation]:
+    """One operation per group that still has a hunk, told by its most telling kind and all its reasons."""
+    used = _unique(hunk.operation for file in files for hunk in file.hunks)
+    made: dict[str, DraftOperation] = {}
+    for key in used:
+        own = [step.edit for step in steps if groups.key(step.edit.operation) == key]
+        if not own:
+            made[key] = DraftOperation(key, "edit", "Changed by hand.")
+            continue
+        kind = min((edit.kind for edit in own), key=KIND_ORDER.index)
+        own.sort(key=lambda edit: KIND_ORDER.index(edit.kind))
+        made[key] = DraftOperation(key, kind, " ".join(_unique(edit.reason for edit in own)))
+    return made
+
+
+def _dropped_operations(made: Draft, rejected: Mapping[tuple[str, str], str]) -> set[str]:
+    return {
+        hunk.operation
+        for file in made.files
+        for hunk in file.hunks
+        if rejected.get((file.path, hunk.hunk.id)) == hunk.inputs_key
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An edit with the lines that it took away and put in place."""
+
+    edit: Edit
+    removed: frozenset[str]
+    added: frozenset[str]
+
+    @classmethod
+    def of(cls, edit: Edit) -> _Step:
+        changed = textdiff.hunks(edit.before or "", edit.after or "", path=edit.path)
+        return cls(
+            edit,
+            frozenset(_telling(line for hunk in changed for line in hunk.base_lines)),
+            frozenset(_telling(line for hunk in changed for line in hunk.new_lines)),
+        )
+
+
+def _telling(lines: Iterable[str]) -> Iterable[str]:
+    """Blank lines and rules stand everywhere and would tie unrelated edits together."""
+    bare = (line.rstrip("\r\n") for line in lines)
+    return (line for line in bare if any(map(str.isalnum, line)))
+
+
+def _steps_of(path: str, hunk: textdiff.Hunk, steps: Sequence[_Step]) -> list[_Step]:
+    removed, added = set(_telling(hunk.base_lines)), set(_telling(hunk.new_lines))
+    own = [
+        step for step in steps if step.edit.path == path and (step.removed & removed or step.added & added)
+    ]
+    if own or removed or added:
+        return own
+    # A hunk of blank lines alone belongs to whatever touched the file last.
+    return [step for step in steps if step.edit.path == path][-1:]
+
+
+def _link_chains(steps: Sequence[_Step], groups: _Groups) -> None:
+    """An edit that changes a line which an earlier edit wrote cannot be decided without it."""
+    wrote: dict[tuple[str, str], str] = {}
+    for step in steps:
+        earlier = [wrote[step.edit.path, line] for line in step.removed if (step.edit.path, line) in wrote]
+        groups.join([step.edit.operation, *earlier])
+        wrote.update({(step.edit.path, line): step.edit.operation for line in step.added})
+
+
+class _Groups:
+    """Union-find over names; a group's key is derived from its smallest member, so it is stable."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def _find(self, name: str) -> str:
+        self._parent.setdefault(name, name)
+        while self._parent[name] != name:
+            self._parent[name] = self._parent[self._parent[name]]
+            name = self._parent[name]
+        return name
+
+    def join(self, names: Sequence[str]) -> None:
+        first = self._find(names[0])
+        for other in names[1:]:
+            second = self._find(other)
+            if first != second:
+                first, second = min(first, second), max(first, second)
+                self._parent[second] = first
+
+    def key(self, name: str) -> str:
+        return hashlib.sha256(self._find(name).encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,0 +1,210 @@
+"""The workspace of a dream: a snapshot of the memory directory, and a scratch copy that the engine may change.
+
+The real directory is only read, once, by handle. What an engine must not change stays out of its reach: control
+files and dotfiles are not copied at all; logs, files that are not UTF-8, files with several hard links and files
+that are not Markdown are copied for reading, and `write` refuses them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Self
+
+from dreams import safefs, text
+
+MAX_FILES = 5_000
+MAX_FILE_BYTES = 4 * 1024 * 1024
+
+
+class WorkspaceRefused(Exception):
+    """A write that the workspace does not take; the message names the path, why, and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFile:
+    """One regular file as it was read."""
+
+    path: str
+    data: bytes
+    mode: int
+    mtime_ns: int
+    inode: int
+    links: int
+
+    @property
+    def sha256(self) -> str:
+        return text.sha256(self.data)
+
+    @property
+    def read_only_because(self) -> str:
+        """Why an engine may not change this file; empty when it may."""
+        if not self.path.endswith(".md"):
+            return "is not a Markdown file"
+        if PurePosixPath(self.path).parts[0] == "logs":
+            return "is a log, which is only read"
+        if self.links > 1:
+            return "has more than one hard link, so a change would show somewhere else too"
+        if not text.is_utf8(self.data):
+            return "is not UTF-8 text"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A memory directory at one moment. A missing directory is an empty snapshot with `exists` False."""
+
+    exists: bool
+    files: Mapping[str, SnapshotFile] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+    def contents(self) -> dict[str, bytes]:
+        return {path: file.data for path, file in self.files.items()}
+
+
+def take(memory_dir: Path) -> Snapshot:
+    """Read every memory below `memory_dir`. One odd file is skipped with its reason and stops nothing."""
+    try:
+        root = safefs.Root.open(memory_dir)
+    except FileNotFoundError:
+        return Snapshot(exists=False)
+    files: dict[str, SnapshotFile] = {}
+    skipped: dict[str, str] = {}
+    with root:
+        for entry in root.walk(limit=MAX_FILES):
+            if isinstance(entry, safefs.Skipped):
+                skipped[entry.rel] = entry.why
+            elif not _is_hidden(entry.rel):
+                _read_into(root, entry, files, skipped)
+    return Snapshot(exists=True, files=files, skipped=skipped)
+
+
+def _is_hidden(path: str) -> bool:
+    """Dotfiles, `.consolidate-lock` among them, belong to the agent or to us."""
+    return any(part.startswith(".") for part in PurePosixPath(path).parts)
+
+
+def _read_into(
+    root: safefs.Root, entry: safefs.Found, files: dict[str, SnapshotFile], skipped: dict[str, str]
+) -> None:
+    if not text.is_utf8(entry.rel.encode("utf-8", "surrogateescape")):
+        skipped[text.storable(entry.rel)] = "has a name that is not UTF-8"
+        return
+    try:
+        data = root.read_bytes(entry.rel, limit=MAX_FILE_BYTES)
+    except (OSError, safefs.SafeFsError) as error:
+        skipped[entry.rel] = str(error)
+        return
+    found = entry.stat
+    files[entry.rel] = SnapshotFile(
+        path=entry.rel,
+        data=data,
+        mode=found.st_mode & 0o7777,
+        mtime_ns=found.st_mtime_ns,
+        inode=found.st_ino,
+        links=found.st_nlink,
+    )
+
+
+class Workspace:
+    """The scratch copy. Paths are relative to the memory directory; texts are decoded so that bytes survive."""
+
+    def __init__(self, folder: Path, snapshot: Snapshot) -> None:
+        self.folder = folder
+        self.snapshot = snapshot
+        self._root = safefs.Root.open(folder)
+
+    @classmethod
+    def create(cls, folder: Path, snapshot: Snapshot) -> Self:
+        """Copy `snapshot` into `folder` (0700), which must not hold an older workspace."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700, parents=True)
+        made = cls(folder, snapshot)
+        for file in snapshot.files.values():
+            made._put(file.path, file.data)
+        return made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        self._root.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def paths(self) -> list[str]:
+        """Every file now in the scratch copy, in name order."""
+        return sorted(self._walk())
+
+    def editable(self) -> list[str]:
+        """The memories an engine may change."""
+        return [path for path in self.paths() if not self.read_only_because(path)]
+
+    def read_only_because(self, path: str) -> str:
+        """Why `path` must not be written; empty when it may be."""
+        if _is_hidden(path) or not path.endswith(".md"):
+            return "is not a Markdown memory"
+        if PurePosixPath(path).parts[0] == "logs":
+            return "is a log, which is only read"
+        known = self.snapshot.files.get(path)
+        if known is not None:
+            return known.read_only_because
+        return self._looks_like_another(path)
+
+    def read(self, path: str) -> str | None:
+        """The text now in the scratch copy, or None when there is no such file."""
+        try:
+            return text.decode(self._root.read_bytes(path, limit=MAX_FILE_BYTES))
+        except FileNotFoundError:
+            return None
+
+    def write(self, path: str, content: str) -> None:
+        """Replace or make `path`. Raises WorkspaceRefused with the reason."""
+        self._check(path)
+        data = text.encode(content)
+        if len(data) > MAX_FILE_BYTES:
+            raise WorkspaceRefused(f"{path} would be larger than {MAX_FILE_BYTES:,} bytes. Split it.")
+        self._put(path, data)
+
+    def delete(self, path: str) -> None:
+        self._check(path)
+        self._root.unlink(path)
+
+    def contents(self) -> dict[str, bytes]:
+        """Everything in the scratch copy, by path."""
+        return {path: self._root.read_bytes(path, limit=MAX_FILE_BYTES) for path in self.paths()}
+
+    def _check(self, path: str) -> None:
+        safefs.split(path)
+        reason = self.read_only_because(path)
+        if reason:
+            raise WorkspaceRefused(f"{path} {reason}. Leave it as it is.")
+
+    def _looks_like_another(self, path: str) -> str:
+        """Two names that differ only by case or Unicode form are one file on other systems."""
+        folded = _folded(path)
+        twin = next((other for other in self._walk() if other != path and _folded(other) == folded), None)
+        return f"differs from {twin} only by case or Unicode form" if twin else ""
+
+    def _put(self, path: str, data: bytes) -> None:
+        parent = str(PurePosixPath(path).parent)
+        if parent != ".":
+            self._root.mkdirs(parent)
+        self._root.write_bytes(path, data)
+
+    def _walk(self) -> Iterator[str]:
+        for entry in self._root.walk(limit=MAX_FILES * 2):
+            if isinstance(entry, safefs.Found):
+                yield entry.rel
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
