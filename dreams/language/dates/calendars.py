@@ -1,0 +1,209 @@
+"""Calendar arithmetic for relative dates: periods, ISO names, holidays. No text is read here."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+DAY = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole days from `start` up to, not including, `end`; `kind` is the unit that it was named by."""
+
+    start: dt.date
+    end: dt.date
+    kind: str  # day, week, month, quarter, year or range
+
+    @property
+    def iso(self) -> str:
+        """The shortest exact name: a day, `YYYY-Www`, `YYYY-MM`, `YYYY-Qn`, `YYYY` or `start/end`."""
+        start = self.start
+        if self.kind == "day":
+            return start.isoformat()
+        if self.kind == "week":
+            year, week, _ = start.isocalendar()
+            return f"{year:04}-W{week:02}"
+        if self.kind == "month":
+            return f"{start.year:04}-{start.month:02}"
+        if self.kind == "quarter":
+            return f"{start.year:04}-Q{(start.month + 2) // 3}"
+        if self.kind == "year":
+            return f"{start.year:04}"
+        return f"{start.isoformat()}/{self.end.isoformat()}"
+
+
+def day(date: dt.date) -> Period:
+    return Period(date, date + DAY, "day")
+
+
+def span(start: dt.date, end: dt.date) -> Period:
+    """A free range; ValueError if it holds no day."""
+    if start >= end:
+        raise ValueError("an empty range of days")
+    return Period(start, end, "range")
+
+
+def add_months(date: dt.date, months: int) -> dt.date:
+    """The same day `months` later; a day that the month lacks becomes its last (31 January + 1 = 28 February)."""
+    index = date.year * 12 + date.month - 1 + months
+    year, month = divmod(index, 12)
+    return dt.date(year, month + 1, min(date.day, days_in_month(year, month + 1)))
+
+
+def days_in_month(year: int, month: int) -> int:
+    first = dt.date(year, month, 1)
+    following = dt.date(year + month // 12, month % 12 + 1, 1)
+    return (following - first).days
+
+
+def add_units(date: dt.date, unit: str, count: int) -> dt.date:
+    """`count` days, weeks, fortnights, months, quarters, years or decades later (earlier if negative)."""
+    if unit in {"day", "week", "fortnight"}:
+        return date + dt.timedelta(days=count * {"day": 1, "week": 7, "fortnight": 14}[unit])
+    return add_months(date, count * {"month": 1, "quarter": 3, "year": 12, "decade": 120}[unit])
+
+
+def unit_of(date: dt.date, unit: str, offset: int = 0) -> Period:
+    """The calendar week (from Monday), weekend, month, quarter or year around `date`, moved by `offset` units."""
+    if unit == "day":
+        return day(date + offset * DAY)
+    if unit in {"week", "weekend"}:
+        monday = date - dt.timedelta(days=date.weekday()) + dt.timedelta(days=7 * offset)
+        if unit == "week":
+            return Period(monday, monday + dt.timedelta(days=7), "week")
+        return span(monday + dt.timedelta(days=5), monday + dt.timedelta(days=7))
+    months = {"month": 1, "quarter": 3, "year": 12}[unit]
+    first = dt.date(date.year, (date.month - 1) // months * months + 1, 1)
+    start = add_months(first, offset * months)
+    return Period(start, add_months(start, months), unit)
+
+
+def month_of(year: int, month: int) -> Period:
+    return unit_of(dt.date(year, month, 1), "month")
+
+
+def part_of(period: Period, part: str) -> Period:
+    """The early, middle or late part, taken narrowly so that every usual reading contains it.
+
+    Weeks: two first, the middle one, three last days. Months: thirds of ten days. Years: first and
+    last quarter, June and July. ValueError for other periods.
+    """
+    first, last = period.start, period.end
+    if period.kind == "week":
+        cuts = {"early": (0, 2), "mid": (2, 3), "late": (4, 7)}[part]
+        return span(first + cuts[0] * DAY, first + cuts[1] * DAY)
+    if period.kind == "month":
+        ends = {"early": (first, first + 10 * DAY), "mid": (first + 10 * DAY, first + 20 * DAY)}
+        return span(*ends.get(part, (first + 20 * DAY, last)))
+    if period.kind == "year":
+        months = {"early": (0, 3), "mid": (5, 7), "late": (9, 12)}[part]
+        return span(add_months(first, months[0]), add_months(first, months[1]))
+    raise ValueError(f"no {part} part of a {period.kind}")
+
+
+def nth_weekday(year: int, month: int, weekday: int, nth: int) -> dt.date:
+    """The nth such weekday of a month, -1 the last; ValueError if the month has no fifth."""
+    if nth == -1:
+        last = dt.date(year, month, days_in_month(year, month))
+        return last - ((last.weekday() - weekday) % 7) * DAY
+    first = dt.date(year, month, 1)
+    found = first + ((weekday - first.weekday()) % 7 + 7 * (nth - 1)) * DAY
+    if found.month != month:
+        raise ValueError("no such weekday in this month")
+    return found
+
+
+def before(date: dt.date, weekday: int) -> dt.date:
+    """The nearest such weekday strictly before `date`."""
+    return date - ((date.weekday() - weekday - 1) % 7 + 1) * DAY
+
+
+def after(date: dt.date, weekday: int) -> dt.date:
+    """The nearest such weekday strictly after `date`."""
+    return date + ((weekday - date.weekday() - 1) % 7 + 1) * DAY
+
+
+def easter(year: int) -> dt.date:
+    """Western Easter Sunday (the anonymous Gregorian computation)."""
+    century, in_century = divmod(year, 100)
+    golden = year % 19
+    shift = (century - (century + 8) // 25 + 1) // 3
+    epact = (19 * golden + century - century // 4 - shift + 15) % 30
+    leap = (32 + 2 * (century % 4) + 2 * (in_century // 4) - epact - in_century % 4) % 7
+    correction = (golden + 11 * epact + 22 * leap) // 451
+    month, rest = divmod(epact + leap - 7 * correction + 114, 31)
+    return dt.date(year, month, rest + 1)
+
+
+def _fixed(month: int, on: int) -> Callable[[int], dt.date]:
+    return lambda year: dt.date(year, month, on)
+
+
+def _ruled(month: int, weekday: int, nth: int, shift: int = 0) -> Callable[[int], dt.date]:
+    return lambda year: nth_weekday(year, month, weekday, nth) + shift * DAY
+
+
+def _around_easter(shift: int) -> Callable[[int], dt.date]:
+    return lambda year: easter(year) + shift * DAY
+
+
+# Only holidays with one date in the countries that use the name (Thanksgiving is the one of the United States,
+# which Canadian writers mark as theirs; Mother's Day and the like differ too much and are left out).
+HOLIDAYS: dict[str, Callable[[int], dt.date]] = {
+    "christmas": _fixed(12, 25),
+    "xmas": _fixed(12, 25),
+    "christmas day": _fixed(12, 25),
+    "christmas eve": _fixed(12, 24),
+    "xmas eve": _fixed(12, 24),
+    "boxing day": _fixed(12, 26),
+    "new year's eve": _fixed(12, 31),
+    "new years eve": _fixed(12, 31),
+    "new year's day": _fixed(1, 1),
+    "new years day": _fixed(1, 1),
+    "halloween": _fixed(10, 31),
+    "valentine's day": _fixed(2, 14),
+    "valentines day": _fixed(2, 14),
+    "st patrick's day": _fixed(3, 17),
+    "st. patrick's day": _fixed(3, 17),
+    "april fools day": _fixed(4, 1),
+    "april fool's day": _fixed(4, 1),
+    "juneteenth": _fixed(6, 19),
+    "veterans day": _fixed(11, 11),
+    "earth day": _fixed(4, 22),
+    "groundhog day": _fixed(2, 2),
+    "martin luther king day": _ruled(1, 0, 3),
+    "mlk day": _ruled(1, 0, 3),
+    "presidents day": _ruled(2, 0, 3),
+    "president's day": _ruled(2, 0, 3),
+    "memorial day": _ruled(5, 0, -1),
+    "labor day": _ruled(9, 0, 1),
+    "columbus day": _ruled(10, 0, 2),
+    "thanksgiving": _ruled(11, 3, 4),
+    "thanksgiving day": _ruled(11, 3, 4),
+    "black friday": _ruled(11, 3, 4, 1),
+    "cyber monday": _ruled(11, 3, 4, 4),
+    "good friday": _around_easter(-2),
+    "easter": _around_easter(0),
+    "easter sunday": _around_easter(0),
+    "easter monday": _around_easter(1),
+    "ash wednesday": _around_easter(-46),
+    "pentecost": _around_easter(49),
+}

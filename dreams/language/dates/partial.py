@@ -1,0 +1,274 @@
+"""Dates that lack a year or a month: "March 3rd", "on Friday", "Saturday the 23rd", "in March", "Q3", "Christmas".
+
+They are read only where the sentence says which one is meant: by its tense, by a word like "last", by the day of the week,
+or because one candidate is near and no other is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+
+from dreams.language.dates import calendars
+from dreams.language.dates import vocabulary as v
+from dreams.language.dates.calendars import DAY, Period
+from dreams.language.dates.context import Context
+from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
+from dreams.language.dates.relative import edge_reading
+
+_IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
+NEAR = dt.timedelta(days=60)  # so near, and the next candidate ten months off, one year is meant
+
+
+def _chosen(
+    years: Callable[[int], Period], m: re.Match[str], context: Context, ref: Reference
+) -> Period | None:
+    """The year's period on the side that the sentence looks to; without tense the only near one."""
+    found = []
+    for year in range(ref.date.year - 1, ref.date.year + 2):
+        try:
+            found.append(years(year))
+        except ValueError:  # 29 February
+            continue
+    tense = context.tense(m.start())
+    if tense == "past":
+        return max((p for p in found if p.start <= ref.date), key=lambda p: p.start, default=None)
+    if tense == "future":
+        return min((p for p in found if p.end > ref.date), key=lambda p: p.start, default=None)
+    near = [p for p in found if p.start - NEAR <= ref.date < p.end + NEAR]
+    return near[0] if len(near) == 1 else None
+
+
+def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    number = m["n"]
+    on = int(number) if number.isdigit() else v.ordinal(number)
+    month = v.month(m["m"])
+    dt.date(2024, month, on)  # 31 June is no day of any year
+    if not m.groupdict().get("wd"):
+        period = _chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
+        return with_part(period, m.groupdict().get("p")) if period else None
+    nearest = min(
+        (dt.date(year, month, on) for year in range(ref.date.year - 1, ref.date.year + 2)),
+        key=lambda d: abs(d - ref.date),
+    )
+    agrees = nearest.weekday() == v.weekday(m["wd"])
+    return with_part(calendars.day(nearest), m.groupdict().get("p")) if agrees else None
+
+
+def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """ "Saturday the 23rd": the month around in which that day is a Saturday; this month before its neighbours."""
+    on, wanted = v.ordinal(m["n"]), v.weekday(m["wd"])
+    order = {"past": (0, -1), "future": (0, 1), None: (0, -1, 1)}[context.tense(m.start())]
+    found = []
+    for months in order:
+        first = calendars.unit_of(ref.date, "month", months).start
+        if on <= calendars.days_in_month(first.year, first.month):
+            date = first.replace(day=on)
+            if date.weekday() == wanted:
+                found.append(date)
+    if not found or (len(found) > 1 and found[0].month != ref.date.month):
+        return None
+    return with_part(calendars.day(found[0]), m["p"])
+
+
+def _day_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    on, tense = v.ordinal(m["n"]), context.tense(m.start())
+    if tense is None:
+        return None
+    for months in (0, -1, -2) if tense == "past" else (0, 1, 2):
+        first = calendars.unit_of(ref.date, "month", months).start
+        if on > calendars.days_in_month(first.year, first.month):
+            return None
+        date = first.replace(day=on)
+        if (date <= ref.date) if tense == "past" else (date >= ref.date):
+            return whole(calendars.day(date))
+    return None
+
+
+def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    tense, wanted = context.tense(m.start()), v.weekday(m["wd"])
+    if tense is None or wanted == ref.date.weekday():
+        return None
+    date = calendars.before(ref.date, wanted) if tense == "past" else calendars.after(ref.date, wanted)
+    return with_part(calendars.day(date), m["p"])
+
+
+def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    month = v.month(m["m"])
+    period = _chosen(lambda year: calendars.month_of(year, month), m, context, ref)
+    if period is None or (context.tense(m.start()) is None and period.start <= ref.date < period.end):
+        return None
+    return whole(period)
+
+
+def _directed_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """ "last May" in July may be this year's or the one before; only where no other can be meant."""
+    month, word, now = v.month(m["m"]), m["d"].lower(), ref.date.month
+    offset = {"last": -1, "previous": -1, "this": 0, "next": 1, "past": -1}[word.split()[-1]]
+    if (offset == -1 and month < now) or (offset == 1 and month > now) or (offset and month == now):
+        return None
+    return whole(calendars.month_of(ref.date.year + offset, month))
+
+
+def _edge_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    month = v.month(m["m"])
+    base = _chosen(lambda year: calendars.month_of(year, month), m, context, ref)
+    return edge_reading(m["e"], base) if base else None
+
+
+def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    nth = -1 if m["nth"].lower() == "last" else v.ordinal(m["nth"])
+    month, weekday = v.month(m["m"]), v.weekday(m["wd"])
+    period = _chosen(
+        lambda year: calendars.day(calendars.nth_weekday(year, month, weekday, nth)), m, context, ref
+    )
+    return whole(period) if period else None
+
+
+def _quarter(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    if context.tense(m.start()) is None:
+        return None
+    first = 3 * int(m["q"]) - 2
+    period = _chosen(lambda year: calendars.unit_of(dt.date(year, first, 1), "quarter"), m, context, ref)
+    return whole(period) if period else None
+
+
+def _holiday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    name = re.sub(r"\s+", " ", m["h"].lower().replace("’", "'"))
+    on = calendars.HOLIDAYS[name]
+    word = (m["d"] or "").lower().split()[-1:]
+    period: Period | None
+    if word and word[0] in {"last", "past", "previous"}:
+        period = _nearest(on, ref.date, past=True)
+    elif word and word[0] in {"next", "coming"}:
+        period = _nearest(on, ref.date, past=False)
+    elif word:
+        period = calendars.day(on(ref.date.year))
+    else:
+        period = _chosen(lambda year: calendars.day(on(year)), m, context, ref)
+    if period is None or not (word or m["weekend"] or _stands_as_date(m, context)):
+        return None
+    return _holiday_weekend(period) if m["weekend"] else whole(period)
+
+
+def _stands_as_date(m: re.Match[str], context: Context) -> bool:
+    """Not the first half of a name ("Good Friday agreement"): after a preposition, or at the end of a clause."""
+    before, after = context.text[: m.start()], context.text[m.end() :]
+    return bool(
+        re.search(rf"\b(?:on|at|over|around|for|{_IN})\s+$", before, re.IGNORECASE)
+        or re.match(r"\s*(?:[.,;:!?)]|$)", after)
+    )
+
+
+def _nearest(on: Callable[[int], dt.date], date: dt.date, *, past: bool) -> Period:
+    dates = [on(year) for year in range(date.year - 1, date.year + 2)]
+    return calendars.day(max(d for d in dates if d < date) if past else min(d for d in dates if d > date))
+
+
+def _holiday_weekend(holiday: Period) -> Reading | None:
+    """Saturday to the holiday when it is a Monday; other long weekends differ by country."""
+    if holiday.start.weekday() != 0:
+        return None
+    period = calendars.span(holiday.start - 2 * DAY, holiday.end)
+    return Reading(period, "range", f"the weekend of {period.start.isoformat()}", "on")
+
+
+_P = rf"(?:\s+(?P<p>{v.PART}))?"
+_NUMBER = rf"(?P<n>{v.ORDINAL}|(?:0?[1-9]|[12]\d|3[01]))"
+_WEEKDAY_BEFORE = rf"(?:(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+|on\s+)?)?"
+_HOLIDAYS = "|".join(
+    sorted(
+        (re.escape(name).replace("'", "['’]").replace(r"\ ", r"\s+") for name in calendars.HOLIDAYS),
+        key=len,
+        reverse=True,
+    )
+)
+_WEEKDAYS = rf"{v.WEEKDAY_SHORT}s?"
+
+RULES: tuple[Rule, ...] = (
+    rule(
+        "several days",
+        rf"{_WEEKDAYS}\s*(?:-|–|—|/|&|,|to|through|thru|till|until|and|or|,\s*and)\s*{_WEEKDAYS}|{v.WEEKDAY}s",
+        leave,
+    ),
+    rule(
+        "several dates",
+        rf"(?:from\s+)?(?:the\s+)?(?:{v.MONTH}\s+)?(?:the\s+)?{v.ORDINAL}\s*(?:-|–|—|to|and|or|through|until)\s*(?:the\s+)?{v.ORDINAL}"
+        rf"(?:\s+(?:of\s+)?{v.MONTH})?|"
+        rf"{v.MONTH}\s+\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*(?:{v.MONTH}\s+)?\d{{1,4}}|"
+        rf"\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*\d{{1,2}}\s+{v.MONTH}|"
+        rf"(?:from|between)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}\s+(?:to|and|until|through)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}|"
+        rf"{v.MONTH}\s*(?:-|–|—|to|and|or|through|until|/)\s*{v.MONTH}",
+        leave,
+    ),
+    rule(
+        "nth weekday of month",
+        rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})\s+(?:of|in)\s+(?P<m>{v.MONTH})",
+        _nth_weekday,
+    ),
+    rule(
+        "nth of something",
+        rf"(?:{v.ORDINAL}|{v.COUNTED}|last)\s+(?:{v.UNIT}|{v.WEEKDAY})\s+(?:of|in)\s+(?:{v.MONTH}|\w+)",
+        leave,
+    ),
+    rule(
+        "month and day",
+        rf"{_WEEKDAY_BEFORE}(?P<m>{v.MONTH})\s+(?:the\s+)?{_NUMBER}{_P}(?!\s*(?:[-–—/%:$€]|\d|percent|{v.UNIT}\b|am\b|pm\b))",
+        _month_day,
+    ),
+    rule(
+        "day and month",
+        rf"{_WEEKDAY_BEFORE}(?:the\s+)?(?<!\$)(?<!€)(?<![\d.,/:-])(?<!\d\s){_NUMBER}(?:\s+day)?\s+(?:of\s+)?(?P<m>{v.MONTH}){_P}(?!\s+\d)",
+        _month_day,
+    ),
+    rule(
+        "weekday and number",
+        rf"(?P<wd>{v.WEEKDAY_SHORT}),?\s+the\s+(?P<n>{v.ORDINAL}){_P}(?!\s+(?:of|{v.MONTH}))",
+        _weekday_and_number,
+    ),
+    rule(
+        "part of month",
+        rf"(?P<e>{v.EDGE})(?:\s+|-)(?P<m>{v.MONTH})",
+        _edge_of_month,
+    ),
+    rule(
+        "directed month",
+        rf"(?P<d>this\s+past|last|previous|next|(?-i:this(?!\s+may\b|\s+march\b)))\s+(?P<m>{v.MONTH})",
+        _directed_month,
+    ),
+    rule(
+        "piece of a month",
+        rf"(?:first|second|third|last|end|middle|half|rest|part|week|weeks|days?)\s+(?:\w+\s+)?(?:of|in)\s+{v.MONTH}",
+        leave,
+    ),
+    rule(
+        "month",
+        rf"{_IN}\s+(?P<x>(?P<m>(?!mar\b|may\b)(?-i:[A-Z])?{v.MONTH}|(?-i:May)))(?!\s*(?:['’]s|\d)|\s+(?:be|not|have|well|also)\b)",
+        _bare_month,
+    ),
+    rule(
+        "holiday",
+        rf"(?:(?P<d>last|previous|this(?:\s+past|\s+coming)?|next|coming)\s+)?(?P<h>{_HOLIDAYS})(?P<weekend>\s+weekend)?"
+        r"(?!\s+(?:eve|break|sale|party|season|tree|week|holidays?|freeze|theme|monday|sunday|friday|card|special)|['’]s|s\b)",
+        _holiday,
+    ),
+    rule("quarter", r"(?:in|during|by|since|until|for|before|after)\s+(?P<x>(?-i:Q)(?P<q>[1-4]))", _quarter),
+    rule(
+        "bare weekday",
+        rf"(?:(?:on|by|until|till|since|before|after|due|from|for|this\s+is)\s+(?P<x>(?P<wd>{v.WEEKDAY}){_P})"
+        rf"(?=\s*(?:[.,;:!?)*]|$|at\b|and\b|but\b|because\b|so\b|we\b|i\b|when\b|after\b|before\b|from\b|with\b|to\b|in\b|for\b|around\b))"
+        rf"(?!\s+(?:to|through|for|in)\s+(?:{v.WEEKDAY}|the)))",
+        _bare_weekday,
+    ),
+    rule(
+        "weekday at an end",
+        rf"(?<=[a-z]\s)(?P<wd>{v.WEEKDAY}){_P}(?=\s*(?:[.,;!?)]|$))",
+        _bare_weekday,
+    ),
+    rule(
+        "day of month",
+        rf"(?:on|by|until|since|before|after)\s+(?P<x>the\s+(?P<n>{v.ORDINAL}))(?=\s*(?:[.,;!?)]|$|at\b|and\b|but\b|we\b))",
+        _day_of_month,
+    ),
+)

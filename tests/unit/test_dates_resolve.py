@@ -1,0 +1,206 @@
+"""Phrases that surely name a date become one; all others stay. The reference is Wednesday 2026-03-04 unless said."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.language.dates import resolve, rewrite
+
+WEDNESDAY = dt.date(2026, 3, 4)
+
+RESOLVED = [
+    # text, iso, rewritten
+    ("deployed yesterday", "2026-03-03", "deployed on 2026-03-03"),
+    ("Yesterday we deployed the API.", "2026-03-03", "On 2026-03-03 we deployed the API."),
+    ("**Yesterday**: renamed it", "2026-03-03", "**2026-03-03**: renamed it"),
+    ("Since yesterday the build is red", "2026-03-03", "Since 2026-03-03 the build is red"),
+    ("before yesterday's fix", "2026-03-03", "before 2026-03-03's fix"),
+    ("As of today the branch is green", "2026-03-04", "As of 2026-03-04 the branch is green"),
+    ("it broke this morning", "2026-03-04", "it broke on the morning of 2026-03-04"),
+    ("last night the disk filled up", "2026-03-03", "on the night of 2026-03-03 the disk filled up"),
+    ("Deadline is tomorrow evening", "2026-03-05", "Deadline is on the evening of 2026-03-05"),
+    ("rewrote it the day before yesterday.", "2026-03-02", "rewrote it on 2026-03-02."),
+    ("leaves the day after tomorrow", "2026-03-06", "leaves on 2026-03-06"),
+    ("fixed three days ago", "2026-03-01", "fixed on 2026-03-01"),
+    ("fixed 2 weeks ago", "2026-02-18", "fixed on 2026-02-18"),
+    ("reported three months ago", "2025-12-04", "reported in 2025-12"),
+    ("half a year ago we used Redux", "2025-09-04", "in 2025-09 we used Redux"),
+    ("a year and a half ago we left it", "2024-09-04", "in 2024-09 we left it"),
+    ("left 1 year and 2 months ago", "2025-01-04", "left in 2025-01"),
+    ("two days before yesterday it worked", "2026-03-01", "on 2026-03-01 it worked"),
+    ("10 days from now we freeze", "2026-03-14", "On 2026-03-14 we freeze"),
+    ("We will need slides in 3 days", "2026-03-07", "We will need slides on 2026-03-07"),
+    ("Two Fridays ago it went down", "2026-02-20", "On 2026-02-20 it went down"),
+    ("shipped last week", "2026-W09", "shipped in the week of 2026-02-23"),
+    ("last week's outage", "2026-W09", "2026-W09's outage"),
+    ("the week before last we changed it", "2026-W08", "in the week of 2026-02-16 we changed it"),
+    ("switched last month.", "2026-02", "switched in 2026-02."),
+    ("moved last quarter", "2025-Q4", "moved in 2025-Q4"),
+    ("budget doubles next year", "2027", "budget doubles in 2027"),
+    ("last weekend we upgraded", "2026-02-28/2026-03-02", "on the weekend of 2026-02-28 we upgraded"),
+    ("Over the weekend it was down", "2026-02-28/2026-03-02", "Over the weekend of 2026-02-28 it was down"),
+    ("in the last 3 days it failed", "2026-03-01/2026-03-04", "in the 3 days before 2026-03-04 it failed"),
+    ("over the next 5 days", "2026-03-05/2026-03-10", "over the 5 days after 2026-03-04"),
+    ("sales of the last 2 quarters", "2025-07-01/2026-01-01", "sales of the 2 quarters before 2026-01-01"),
+    ("due at the end of this month", "2026-03-21/2026-04-01", "due at the end of 2026-03"),
+    ("Early last month we dropped it", "2026-02-01/2026-02-11", "Early in 2026-02 we dropped it"),
+    ("late last year", "2025-10-01/2026-01-01", "late in 2025"),
+    ("met earlier this week", "2026-03-02/2026-03-04", "met earlier in the week of 2026-03-02"),
+    ("last Thursday we merged", "2026-02-26", "on 2026-02-26 we merged"),
+    ("This past Friday it was cut", "2026-02-27", "On 2026-02-27 it was cut"),
+    ("expires next Monday", "2026-03-09", "expires on 2026-03-09"),
+    ("Monday last week we cut it", "2026-02-23", "On 2026-02-23 we cut it"),
+    ("The migration ran on Monday and failed", "2026-03-02", "The migration ran on 2026-03-02 and failed"),
+    ("We will deploy on Friday.", "2026-03-06", "We will deploy on 2026-03-06."),
+    ("the third Monday of last month", "2026-02-16", "2026-02-16"),
+    ("on the 5th of this month", "2026-03-05", "on 2026-03-05"),
+    ("Merged on the 2nd", "2026-03-02", "Merged on 2026-03-02"),
+    ("last Monday of March", "2026-03-30", "2026-03-30"),
+    ("Released on Feb 20", "2026-02-20", "Released on 2026-02-20"),
+    ("We met on 3 January", "2026-01-03", "We met on 2026-01-03"),
+    ("Friday the 6th", "2026-03-06", "2026-03-06"),
+    ("User started the job in January", "2026-01", "User started the job in 2026-01"),
+    ("Mid-January we migrated", "2026-01-11/2026-01-21", "In mid-2026-01 we migrated"),
+    ("It shipped in Q3", "2025-Q3", "It shipped in 2025-Q3"),
+    ("We'll launch by Christmas", "2026-12-25", "We'll launch by 2026-12-25"),
+    ("It was down on Thanksgiving", "2025-11-27", "It was down on 2025-11-27"),
+    ("Easter was quiet, as last Easter", "2025-04-20", None),
+    ("We need to prepare for labor day weekend", "2026-09-05/2026-09-08", None),
+    ("Wir haben gestern umgestellt", "2026-03-03", "Wir haben 2026-03-03 umgestellt"),
+    ("어제 배포했다", "2026-03-03", "2026-03-03 배포했다"),
+]
+
+LEFT = """
+recently, currently, soon, this session, the other day, a while ago, lately, nowadays
+a couple of days ago and a few weeks ago
+the 30-day window is enforced; it took 3 days; it ran for two weeks
+Every Monday we run the backup
+Deploy window: every other Friday morning
+release on Mondays and Thursdays
+Monday-Friday 9 to 5
+standup is on Tuesday
+The Friday deploy script is broken
+Black Friday sale traffic doubles
+Good Friday agreement
+Thanksgiving and Christmas are code freezes
+- [Daily log](last_week.csv) is read by `yesterday()`
+`deployed yesterday` is what the label says
+"Today" tab shows current tasks
+The user said "I deployed it last week"
+Never say 'done by tomorrow'
+today's date is injected by the harness
+If today is a holiday, skip
+path/today/logs, today.md, today-1, last_week, next-day, day-of-week
+version 3.5 may break; we sat with march orders in a second
+v2.3.0 in May be broken
+this doc may march on in august company
+The last week of the sprint is for testing
+On the last day of each month run the report
+the next day it worked again
+3 days later it failed again
+two days after the launch
+sessions older than 3 days ago are dropped
+more than two weeks ago is stale
+about 3 months ago
+within 7 days
+tokens will expire in 30 days
+timeout of 5 minutes and retry after 2 days
+fixed it in 3 days
+logs from May 5, 2024 and 3 March 2023
+in March 2025 we moved, in Q3 2024 we froze
+June 10 - 31, 2022
+second Friday of the month is patch day
+half of last year was spent on it
+the last 3 weeks of this year are blocked
+this time last year
+2026-02-20: fixed it yesterday
+yesterday (2026-03-03) we shipped
+Sun Microsystems, Mar component, Apr rate, Dec VT100
+last Monday we cut it
+next Friday is free
+the night before last
+Release the version next week or so
+31st of last month
+15 hours 29 min
+deployed 2 hours ago
+See https://example.org/last week/today
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize(("text", "iso", "rewritten"), RESOLVED, ids=[row[0] for row in RESOLVED])
+def test_a_phrase_with_one_reading_becomes_its_date(text: str, iso: str, rewritten: str | None) -> None:
+    spans = resolve(text, WEDNESDAY)
+    assert iso in [span.iso for span in spans]
+    assert rewritten is None or rewrite(text, spans) == rewritten
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_a_vague_ambiguous_or_quoted_phrase_is_left(text: str) -> None:
+    assert resolve(text, WEDNESDAY) == []
+
+
+def test_fenced_code_is_left() -> None:
+    assert resolve("```\ngit log --since yesterday\n```", WEDNESDAY) == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "iso"),
+    [
+        (dt.date(2026, 1, 1), "yesterday", "2025-12-31"),
+        (dt.date(2026, 1, 1), "last week", "2025-W52"),
+        (dt.date(2021, 1, 3), "this week", "2020-W53"),
+        (dt.date(2026, 3, 31), "a month ago", "2026-02-28"),
+        (dt.date(2024, 2, 29), "a year ago", "2023-02-28"),
+        (dt.date(2026, 1, 15), "last month", "2025-12"),
+        (dt.date(2026, 12, 31), "next quarter", "2027-Q1"),
+        (dt.date(2026, 12, 31), "tomorrow", "2027-01-01"),
+    ],
+)
+def test_month_and_year_ends_are_counted_right(reference: dt.date, text: str, iso: str) -> None:
+    assert [span.iso for span in resolve(text, reference)] == [iso]
+
+
+def test_hours_count_only_where_the_time_of_day_is_known() -> None:
+    assert [s.iso for s in resolve("failed 6 hours ago", dt.datetime(2026, 3, 4, 5, 0))] == ["2026-03-03"]  # noqa: DTZ001 - a local reference
+    assert resolve("failed 6 hours ago", dt.date(2026, 3, 4)) == []
+
+
+def test_the_orientation_decides_where_the_sentence_does_not() -> None:
+    assert resolve("build on Monday", WEDNESDAY) == []
+    assert [s.iso for s in resolve("build on Monday", WEDNESDAY, orientation="past")] == ["2026-03-02"]
+    assert [s.iso for s in resolve("build on Monday", WEDNESDAY, orientation="future")] == ["2026-03-09"]
+
+
+def test_offsets_count_code_points() -> None:
+    [span] = resolve("🎉 déployé: we shipped yesterday 🎉", WEDNESDAY)
+    assert "🎉 déployé: we shipped yesterday 🎉"[span.start : span.end] == span.text == "yesterday"
+
+
+WORDS = st.sampled_from(
+    "yesterday today tomorrow last next this the week month year Friday Monday of in on 3 two days ago from now end early "
+    "March May 5th Q3 we shipped will `code` \" ' ( ) , . : - \n Christmas weekend 9999 first third since été 어제".split(
+        " "
+    )
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(WORDS, max_size=14).map(" ".join) | st.text(max_size=60),
+    st.dates(min_value=dt.date(1, 1, 1), max_value=dt.date(9999, 12, 31)),
+)
+def test_any_text_and_day_give_ordered_spans_of_the_text(text: str, reference: dt.date) -> None:
+    spans = resolve(text, reference)
+    assert all(text[s.start : s.end] == s.text for s in spans)
+    assert all(a.end <= b.start for a, b in zip(spans, spans[1:], strict=False))
+    rewritten = rewrite(text, spans)
+    assert len(rewritten) == len(text) + sum(len(s.written) - len(s.text) for s in spans)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([row[0] for row in RESOLVED]))
+def test_a_rewritten_text_gives_nothing_more_to_resolve(text: str) -> None:
+    once = rewrite(text, resolve(text, WEDNESDAY))
+    assert resolve(once, WEDNESDAY) == []
