@@ -1,0 +1,46 @@
+"""Differences between two texts: hunks to decide on, words to mark, rows to show. PURE.
+
+Text is `str` with lines ending at "\\n" only, decoded by the caller as UTF-8 with `surrogateescape`, so that
+CRLF, lone carriage returns, odd separators and undecodable bytes come out as they went in.
+"""
+
+from dreams.textdiff.hunks import (
+    Choice,
+    Granularity,
+    Hunk,
+    HunkMismatchError,
+    apply_hunks,
+    fitted,
+    hunks,
+)
+from dreams.textdiff.invisible import visible
+from dreams.textdiff.lines import line_end_of, split_lines
+from dreams.textdiff.moves import Move, Place, moved
+from dreams.textdiff.rows import Piece, Row, SplitRow, hunk_rows, pieces, rows, split_rows
+from dreams.textdiff.words import Span, tokens, word_spans
+
+__all__ = [
+    "Choice",
+    "Granularity",
+    "Hunk",
+    "HunkMismatchError",
+    "Move",
+    "Piece",
+    "Place",
+    "Row",
+    "Span",
+    "SplitRow",
+    "apply_hunks",
+    "fitted",
+    "hunk_rows",
+    "hunks",
+    "line_end_of",
+    "moved",
+    "pieces",
+    "rows",
+    "split_lines",
+    "split_rows",
+    "tokens",
+    "visible",
+    "word_spans",
+]

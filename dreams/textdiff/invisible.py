@@ -1,0 +1,65 @@
+"""Characters that a reader cannot see, or that rearrange what is seen, written out."""
+
+import re
+import unicodedata
+from typing import Final
+
+from dreams.textdiff.lines import line_end_of, split_lines
+
+# Not in the categories below, and yet nothing is seen of them: fillers, joiners, selectors, a blank cell.
+_UNSEEN: Final = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+)
+# A quick test that most lines fail: anything outside printable ASCII, tab and line feed.
+_PLAIN: Final = re.compile(r"[\t\n\x20-\x7e]*")
+_UNSEEN_CHAR: Final = re.compile(f"[{_UNSEEN}]")
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str, line_end: str | None = None) -> str:
+    """`text` with invisible characters as ⟨U+202E⟩ and undecodable bytes as ⟨0xFF⟩.
+
+    Bidirectional controls, zero-width characters, tags, selectors, line and paragraph separators and all
+    control characters but tab and line feed (so ANSI escapes too). A carriage return is shown where it is not
+    part of the file's line end: `line_end`, by default the one most lines of `text` have. The parts of one
+    emoji are left alone.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    lines = split_lines(text)
+    ends = line_end or line_end_of(lines)
+    return "".join(_line(line, ends) for line in lines)
+
+
+def _line(line: str, line_end: str) -> str:
+    kept = line_end if line.endswith(line_end) else ""
+    body = line.removesuffix(kept)
+    return "".join(_shown(char, body[i - 1 : i], body[i + 1 : i + 2]) for i, char in enumerate(body)) + kept
+
+
+def _shown(char: str, before: str, behind: str) -> str:
+    if char in "\t\n" or not _hidden(char) or _within_emoji(char, before, behind):
+        return char
+    if "\udc80" <= char <= "\udcff":
+        return f"⟨0x{ord(char) - 0xDC00:02X}⟩"
+    return f"⟨U+{ord(char):04X}⟩"
+
+
+def _hidden(char: str) -> bool:
+    return unicodedata.category(char) in _HIDDEN_CATEGORIES or _UNSEEN_CHAR.match(char) is not None
+
+
+def _within_emoji(char: str, before: str, behind: str) -> bool:
+    """The selector and the joiner of an emoji; anywhere else they can carry a hidden message."""
+    if char == "\ufe0f":
+        return before != "" and (_is_symbol(before) or before in "0123456789#*")
+    return (
+        char == "\u200d"
+        and behind != ""
+        and _is_symbol(behind)
+        and (_is_symbol(before) or before == "\ufe0f")
+    )
+
+
+def _is_symbol(char: str) -> bool:
+    return char > "\x7f" and unicodedata.category(char) in ("So", "Sk", "Sm", "Po")

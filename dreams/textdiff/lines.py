@@ -1,0 +1,136 @@
+"""Lines, and which runs of them differ between two texts.
+
+A line ends at "\\n" and nowhere else: `str.splitlines` also cuts at U+2028, form feeds and a lone "\\r",
+and a text cut there cannot be told from one that had line ends in those places.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from cydifflib import SequenceMatcher
+
+# The matcher is quadratic when lines repeat. Above this many pairs a gap without a single unique common
+# line is shown as one replaced block.
+MAX_PAIRS: Final = 4_000_000
+
+
+class Change(NamedTuple):
+    """Lines `[a0, a1)` of the first text became lines `[b0, b1)` of the second; 0-based, ends excluded."""
+
+    a0: int
+    a1: int
+    b0: int
+    b1: int
+
+    def shifted(self, a: int, b: int) -> "Change":
+        """The same change, counted from a place `a` and `b` lines earlier."""
+        return Change(self.a0 + a, self.a1 + a, self.b0 + b, self.b1 + b)
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of `text` with their ends; joined they are `text` again."""
+    *whole, rest = text.split("\n")
+    lines = [line + "\n" for line in whole]
+    if rest:
+        lines.append(rest)
+    return lines
+
+
+def line_end_of(lines: Iterable[str]) -> str:
+    """The line end most of these lines have: `"\\r\\n"` or `"\\n"` (also when there is none)."""
+    ends = Counter(line.endswith("\r\n") for line in lines if line.endswith("\n"))
+    return "\r\n" if ends[True] > ends[False] else "\n"
+
+
+def terminated(line: str) -> bool:
+    """Whether something may follow this line without being glued to it."""
+    return line.endswith("\n")
+
+
+def join_lines(parts: Iterable[Sequence[str]], line_end: str) -> str:
+    """All lines of all parts as one text; a line without an end gets one when another follows."""
+    out: list[str] = []
+    for part in parts:
+        for line in part:
+            if out and line and not terminated(out[-1]):
+                out.append(line_end)
+            out.append(line)
+    return "".join(out)
+
+
+def changes(a: Sequence[str], b: Sequence[str]) -> list[Change]:
+    """Maximal changed runs between two lists of lines, in order, with an unchanged line between any two.
+
+    Lines that occur once on each side are matched first (they mean the same; blank lines often do not),
+    then the longest equal runs in the gaps between them.
+    """
+    found: list[Change] = []
+    for gap in _gaps(a, b):
+        found.extend(_within(a, b, gap))
+    return found
+
+
+def _gaps(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
+    whole = _trimmed(a, b, Change(0, len(a), 0, len(b)))
+    i, j = whole.a0, whole.b0
+    for x, y in _anchors(a, b, whole):
+        if x > i or y > j:
+            yield Change(i, x, j, y)
+        i, j = x + 1, y + 1
+    if i < whole.a1 or j < whole.b1:
+        yield Change(i, whole.a1, j, whole.b1)
+
+
+def _trimmed(a: Sequence[str], b: Sequence[str], gap: Change) -> Change:
+    a0, a1, b0, b1 = gap
+    while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
+        a0, b0 = a0 + 1, b0 + 1
+    while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
+        a1, b1 = a1 - 1, b1 - 1
+    return Change(a0, a1, b0, b1)
+
+
+def _anchors(a: Sequence[str], b: Sequence[str], gap: Change) -> list[tuple[int, int]]:
+    """Pairs of lines that are unique on both sides of the gap and stand in the same order."""
+    in_a, in_b = _once(a, gap.a0, gap.a1), _once(b, gap.b0, gap.b1)
+    return _longest_rising([(i, in_b[line]) for line, i in in_a.items() if line in in_b])
+
+
+def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
+    counts = Counter(lines[start:end])
+    return {lines[i]: i for i in range(start, end) if counts[lines[i]] == 1}
+
+
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest run of pairs that rises on both sides; the first side rises already."""
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for index, (_, y) in enumerate(pairs):
+        place = bisect_left(tails, y)
+        before.append(ends[place - 1] if place else -1)
+        tails[place : place + 1] = [y]
+        ends[place : place + 1] = [index]
+    chain: list[tuple[int, int]] = []
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        chain.append(pairs[at])
+        at = before[at]
+    return chain[::-1]
+
+
+def _within(a: Sequence[str], b: Sequence[str], gap: Change) -> list[Change]:
+    gap = _trimmed(a, b, gap)
+    rows, columns = gap.a1 - gap.a0, gap.b1 - gap.b0
+    if not rows and not columns:
+        return []
+    if not rows or not columns or rows * columns > MAX_PAIRS:
+        return [gap]
+    matcher = SequenceMatcher(None, a[gap.a0 : gap.a1], b[gap.b0 : gap.b1], autojunk=False)
+    return [
+        Change(a0, a1, b0, b1).shifted(gap.a0, gap.b0)
+        for tag, a0, a1, b0, b1 in matcher.get_opcodes()
+        if tag != "equal"
+    ]

@@ -1,0 +1,107 @@
+"""Lines that left in one hunk and arrived in another, also in another file."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
+from dreams.textdiff.hunks import Hunk
+
+# Shorter lines ("---", "type: user", "## Why") stand in many files without having moved.
+MIN_LENGTH: Final = 16
+# Reworded beyond this it is another statement; its numbers must be the same in any case.
+NEAR: Final = 0.9
+MAX_COMPARISONS: Final = 250_000
+
+_LEAD: Final = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line of one hunk; `line` counts from 0 within the hunk's side."""
+
+    path: str
+    hunk: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A line that left `source` and stands at `target` now. `likeness` is 1 when it is the same words."""
+
+    source: Place
+    target: Place
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    place: Place
+    text: str
+
+
+def moved(files: Mapping[str, Sequence[Hunk]]) -> list[Move]:
+    """Pairs of a line that left and the place where it arrived; each line is in one pair at most.
+
+    Bullets, heading marks and spacing do not count. The same words come first, then nearly the same.
+    """
+    gone, come = _lines(files, removed=True), _lines(files, removed=False)
+    exact = list(_exact(gone, come))
+    sources, targets = {move.source for move in exact}, {move.target for move in exact}
+    left = [line for line in gone if line.place not in sources]
+    free = [line for line in come if line.place not in targets]
+    near = _near(left, free) if len(left) * len(free) <= MAX_COMPARISONS else []
+    order = {line.place: number for number, line in enumerate(gone)}
+    return sorted([*exact, *near], key=lambda move: order[move.source])
+
+
+def _words(line: str) -> str:
+    return " ".join(_LEAD.sub("", line).split())
+
+
+def _lines(files: Mapping[str, Sequence[Hunk]], *, removed: bool) -> list[_Line]:
+    """Lines long enough to know again, without those that the same hunk only kept or re-indented."""
+    found: list[_Line] = []
+    for path, hunks in files.items():
+        for hunk in hunks:
+            here, there = (hunk.base_lines, hunk.new_lines) if removed else (hunk.new_lines, hunk.base_lines)
+            kept = set(map(_words, there))
+            found.extend(
+                _Line(Place(path, hunk.id, number), words)
+                for number, words in enumerate(map(_words, here))
+                if len(words) >= MIN_LENGTH and words not in kept
+            )
+    return found
+
+
+def _exact(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
+    arrivals: defaultdict[str, list[Place]] = defaultdict(list)
+    for line in reversed(come):
+        arrivals[line.text].append(line.place)
+    for line in gone:
+        if arrivals[line.text]:
+            yield Move(line.place, arrivals[line.text].pop(), 1.0)
+
+
+def _near(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
+    free = dict(enumerate(come))
+    for line in gone:
+        candidates = {
+            number: other.text
+            for number, other in free.items()
+            if other.place.hunk != line.place.hunk and _numbers(other.text) == _numbers(line.text)
+        }
+        best = process.extractOne(
+            line.text, candidates, scorer=Indel.normalized_similarity, score_cutoff=NEAR
+        )
+        if best:
+            _, likeness, number = best
+            yield Move(line.place, free.pop(number).place, likeness)
+
+
+def _numbers(text: str) -> list[str]:
+    return re.findall(r"\d+", text)

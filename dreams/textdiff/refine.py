@@ -1,0 +1,148 @@
+"""A changed block cut into the smallest pieces that can be decided on separately."""
+
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import Final
+
+from rapidfuzz.distance import Indel
+
+from dreams.textdiff.lines import Change, terminated
+from dreams.textdiff.units import Unit, UnitKind, units
+from dreams.textdiff.words import tokens
+
+# Two units are one that was reworded when they share this much; below it, one left and another arrived.
+SAME_UNIT: Final = 0.45
+# A row that points elsewhere is another row, unless almost nothing else changed (its file was renamed).
+SAME_ROW_ELSEWHERE: Final = 0.75
+# Above this many comparisons (about 250 × 250 units) only units at the same place are compared.
+MAX_COMPARISONS: Final = 60_000
+
+
+class _Side:
+    """One side of a block: its lines, its units and what they are compared by."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.units = units(lines)
+        self.words = [
+            [t for t in tokens("".join(lines[u.start : u.end])) if not t.isspace()] for u in self.units
+        ]
+
+    def line_range(self, start: int, end: int) -> tuple[int, int]:
+        """Units `[start, end)` as lines."""
+        edges = [unit.start for unit in self.units] + [len(self.lines)]
+        return edges[start], edges[end]
+
+
+def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+    """The block `old` → `new` as consecutive changes that cover it; any of them may be left out alone."""
+    whole = [Change(0, len(old), 0, len(new))]
+    if _only_line_ends(old, new):
+        return whole
+    left, right = _Side(old), _Side(new)
+    pieces: list[Change] = []
+    i = j = 0
+    for x, y in [*_pairs(left, right), (len(left.units), len(right.units))]:
+        pieces.extend(_unpaired(left.units[i:x], right.units[j:y], i, j))
+        if x < len(left.units) and y < len(right.units):
+            pieces.append(Change(x, x + 1, y, y + 1))
+        i, j = x + 1, y + 1
+    in_lines = [Change(*left.line_range(p.a0, p.a1), *right.line_range(p.b0, p.b1)) for p in pieces]
+    return _glued(in_lines, old, new)
+
+
+def _only_line_ends(old: Sequence[str], new: Sequence[str]) -> bool:
+    """A file turned from CRLF to LF is one decision, not one for each line."""
+    return len(old) == len(new) and all(
+        a.rstrip("\r\n") == b.rstrip("\r\n") for a, b in zip(old, new, strict=True)
+    )
+
+
+def _likeness(left: _Side, i: int, right: _Side, j: int) -> float:
+    """0 when these two cannot be one unit that was changed, else how much they share (above 0, at most 1)."""
+    a, b = left.units[i], right.units[j]
+    if a.kind is not b.kind:
+        return 0.0
+    if a.key and a.key == b.key:
+        return 1.0
+    least = SAME_ROW_ELSEWHERE if a.key and b.key else SAME_UNIT
+    return Indel.normalized_similarity(left.words[i], right.words[j], score_cutoff=least)
+
+
+def _pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
+    """Units that are one and the same before and after, rising on both sides."""
+    rows, columns = len(left.units), len(right.units)
+    if rows == columns:
+        straight = [(i, i) for i in range(rows) if _likeness(left, i, right, i) > 0]
+        if len(straight) == rows or rows * columns > MAX_COMPARISONS:
+            return straight
+    return _best_pairs(left, right) if rows * columns <= MAX_COMPARISONS else []
+
+
+def _best_pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
+    """The rising pairs with the greatest likeness in all (the usual table, filled from the end)."""
+    rows, columns = len(left.units), len(right.units)
+    like = [[_likeness(left, i, right, j) for j in range(columns)] for i in range(rows)]
+    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(rows - 1, -1, -1):
+        below, here, row = best[i + 1], best[i], like[i]
+        for j in range(columns - 1, -1, -1):
+            paired = row[j] + below[j + 1] if row[j] > 0 else 0.0
+            here[j] = max(paired, below[j], here[j + 1])
+    return _walk(like, best)
+
+
+def _walk(like: list[list[float]], best: list[list[float]]) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(like) and j < len(like[i]):
+        if like[i][j] > 0 and best[i][j] == like[i][j] + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _unpaired(gone: Sequence[Unit], come: Sequence[Unit], i: int, j: int) -> list[Change]:
+    """Units without a partner: list rows one by one, everything else as it stands together."""
+    together = [Change(i, i + len(gone), j, j + len(come))] if gone or come else []
+    if gone and come and not all(map(_is_item, [*gone, *come])):
+        return together
+    removed = [Change(i + start, i + end, j, j) for start, end in _separate(gone)]
+    added = [Change(i + len(gone), i + len(gone), j + start, j + end) for start, end in _separate(come)]
+    return removed + added
+
+
+def _is_item(unit: Unit) -> bool:
+    return unit.kind in (UnitKind.ITEM, UnitKind.ROW)
+
+
+def _separate(group: Sequence[Unit]) -> list[tuple[int, int]]:
+    """Index rows always stand alone; other items only where no heading or prose came with them."""
+    only_items = all(map(_is_item, group))
+    alone = [unit.kind is UnitKind.ROW or only_items for unit in group]
+    pieces: list[tuple[int, int]] = []
+    for single, run in groupby(range(len(group)), key=alone.__getitem__):
+        places = list(run)
+        pieces.extend([(p, p + 1) for p in places] if single else [(places[0], places[-1] + 1)])
+    return pieces
+
+
+def _glued(pieces: list[Change], old: Sequence[str], new: Sequence[str]) -> list[Change]:
+    """No cut behind a line without a line end: taking one side only would run two lines together."""
+    out = pieces[:1]
+    for before, piece in pairwise(pieces):
+        if _open_ended(before, old, new):
+            last = out.pop()
+            out.append(Change(last.a0, piece.a1, last.b0, piece.b1))
+        else:
+            out.append(piece)
+    return out
+
+
+def _open_ended(piece: Change, old: Sequence[str], new: Sequence[str]) -> bool:
+    lines = [*old[piece.a0 : piece.a1][-1:], *new[piece.b0 : piece.b1][-1:]]
+    return not all(map(terminated, lines))

@@ -1,0 +1,192 @@
+"""Which words changed between two texts, as character ranges that a reader can take in."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Final, NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+# Word opcodes are quadratic in memory: 10,000 tokens a side cost about 12 MB, 100,000 cost 2.5 GB.
+MAX_TOKENS: Final = 10_000
+# An equal island of up to this many characters ("the", "is", "of") never interrupts a mark, a longer one
+# does not either while it is shorter than both changes beside it and no longer than a few words.
+TINY_ISLAND: Final = 3
+LARGEST_ISLAND: Final = 12
+
+# Scripts written without spaces between words are compared character by character.
+_CJK: Final = (
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003fffd"
+)
+_WORD: Final = rf"[^\W{_CJK}]+"
+_TOKEN: Final = re.compile(
+    rf"""
+    \r\n | \s
+    | https?://[^\s<>()\[\]"'`]+
+    | [{_CJK}]
+    | [\U0001f1e6-\U0001f1ff]{{2}}                 # a flag is two letters
+    | [\ud800-\udfff]+                             # bytes that were not UTF-8, kept as they came
+    | (?: (?: ~ | \.{{1,2}} )? / )? (?: \. | --? | [@\#$] )?   # ~/x ./x .env --flag @name
+      {_WORD} (?: (?: [./\\:@'’+-]{{1,2}} | (?<=\d),(?=\d) ) {_WORD} )*
+    | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ZERO_WIDTH_JOINER: Final = "\u200d"
+
+
+class Span(NamedTuple):
+    """Characters `[start, end)` of a text, counted in code points."""
+
+    start: int
+    end: int
+
+
+class _Run(NamedTuple):
+    """Tokens `[a0, a1)` of the old side became `[b0, b1)` of the new one."""
+
+    a0: int
+    a1: int
+    b0: int
+    b1: int
+
+
+def tokens(text: str) -> list[str]:
+    """Words, identifiers, paths, numbers, dates, single marks and single spaces; joined they are `text`."""
+    found = _TOKEN.findall(text)
+    return found if text.isascii() else list(_whole_graphemes(found))
+
+
+def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
+    """The changed ranges of `old` and of `new`; what is left unmarked is the same text on both sides.
+
+    Small equal islands are part of the mark around them. Where more than `MAX_TOKENS` tokens differ the
+    whole text is marked.
+    """
+    if old == new:
+        return [], []
+    a, b = tokens(old), tokens(new)
+    head, tail = _common_ends(a, b)
+    if max(len(a), len(b)) - head - tail > MAX_TOKENS:
+        return _spans([(0, len(a))], a), _spans([(0, len(b))], b)
+    middle = _runs(a[head : len(a) - tail], b[head : len(b) - tail])
+    runs = [_Run(*(edge + head for edge in run)) for run in middle]
+    joined = _without_islands(runs, _Lengths(a), _Lengths(b), a)
+    return (
+        _spans([(run.a0, run.a1) for run in joined], a),
+        _spans([(run.b0, run.b1) for run in joined], b),
+    )
+
+
+def _whole_graphemes(found: Sequence[str]) -> Iterator[str]:
+    """The same tokens, with nothing that belongs to the character before it standing alone."""
+    held = ""
+    joins = after_mark = False
+    for token in found:
+        extends = _extends(token[0]) and not held.endswith("\n")
+        if held and (extends or joins or (after_mark and _continues_word(held, token))):
+            held += token
+        else:
+            if held:
+                yield held
+            held = token
+        after_mark = extends
+        joins = token.endswith(_ZERO_WIDTH_JOINER)
+    if held:
+        yield held
+
+
+def _extends(char: str) -> bool:
+    """Whether a reader sees this as part of the character before it."""
+    return (
+        unicodedata.category(char) in ("Mn", "Me", "Mc")
+        or char in "\u200c\u200d\uff9e\uff9f"
+        or "\U0001f3fb" <= char <= "\U0001f3ff"
+        or "\U000e0020" <= char <= "\U000e007f"
+    )
+
+
+def _continues_word(held: str, token: str) -> bool:
+    """A decomposed é is no \\w to the pattern; the word goes on behind it."""
+    return held[0].isalnum() and re.match(_WORD, token) is not None and re.match(_WORD, held) is not None
+
+
+def _common_ends(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
+    shorter = min(len(a), len(b))
+    head = 0
+    while head < shorter and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _runs(a: Sequence[str], b: Sequence[str]) -> list[_Run]:
+    """What differs between matched words. Spaces are no words: matched alone they would scatter the marks."""
+    runs: list[_Run] = []
+    i = j = 0
+    for x, y in [*_matched_words(a, b), (len(a), len(b))]:
+        run = _without_common_space(a, b, _Run(i, x, j, y))
+        if run.a0 < run.a1 or run.b0 < run.b1:
+            runs.append(run)
+        i, j = x + 1, y + 1
+    return runs
+
+
+def _matched_words(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
+    words_a = [i for i, token in enumerate(a) if not token.isspace()]
+    words_b = [j for j, token in enumerate(b) if not token.isspace()]
+    # Numbers instead of strings: the matcher compares hashes, and two words must not collide.
+    numbers: dict[str, int] = {}
+    left = [numbers.setdefault(a[i], len(numbers)) for i in words_a]
+    right = [numbers.setdefault(b[j], len(numbers)) for j in words_b]
+    for code in LCSseq.opcodes(left, right):
+        if code.tag == "equal":
+            yield from zip(
+                words_a[code.src_start : code.src_end], words_b[code.dest_start : code.dest_end], strict=True
+            )
+
+
+def _without_common_space(a: Sequence[str], b: Sequence[str], run: _Run) -> _Run:
+    a0, a1, b0, b1 = run
+    while a0 < a1 and b0 < b1 and a[a0] == b[b0] and a[a0].isspace():
+        a0, b0 = a0 + 1, b0 + 1
+    while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1] and a[a1 - 1].isspace():
+        a1, b1 = a1 - 1, b1 - 1
+    return _Run(a0, a1, b0, b1)
+
+
+class _Lengths:
+    """Characters in a range of tokens, in constant time."""
+
+    def __init__(self, of: Sequence[str]) -> None:
+        self._ends = [0, *accumulate(map(len, of))]
+
+    def of(self, start: int, end: int) -> int:
+        return self._ends[end] - self._ends[start]
+
+
+def _without_islands(runs: Sequence[_Run], in_a: _Lengths, in_b: _Lengths, a: Sequence[str]) -> list[_Run]:
+    def size(run: _Run) -> int:
+        return max(in_a.of(run.a0, run.a1), in_b.of(run.b0, run.b1))
+
+    def small_between(left: _Run, right: _Run) -> bool:
+        island = "".join(a[left.a1 : right.a0]).strip()
+        return len(island) <= max(TINY_ISLAND, min(size(left), size(right), LARGEST_ISLAND))
+
+    # Compared are the changes as found, not as joined: a growing mark would swallow the whole paragraph.
+    joined = list(runs[:1])
+    for left, run in pairwise(runs):
+        if small_between(left, run):
+            joined[-1] = _Run(joined[-1].a0, run.a1, joined[-1].b0, run.b1)
+        else:
+            joined.append(run)
+    return joined
+
+
+def _spans(ranges: Sequence[tuple[int, int]], side: Sequence[str]) -> list[Span]:
+    ends = [0, *accumulate(map(len, side))]
+    return [Span(ends[start], ends[end]) for start, end in ranges if end > start]
