@@ -20,7 +20,7 @@ _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 class ProcessIdentity:
     """A process that cannot be confused with a later one of the same PID.
 
-    `start_time`: seconds on this machine's own scale (since boot on Linux, else since 1970); keep it as it is.
+    `start_time`: seconds on this machine's own scale (since boot on Linux, else since 1970); keep it so.
     """
 
     pid: int

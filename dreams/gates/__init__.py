@@ -106,7 +106,7 @@ def is_open(results: Iterable[GateResult]) -> bool:
 
 
 def fingerprint(results: Iterable[GateResult]) -> str | None:
-    """The answer without the hours in it, to tell whether it changed: "open", or the first closed gate and why.
+    """The answer without the hours in it, to tell whether it changed: "open", or the first closed gate's why.
 
     None when only the scan throttle is in the way: nobody has looked, so the last answer stands. (Kept, it
     would alternate with the sessions' answer every ten minutes.)

@@ -116,7 +116,8 @@ def time(case: Case) -> Verdict:
             f"opens {until(opens_at, case.now)}. Or {_REDATE}."
         )
         return Verdict(False, reason, opens_at, "future")
-    reason = f"{wait} must pass since the last dream, which was {ago(min(last, case.now), case.now)}; {_opens(opens_at, case)}."
+    since = ago(min(last, case.now), case.now)
+    reason = f"{wait} must pass since the last dream, which was {since}; {_opens(opens_at, case)}."
     return Verdict(False, reason, opens_at, "recent")
 
 

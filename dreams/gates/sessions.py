@@ -8,7 +8,7 @@ from dreams.gates.facts import SessionFact
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`plain` and `corrected` count, forks once; `live` and `own` are sessions that were touched but left out."""
+    """`plain` and `corrected` count, forks once; `live` and `own` are touched sessions that were left out."""
 
     plain: int
     corrected: int

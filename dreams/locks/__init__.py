@@ -1,0 +1,40 @@
+"""The consolidation lock: the agent's own protocol, so that two dreamers see each other, made safe among ours.
+
+    taken = acquire(memory_dir, process.current(), now, before_write=save)
+    if isinstance(taken, Held):
+        with taken, Heartbeat(taken, on_lost=stop):
+            …
+            taken.release_completed(now)   # without this line, leaving the block rewinds
+
+`lockfile` reads and writes the file · `judging` says who holds it · `acquiring` takes it · `held` keeps it and
+lets it go · `heartbeat` keeps it fresh · `healing` repairs what a crash left. No Django; POSIX only.
+"""
+
+from dreams.locks.acquiring import LIFETIME, Busy, acquire
+from dreams.locks.healing import Healed, Healing, heal
+from dreams.locks.heartbeat import EVERY, Heartbeat
+from dreams.locks.held import Held, LockLost, LockRecord, Released
+from dreams.locks.judging import STALE_AFTER, status
+from dreams.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
+
+__all__ = [
+    "EVERY",
+    "LIFETIME",
+    "LOCK_NAME",
+    "STALE_AFTER",
+    "Busy",
+    "Healed",
+    "Healing",
+    "Heartbeat",
+    "Held",
+    "LockFileError",
+    "LockLost",
+    "LockRecord",
+    "LockState",
+    "Released",
+    "acquire",
+    "heal",
+    "last_consolidated_ns",
+    "read",
+    "status",
+]

@@ -1,0 +1,209 @@
+"""Taking the lock: read, judge, write our PID, read back; all under a kernel lock on the directory itself.
+
+Write-then-verify alone lets two in (both may read back before the other writes). The agent's own dream does not
+know the kernel lock, so "never both" holds among ours and is best effort with the agent: a thief is seen at
+the next heartbeat.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from dreams.gates.facts import LockFact
+from dreams.language.ages import ago, until
+from dreams.locks.held import Held, LockRecord, record_of, write_new
+from dreams.locks.judging import STALE_AFTER, judge, nearest_existing
+from dreams.locks.lockfile import (
+    Contents,
+    DirectoryBusy,
+    contents_of,
+    describe,
+    kernel_lock,
+    open_directory,
+    opened_lock,
+    peek,
+    put_back,
+    take_kernel_lock,
+    write_body,
+)
+from dreams.process import ProcessIdentity
+
+LIFETIME = timedelta(hours=2)
+_WAIT_SECONDS = 1.0
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """The lock was not given. `broken`: nobody holds it, but it cannot be used before a person acts."""
+
+    reason: str
+    holder: int | None = None
+    since: datetime | None = None
+    opens_at: datetime | None = None
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    memory_dir: Path
+    identity: ProcessIdentity
+    now: datetime
+    known: ProcessIdentity | None
+    stale_after: timedelta
+    lifetime: timedelta
+    keep_dir_mtime: bool
+    before_write: Callable[[LockRecord], None] | None
+
+    def announce(self, prior: Contents | None) -> None:
+        if self.before_write is not None:
+            self.before_write(record_of(self.identity, prior))
+
+    def held(self, prior: Contents | None, dir_fd: int | None, anchor_fd: int | None = None) -> Held:
+        return Held(
+            self.memory_dir,
+            self.identity,
+            prior,
+            dir_fd=dir_fd,
+            anchor_fd=anchor_fd,
+            taken_at=self.now,
+            lifetime=self.lifetime,
+            keep_dir_mtime=self.keep_dir_mtime,
+        )
+
+
+class _Appeared(Exception):
+    """The missing directory exists after all; look again."""
+
+
+def acquire(
+    memory_dir: Path,
+    identity: ProcessIdentity,
+    now: datetime,
+    *,
+    known: ProcessIdentity | None = None,
+    stale_after: timedelta = STALE_AFTER,
+    lifetime: timedelta = LIFETIME,
+    keep_dir_mtime: bool = False,
+    before_write: Callable[[LockRecord], None] | None = None,
+) -> Held | Busy:
+    """Take the lock of a memory directory (its resolved path), or say who has it.
+
+    identity: the holder to be, normally `process.current()`. known: who our records say holds it now.
+    lifetime: the longest hold that heartbeats keep fresh. keep_dir_mtime: the lock's coming and going leaves
+    the directory's mtime alone (apply and rollback). before_write: called with what heals a crash, before the
+    file is touched; when it raises, nothing was written.
+    Never raises OSError for the disk's state: that is a Busy with `broken`, and the remedy in the reason.
+
+    A missing directory is not created: the nearest existing parent is locked in the kernel (flock) for the
+    whole hold, so other missing directories below the same parent wait too, and a child process that inherits
+    descriptors must not outlive the hold.
+    """
+    request = _Request(memory_dir, identity, now, known, stale_after, lifetime, keep_dir_mtime, before_write)
+    for _ in range(_TRIES):
+        try:
+            return _take(request)
+        except _Appeared:
+            continue
+        except (DirectoryBusy, FileExistsError):
+            break
+        except OSError as error:
+            return Busy(f"The lock of {memory_dir} cannot be taken: {describe(error)}.", broken=True)
+    return Busy(f"Another process is working on {memory_dir} right now; try again when it is done.")
+
+
+def _take(request: _Request) -> Held | Busy:
+    try:
+        dir_fd = open_directory(request.memory_dir)
+    except FileNotFoundError:
+        return _take_anchor(request)
+    try:
+        taken = _take_file(request, dir_fd)
+    except BaseException:
+        os.close(dir_fd)
+        raise
+    if isinstance(taken, Busy):
+        os.close(dir_fd)
+    return taken
+
+
+def _take_file(request: _Request, dir_fd: int) -> Held | Busy:
+    with ExitStack() as stack:
+        # Whoever held this directory while it was missing holds its parent.
+        _pass_by(request.memory_dir.parent, stack)
+        stack.enter_context(kernel_lock(dir_fd, _WAIT_SECONDS))
+        with opened_lock(dir_fd, os.O_RDWR) as fd:
+            prior = contents_of(fd) if fd is not None else None
+            fact = judge(prior, request.now, request.known, request.stale_after)
+            if fact.held:
+                return _busy(request, fact)
+            request.announce(prior)
+            _write(request, dir_fd, fd, prior)
+        found = peek(dir_fd)
+        if found is None or found.pid != request.identity.pid:
+            holder = found.pid if found else None
+            return Busy("Another process took the lock at the same moment.", holder, request.now)
+        return request.held(prior, dir_fd)
+
+
+def _write(request: _Request, dir_fd: int, fd: int | None, prior: Contents | None) -> None:
+    body = b"%d" % request.identity.pid
+    if fd is None or prior is None:
+        write_new(dir_fd, body, None, keep_dir_mtime=request.keep_dir_mtime)
+        return
+    try:
+        write_body(fd, body)
+    except OSError:
+        put_back(fd, prior.body, prior.mtime_ns)
+        raise
+    # A body of the same length over an equal one is still a new hold: the kernel may keep a coarse mtime.
+    os.utime(fd)
+
+
+def _take_anchor(request: _Request) -> Held:
+    """Hold a missing directory by its nearest existing parent."""
+    ancestor, anchor_fd = nearest_existing(request.memory_dir)
+    try:
+        with ExitStack() as stack:
+            # Taken before this ancestor existed, the hold is on the one above.
+            _pass_by(ancestor.parent, stack)
+            take_kernel_lock(anchor_fd, _WAIT_SECONDS)
+        if _exists(request.memory_dir) or _nearest_differs(request.memory_dir, ancestor):
+            raise _Appeared
+        request.announce(None)
+    except BaseException:
+        os.close(anchor_fd)
+        raise
+    return request.held(None, None, anchor_fd)
+
+
+def _exists(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+def _nearest_differs(memory_dir: Path, ancestor: Path) -> bool:
+    """True when a closer parent has come to exist since."""
+    closer = next(path for path in (memory_dir, *memory_dir.parents) if path.parent == ancestor)
+    return _exists(closer)
+
+
+def _pass_by(directory: Path, stack: ExitStack) -> None:
+    """Wait until nobody holds `directory` for a missing one below it, and keep it so until `stack` ends."""
+    try:
+        fd = open_directory(directory)
+    except PermissionError:
+        return  # a parent that we may not open is one that nobody of ours can hold
+    stack.callback(os.close, fd)
+    stack.enter_context(kernel_lock(fd, _WAIT_SECONDS, shared=True))
+
+
+def _busy(request: _Request, fact: LockFact) -> Busy:
+    since = f", since {ago(fact.since, request.now)}" if fact.since else ""
+    latest = f", or {until(fact.opens_at, request.now)}" if fact.opens_at else ""
+    reason = (
+        f"Process {fact.pid} holds the lock of {request.memory_dir}{since}; free when it is done{latest}."
+    )
+    return Busy(reason, fact.pid, fact.since, fact.opens_at)

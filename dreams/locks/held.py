@@ -1,0 +1,307 @@
+"""A lock that is held: kept fresh, checked for theft, and let go in one of three ways.
+
+release_completed    the dream is done: the clock moves
+rewind               it failed or was killed: the clock goes back, so that the time gate opens again
+release_keeping_clock  apply and rollback: the lock was never there
+"""
+
+import fcntl
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from dreams.gates.moments import to_ns
+from dreams.language.ages import exact
+from dreams.locks.lockfile import (
+    Contents,
+    DirectoryBusy,
+    create,
+    describe,
+    kept_dir_mtime,
+    kernel_lock,
+    open_directory,
+    opened_directory,
+    opened_lock,
+    peek,
+    put_back,
+    remove,
+    stamp,
+    write_body,
+)
+from dreams.process import ProcessIdentity
+
+_RELEASE_WAIT = 5.0
+_BEAT_WAIT = 1.0
+
+# Which Held of this process owns a directory. The body alone cannot tell: it names the process, and a second
+# dream of the same process may have taken over a lock that the first one let go stale.
+_owners: weakref.WeakValueDictionary[tuple[int, int], "Held"] = weakref.WeakValueDictionary()
+
+
+class LockLost(Exception):
+    """The lock is not ours any more: stop, and write nothing. The text says what happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """How letting go went. `done` False: the disk was left as it is, and `problem` says why; never raised."""
+
+    done: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LockRecord:
+    """What to keep in the database before the file is touched, so that a crash can be healed."""
+
+    pid: int
+    start_time: float
+    prior_mtime_ns: int | None
+    prior_body: bytes
+
+
+class Held:
+    """A lock in our hand; made by `acquire`. Safe to use from the heartbeat's thread. All releases are idempotent.
+
+    As a context manager it rewinds whatever was not released otherwise. `file_made` is False while the memory
+    directory is missing: then its nearest existing parent is locked in the kernel for the whole hold.
+    """
+
+    def __init__(
+        self,
+        memory_dir: Path,
+        identity: ProcessIdentity,
+        prior: Contents | None,
+        *,
+        dir_fd: int | None,
+        anchor_fd: int | None = None,
+        taken_at: datetime,
+        lifetime: timedelta,
+        keep_dir_mtime: bool,
+    ) -> None:
+        self.memory_dir = memory_dir
+        self.identity = identity
+        self.prior = prior
+        self.expires_at = taken_at + lifetime
+        self._lifetime = lifetime
+        self._keep_dir_mtime = keep_dir_mtime
+        self._clock_ns: int | None = None
+        self._dir_fd = dir_fd
+        self._descriptors = [fd for fd in (dir_fd, anchor_fd) if fd is not None]
+        self._outcome: Released | None = None
+        self._guard = threading.RLock()
+        self._close = weakref.finalize(self, _close_all, self._descriptors)
+        # A forked child that exits must not unlock what it shares with us.
+        self._close.atexit = False
+        if dir_fd is not None:
+            _owners[_key(dir_fd)] = self
+
+    @property
+    def file_made(self) -> bool:
+        """True once our PID stands in a lock file."""
+        return self._dir_fd is not None
+
+    @property
+    def record(self) -> LockRecord:
+        """What heals this lock after a crash."""
+        return record_of(self.identity, self.prior)
+
+    @property
+    def released(self) -> bool:
+        """True once it was let go, well or not."""
+        return self._outcome is not None
+
+    def directory_created(self, clock_ns: int | None = None) -> None:
+        """The missing directory was just made by us: put the lock into it.
+
+        `clock_ns`: when the dream that made it was completed; `release_keeping_clock` leaves that as the
+        directory's clock (None: leaves no file). Raises LockLost when somebody else was faster there.
+        """
+        with self._guard:
+            if self.file_made:
+                return
+            dir_fd = open_directory(self.memory_dir)
+            try:
+                with kernel_lock(dir_fd, _BEAT_WAIT):
+                    write_new(dir_fd, b"%d" % self.identity.pid, None, keep_dir_mtime=self._keep_dir_mtime)
+            except (FileExistsError, DirectoryBusy):
+                os.close(dir_fd)
+                raise LockLost(f"Another process made and locked {self.memory_dir} first.") from None
+            except OSError:
+                os.close(dir_fd)
+                raise
+            self._clock_ns = clock_ns
+            self._dir_fd = dir_fd
+            self._descriptors.append(dir_fd)
+            _owners[_key(dir_fd)] = self
+
+    def heartbeat(self, now: datetime | None = None) -> None:
+        """Set the mtime to now, so that the lock stays fresh. Raises LockLost, and OSError for what may pass.
+
+        After the maximum lifetime it refuses: a dream that hangs must not keep everybody else out for ever.
+        """
+        now = now or datetime.now(UTC)
+        with self._guard:
+            if self._outcome is not None:
+                raise LockLost("The lock was already released.")
+            if now >= self.expires_at:
+                raise LockLost(
+                    f"The lock was held for {exact(self._lifetime)}, the longest a dream may take."
+                )
+            if self._dir_fd is None:
+                self._check_still_missing()
+            else:
+                self._refresh(self._dir_fd, to_ns(now))
+
+    def release_completed(self, at: datetime) -> Released:
+        """The clock moves to `at` and nobody holds the lock. A directory still missing has no clock to move."""
+        if self._dir_fd is None:
+            return self._finish_without_file(to_ns(at))
+        return self._finish(lambda dir_fd, fd: put_back(fd, b"", to_ns(at)))
+
+    def rewind(self) -> Released:
+        """The clock goes back to the prior mtime, to the nanosecond; no file before means no file after."""
+        return self._finish(self._rewound)
+
+    def release_keeping_clock(self) -> Released:
+        """Body and mtime, or their absence, as before: a manifest of the tree does not show that we were there."""
+        return self._finish(self._restored)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.rewind()
+
+    def _rewound(self, dir_fd: int, fd: int) -> None:
+        if self.prior is None:
+            remove(dir_fd, keep_dir_mtime=self._keep_dir_mtime)
+        else:
+            put_back(fd, b"", self.prior.mtime_ns)
+
+    def _restored(self, dir_fd: int, fd: int) -> None:
+        if self.prior is not None:
+            put_back(fd, self.prior.body, self.prior.mtime_ns)
+        elif self._clock_ns is not None:
+            put_back(fd, b"", self._clock_ns)
+        else:
+            remove(dir_fd, keep_dir_mtime=self._keep_dir_mtime)
+
+    def _finish(self, action: Callable[[int, int], None]) -> Released:
+        with self._guard:
+            if self._outcome is None:
+                self._outcome = self._try(action)
+                self._close()
+            return self._outcome
+
+    def _try(self, action: Callable[[int, int], None]) -> Released:
+        if self._dir_fd is None:
+            return Released(True)
+        try:
+            with kernel_lock(self._dir_fd, _RELEASE_WAIT), opened_lock(self._dir_fd, os.O_RDWR) as fd:
+                if fd is None or not self._owns(self._dir_fd):
+                    return Released(
+                        False, f"The lock in {self.memory_dir} is not ours any more; it was left alone."
+                    )
+                action(self._dir_fd, fd)
+                return Released(True)
+        except DirectoryBusy:
+            return Released(
+                False, f"Another process kept {self.memory_dir} busy; the clock was not put back."
+            )
+        except OSError as error:
+            return Released(False, f"The lock in {self.memory_dir} could not be put back: {describe(error)}.")
+
+    def _finish_without_file(self, clock_ns: int) -> Released:
+        """Completed with no file of ours: if the directory has come to exist meanwhile, it gets its clock."""
+        with self._guard:
+            if self._outcome is None:
+                self._outcome = _leave_clock(self.memory_dir, clock_ns, self._keep_dir_mtime)
+                self._close()
+            return self._outcome
+
+    def _refresh(self, dir_fd: int, now_ns: int) -> None:
+        self._check_same_directory(dir_fd)
+        try:
+            with kernel_lock(dir_fd, _BEAT_WAIT), opened_lock(dir_fd, os.O_RDONLY) as fd:
+                if fd is None or not self._owns(dir_fd):
+                    raise LockLost(f"Another process took the lock in {self.memory_dir}.")
+                stamp(fd, now_ns)
+        except DirectoryBusy:
+            raise BlockingIOError(f"{self.memory_dir} is busy") from None
+
+    def _owns(self, dir_fd: int) -> bool:
+        found = peek(dir_fd)
+        return found is not None and found.pid == self.identity.pid and _owners.get(_key(dir_fd)) is self
+
+    def _check_same_directory(self, dir_fd: int) -> None:
+        """A directory moved away and made anew has another lock file, which others would take."""
+        with suppress(FileNotFoundError):
+            status = self.memory_dir.lstat()
+            if (status.st_dev, status.st_ino) == _key(dir_fd):
+                return
+        raise LockLost(f"{self.memory_dir} was moved or replaced.")
+
+    def _check_still_missing(self) -> None:
+        with suppress(FileNotFoundError), opened_directory(self.memory_dir) as dir_fd:
+            found = peek(dir_fd)
+            if found is not None and found.pid is not None:
+                raise LockLost(f"Another process made and locked {self.memory_dir}.")
+
+
+def record_of(identity: ProcessIdentity, prior: Contents | None) -> LockRecord:
+    """The record of a hold by `identity` over what stood there before."""
+    if prior is None:
+        return LockRecord(identity.pid, identity.start_time, None, b"")
+    return LockRecord(identity.pid, identity.start_time, prior.mtime_ns, prior.body)
+
+
+def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:
+    """Create the lock file with this body; a failed write leaves no file. Raises FileExistsError."""
+    with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
+        fd = create(dir_fd)
+        try:
+            write_body(fd, body)
+            if mtime_ns is not None:
+                stamp(fd, mtime_ns)
+        except OSError:
+            remove(dir_fd, keep_dir_mtime=False)
+            raise
+        finally:
+            os.close(fd)
+
+
+def _leave_clock(memory_dir: Path, clock_ns: int, keep_dir_mtime: bool) -> Released:
+    try:
+        with opened_directory(memory_dir) as dir_fd, kernel_lock(dir_fd, _RELEASE_WAIT):
+            write_new(dir_fd, b"", clock_ns, keep_dir_mtime=keep_dir_mtime)
+    except FileNotFoundError:
+        return Released(True)
+    except (FileExistsError, DirectoryBusy):
+        return Released(False, f"Another process made and locked {memory_dir}; its clock was left alone.")
+    except OSError as error:
+        return Released(False, f"The clock of {memory_dir} could not be set: {describe(error)}.")
+    return Released(True)
+
+
+def _key(dir_fd: int) -> tuple[int, int]:
+    status = os.fstat(dir_fd)
+    return status.st_dev, status.st_ino
+
+
+def _close_all(descriptors: list[int]) -> None:
+    """Close, which also lets go of the kernel lock on a parent."""
+    while descriptors:
+        fd = descriptors.pop()
+        # Explicitly: children that inherited the descriptor would keep the kernel lock.
+        fcntl.flock(fd, fcntl.LOCK_UN)
+        os.close(fd)

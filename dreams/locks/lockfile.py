@@ -1,0 +1,248 @@
+"""The lock file itself: `.consolidate-lock`, mtime = last consolidation, body = holder's PID.
+
+Everything goes through the memory directory's handle, never follows a link, and touches only a regular file
+with one name: a lock path that is a link or has a second name would make us write a PID into somebody's file.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from dreams.gates.moments import to_ns
+
+LOCK_NAME = ".consolidate-lock"
+# The agent writes it with its default mode; ours must not shut the agent out, nor open more than it does.
+LOCK_MODE = 0o666  # less the umask
+_LARGEST_BODY = 4_096
+_PID = re.compile(rb"\s*([0-9]{1,10})\s*")
+_LARGEST_PID = 2**31 - 1
+_OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_POLL_SECONDS = 0.005
+
+
+class LockFileError(OSError):
+    """The lock path cannot be used before a person acts; the text names the remedy."""
+
+
+class DirectoryBusy(Exception):
+    """Another process held the kernel lock on the directory for longer than we wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What stands on disk: the body and the mtime in ns."""
+
+    body: bytes
+    mtime_ns: int
+
+    @property
+    def pid(self) -> int | None:
+        return parse_pid(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class LockState:
+    """One look at the lock. `mtime_ns` None: never consolidated. `pid` None: nobody, or not readable as a PID."""
+
+    mtime_ns: int | None = None
+    pid: int | None = None
+    age: timedelta | None = None
+    error: str | None = None
+
+
+def last_consolidated_ns(memory_dir: Path) -> int | None:
+    """The time gate's one stat: mtime in ns, None when there is no lock file or no directory (never).
+
+    Raises OSError for everything else, LockFileError when the path is no regular file.
+    """
+    path = memory_dir / LOCK_NAME
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    _check_kind(status, str(path))
+    return status.st_mtime_ns
+
+
+def read(memory_dir: Path, now: datetime) -> LockState:
+    """Look without touching. Never raises OSError: what is wrong is in `error`, with the remedy."""
+    try:
+        with opened_directory(memory_dir) as dir_fd:
+            found = peek(dir_fd)
+    except FileNotFoundError:
+        return LockState()
+    except OSError as error:
+        return LockState(error=describe(error))
+    if found is None:
+        return LockState()
+    age = timedelta(microseconds=(to_ns(now) - found.mtime_ns) // 1_000)
+    return LockState(found.mtime_ns, found.pid, age)
+
+
+def parse_pid(body: bytes) -> int | None:
+    """The PID in a lock's body; None for an empty or unreadable one."""
+    match = _PID.fullmatch(body)
+    pid = int(match[1]) if match else 0
+    return pid if 0 < pid <= _LARGEST_PID else None
+
+
+def describe(error: OSError) -> str:
+    """An error of the lock in one sentence."""
+    text = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {text}" if error.filename else text
+
+
+def open_directory(path: Path) -> int:
+    """A handle on the directory. The path is the resolved one, so a link in its place is refused."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | _OPEN)
+
+
+@contextmanager
+def opened_directory(path: Path) -> Iterator[int]:
+    """`open_directory` that closes itself."""
+    dir_fd = open_directory(path)
+    try:
+        yield dir_fd
+    finally:
+        os.close(dir_fd)
+
+
+@contextmanager
+def kernel_lock(fd: int, wait: float, *, shared: bool = False) -> Iterator[None]:
+    """flock on a directory's own descriptor. Raises DirectoryBusy after `wait` seconds.
+
+    It is let go explicitly: closing alone would leave it with children that inherited the descriptor.
+    """
+    take_kernel_lock(fd, wait, shared=shared)
+    try:
+        yield
+    finally:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def take_kernel_lock(fd: int, wait: float, *, shared: bool = False) -> None:
+    """As `kernel_lock`, kept until the descriptor is unlocked or its last copy is closed."""
+    deadline = time.monotonic() + wait
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    while True:
+        try:
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise DirectoryBusy from None
+            time.sleep(_POLL_SECONDS)
+
+
+def peek(dir_fd: int) -> Contents | None:
+    """The lock's contents, None when there is no file."""
+    with opened_lock(dir_fd, os.O_RDONLY) as fd:
+        return None if fd is None else contents_of(fd)
+
+
+def contents_of(fd: int) -> Contents:
+    """Contents of an opened lock."""
+    return Contents(os.pread(fd, _LARGEST_BODY, 0), os.fstat(fd).st_mtime_ns)
+
+
+@contextmanager
+def opened_lock(dir_fd: int, flags: int) -> Iterator[int | None]:
+    """The existing lock file, None when there is none. Raises LockFileError when it is not ours to open."""
+    fd = _open_existing(dir_fd, flags)
+    try:
+        yield fd
+    finally:
+        if fd is not None:
+            os.close(fd)
+
+
+def _open_existing(dir_fd: int, flags: int) -> int | None:
+    try:
+        # Looked at before it is opened: opening a device or a FIFO can already have an effect.
+        _check_kind(os.stat(LOCK_NAME, dir_fd=dir_fd, follow_symlinks=False), LOCK_NAME)
+        fd = os.open(LOCK_NAME, flags | _OPEN, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return None
+    try:
+        _check_kind(os.fstat(fd), LOCK_NAME)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def create(dir_fd: int) -> int:
+    """A new, empty lock file, opened for writing. Raises FileExistsError when another was faster."""
+    return os.open(LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPEN, LOCK_MODE, dir_fd=dir_fd)
+
+
+def write_body(fd: int, body: bytes) -> None:
+    """Replace the body in place (same inode, mode and xattrs).
+
+    The old body is first covered in one write and then cut: a crash between the two leaves our PID and white
+    space, which still reads as our PID, never a mixture of two.
+    """
+    length = os.fstat(fd).st_size
+    padded = body.ljust(length, b"\n") if body else b""
+    if os.pwrite(fd, padded, 0) != len(padded):
+        raise LockFileError(errno.ENOSPC, "could not be written whole; free some space", LOCK_NAME)
+    os.ftruncate(fd, len(body))
+
+
+def stamp(fd: int, mtime_ns: int) -> None:
+    """Set the mtime and keep the access time."""
+    os.utime(fd, ns=(os.fstat(fd).st_atime_ns, mtime_ns))
+
+
+def put_back(fd: int, body: bytes, mtime_ns: int) -> None:
+    """Body and mtime as they were. The mtime goes first as well: a crash right after costs no day then."""
+    stamp(fd, mtime_ns)
+    write_body(fd, body)
+    stamp(fd, mtime_ns)
+
+
+def remove(dir_fd: int, *, keep_dir_mtime: bool) -> None:
+    """Unlink the lock; on request the directory's own mtime stays what it was the moment before."""
+    with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
+        os.unlink(LOCK_NAME, dir_fd=dir_fd)
+
+
+@contextmanager
+def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
+    """Undo what adding or removing the lock file does to the directory's mtime (rollback promises it back).
+
+    Only on request: a file that somebody adds in the same instant would be hidden from those who watch mtimes.
+    """
+    before = os.fstat(dir_fd)
+    try:
+        yield
+    finally:
+        if keep:
+            os.utime(dir_fd, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _check_kind(status: os.stat_result, name: str) -> None:
+    """Refuse what would make us follow, block on, or spoil something else."""
+    kind = _kind(status)
+    if kind:
+        raise LockFileError(errno.EINVAL, f"is {kind}, not a lock file; move it away", name)
+
+
+def _kind(status: os.stat_result) -> str:
+    if stat.S_ISLNK(status.st_mode):
+        return "a symbolic link"
+    if stat.S_ISDIR(status.st_mode):
+        return "a directory"
+    if not stat.S_ISREG(status.st_mode):
+        return "a pipe, socket or device"
+    if status.st_nlink > 1:
+        return "a file with a second name (hard link)"
+    return "too large" if status.st_size > _LARGEST_BODY else ""

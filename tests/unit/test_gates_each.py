@@ -1,0 +1,202 @@
+"""Every gate at its borders, exact to the second, with a frozen now."""
+
+import dataclasses
+import errno
+import os
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from dreams.gates import (
+    GATES,
+    Facts,
+    GateConfig,
+    InputsFact,
+    LockFact,
+    Mode,
+    SessionFact,
+    SpendingFact,
+    Switch,
+    evaluate,
+)
+from dreams.gates.moments import to_ns
+
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+DAY = timedelta(hours=24)
+DEFAULTS = GateConfig()
+
+
+def results(facts, config=DEFAULTS, **options):
+    return {result.name: result for result in evaluate(facts, config, NOW, stop_at_first=False, **options)}
+
+
+def touched(number, **fields):
+    return [SessionFact(f"s{i}", f"s{i}", to_ns(NOW), **fields) for i in range(number)]
+
+
+def at(moment):
+    return lambda: to_ns(moment)
+
+
+def stays(value):
+    return lambda: value
+
+
+CLOSED = {
+    "paused": Facts(paused=True),
+    "project": Facts(project_on=False),
+    "review": Facts(open_proposal="p00000001"),
+    "memory": Facts(memory=Switch(False, "user settings")),
+    "mode": Facts(mode=Mode.REMOTE),
+    "time": Facts(clock=at(NOW)),
+    "throttle": Facts(last_scan_at=NOW),
+    "sessions": Facts(),
+    "inputs": Facts(inputs=stays(InputsFact("a", "a"))),
+    "budget": Facts(spending=stays(SpendingFact(free=False, estimate=Decimal(2), today=Decimal(9)))),
+    "lock": Facts(lock=stays(LockFact(held=True, pid=77))),
+}
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_each_gate_closes_by_its_own_fact_only(name):
+    config = GateConfig(day_cap=Decimal(10))
+    quiet = dataclasses.replace(CLOSED[name])
+    if name != "sessions":
+        quiet = dataclasses.replace(quiet, sessions=lambda: touched(5))
+    closed = [gate for gate, result in results(quiet, config).items() if not result.passed]
+    # A lock file dated now closes the time gate; sessions of the same instant are then not newer.
+    assert closed == (["time", "sessions"] if name == "time" else [name])
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_reason_is_always_a_sentence(name):
+    for facts in (CLOSED[name], Facts()):
+        for forced in (False, True):
+            for result in results(facts, GateConfig(day_cap=Decimal(10)), force=forced).values():
+                assert result.reason.endswith(".")
+                assert len(result.reason) > 15
+
+
+def test_gates_come_in_their_documented_order():
+    assert list(results(Facts())) == (
+        [
+            "paused",
+            "project",
+            "review",
+            "memory",
+            "mode",
+            "time",
+            "throttle",
+            "sessions",
+            "inputs",
+            "budget",
+            "lock",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("age", "passed"),
+    [(DAY - SECOND, False), (DAY, True), (DAY + SECOND, True), (timedelta(0), False), (DAY * 400, True)],
+)
+def test_the_time_gate_opens_to_the_second(age, passed):
+    result = results(Facts(clock=at(NOW - age)))["time"]
+    assert result.passed is passed
+    assert result.opens_at == (None if passed else NOW - age + DAY)
+
+
+def test_the_time_gate_is_open_at_the_moment_it_names():
+    clock = stays(to_ns(NOW - timedelta(hours=3)) + 123_456_789)
+    opens_at = results(Facts(clock=clock))["time"].opens_at
+    moments = {opens_at: True, opens_at - timedelta(microseconds=1): False}
+    for moment, passed in moments.items():
+        found = evaluate(Facts(clock=clock), GateConfig(), moment, stop_at_first=False)
+        assert [result.passed for result in found if result.name == "time"] == [passed]
+
+
+def test_no_lock_file_means_never_and_open():
+    result = results(Facts())["time"]
+    assert result.passed
+    assert "No dream yet" in result.reason
+
+
+def test_any_other_stat_error_closes_the_time_gate_with_its_reason():
+    def denied():
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/memory/.consolidate-lock")
+
+    result = results(Facts(clock=denied))["time"]
+    assert not result.passed
+    assert "Permission denied (/memory/.consolidate-lock)" in result.reason
+
+
+def test_a_lock_file_from_the_future_is_closed_and_says_so():
+    result = results(Facts(clock=at(NOW + timedelta(days=3))))["time"]
+    assert not result.passed
+    assert "in 3 days, so a clock was wrong" in result.reason
+    assert result.opens_at == NOW + timedelta(days=4)
+
+
+def test_a_file_system_clock_a_moment_ahead_is_no_wrong_clock():
+    assert "wrong" not in results(Facts(clock=at(NOW + SECOND)))["time"].reason
+
+
+@pytest.mark.parametrize("mtime_ns", [2**63 - 1, 10**30, -(10**30), 253_402_300_799 * 10**9])
+def test_an_impossible_mtime_closes_the_gate_and_breaks_nothing(mtime_ns):
+    result = results(Facts(clock=stays(mtime_ns)))["time"]
+    assert not result.passed
+    assert result.reason
+
+
+@pytest.mark.parametrize(("age", "passed"), [(599, False), (600, True), (601, True), (-5, True)])
+def test_the_throttle_opens_to_the_second(age, passed):
+    result = results(Facts(last_scan_at=NOW - age * SECOND))["throttle"]
+    assert result.passed is passed
+    assert result.opens_at == (None if passed else NOW + SECOND)
+
+
+def test_a_project_that_keeps_failing_waits_for_its_next_try():
+    result = results(Facts(retry_at=NOW + timedelta(hours=2), failures=3))["throttle"]
+    assert (result.passed, result.opens_at) == (False, NOW + timedelta(hours=2))
+    assert "3 times in a row" in result.reason
+    assert results(Facts(retry_at=NOW, failures=3))["throttle"].passed
+
+
+def test_the_agents_own_dream_switch_is_shown_but_closes_nothing():
+    result = results(Facts(agent_dreams=False))["project"]
+    assert result.passed
+    assert "own auto-dream is off" in result.reason
+
+
+@pytest.mark.parametrize("mode", [Mode.DAILY_LOG, Mode.REMOTE])
+def test_other_modes_are_skipped_and_said(mode):
+    assert results(Facts(mode=mode))["mode"].reason.startswith("Skipped: ")
+
+
+def test_the_memory_gate_says_where_it_was_switched_off():
+    result = results(Facts(memory=Switch(False, "autoMemoryEnabled in user settings")))["memory"]
+    assert "autoMemoryEnabled in user settings" in result.reason
+
+
+@pytest.mark.parametrize(("last", "passed"), [(None, True), ("b", True), ("a", False)])
+def test_unchanged_inputs_do_not_dream(last, passed):
+    assert results(Facts(inputs=stays(InputsFact("a", last))))["inputs"].passed is passed
+
+
+def test_a_held_lock_names_its_holder_and_its_end():
+    fact = LockFact(True, 77, NOW - timedelta(minutes=12), NOW + timedelta(minutes=48))
+    result = results(Facts(lock=stays(fact)))["lock"]
+    assert result.opens_at == NOW + timedelta(minutes=48)
+    assert "process 77, since 12 min ago" in result.reason
+    assert "in 48 min" in result.reason
+
+
+def test_a_lock_left_behind_is_free_and_said():
+    result = results(Facts(lock=stays(LockFact(False, 77))))["lock"]
+    assert result.passed
+    assert "process 77 left it behind" in result.reason
+
+
+def test_an_unusable_lock_is_closed_with_the_remedy():
+    assert not results(Facts(lock=stays(LockFact(error="It is a link; move it away."))))["lock"].passed

@@ -1,0 +1,204 @@
+"""Order, short circuit, force, and when an answer counts as changed."""
+
+import dataclasses
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from dreams.gates import (
+    FORCEABLE,
+    GATES,
+    Facts,
+    GateConfig,
+    InputsFact,
+    LockFact,
+    Mode,
+    SessionFact,
+    SpendingFact,
+    Switch,
+    evaluate,
+    fingerprint,
+    is_open,
+)
+from dreams.gates.moments import to_ns
+
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+class Asked:
+    """Facts that note which expensive ones were asked for."""
+
+    def __init__(self, **answers):
+        self.names = []
+        self.answers = {
+            "clock": None,
+            "sessions": [SessionFact(f"s{i}", "", to_ns(NOW)) for i in range(5)],
+            "inputs": InputsFact("a", None),
+            "spending": SpendingFact(),
+            "lock": LockFact(),
+        } | answers
+
+    def facts(self, **cheap):
+        return Facts(**cheap, **{name: self.asker(name) for name in self.answers})
+
+    def asker(self, name):
+        def ask():
+            self.names.append(name)
+            return self.answers[name]
+
+        return ask
+
+
+def test_a_paused_project_costs_nothing():
+    asked = Asked()
+    found = evaluate(asked.facts(paused=True), GateConfig(), NOW)
+    assert [result.name for result in found] == ["paused"]
+    assert asked.names == []
+
+
+def test_a_quiet_project_costs_one_stat():
+    asked = Asked(clock=to_ns(NOW))
+    evaluate(asked.facts(), GateConfig(), NOW)
+    assert asked.names == ["clock"]
+
+
+def test_nothing_after_the_first_closed_gate_is_computed():
+    asked = Asked(sessions=[])
+    found = evaluate(asked.facts(), GateConfig(), NOW)
+    assert asked.names == ["clock", "sessions"]
+    assert [result.passed for result in found] == [True] * 7 + [False]
+
+
+def test_an_open_project_asks_each_fact_once_cheapest_first():
+    asked = Asked()
+    found = evaluate(asked.facts(), GateConfig(), NOW)
+    assert is_open(found)
+    assert asked.names == ["clock", "sessions", "inputs", "spending", "lock"]
+
+
+def test_the_command_evaluates_all():
+    asked = Asked()
+    found = evaluate(asked.facts(paused=True), GateConfig(), NOW, stop_at_first=False)
+    assert [result.name for result in found] == list(GATES)
+    assert len(asked.names) == 5
+
+
+EVERYTHING_CLOSED = Facts(
+    paused=True,
+    project_on=False,
+    open_proposal="p00000001",
+    memory=Switch(False, "user settings"),
+    mode=Mode.DAILY_LOG,
+    last_scan_at=NOW,
+    clock=lambda: to_ns(NOW),
+    inputs=lambda: InputsFact("a", "a"),
+    spending=lambda: SpendingFact(free=False, estimate=Decimal(2)),
+    lock=lambda: LockFact(held=True, pid=1),
+)
+
+
+def test_force_passes_what_saves_work_and_never_what_a_person_or_a_lock_closed():
+    config = GateConfig(day_cap=Decimal(1))
+    plain = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False)
+    assert not any(result.passed for result in plain)
+    forced = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False, force=True)
+    assert {result.name for result in forced if result.passed} == FORCEABLE
+    assert {"review", "time", "throttle", "sessions", "inputs"} == FORCEABLE
+    assert all(result.reason.startswith("Forced.") for result in forced if result.passed)
+    assert all(result.opens_at is None for result in forced if result.passed)
+
+
+def test_force_says_that_the_open_proposal_is_superseded():
+    found = evaluate(EVERYTHING_CLOSED, GateConfig(), NOW, stop_at_first=False, force=True)
+    assert "supersede" in found[GATES.index("review")].reason
+
+
+def test_force_adds_nothing_to_an_open_gate():
+    asked = Asked()
+    assert evaluate(asked.facts(), GateConfig(), NOW, force=True) == evaluate(
+        asked.facts(), GateConfig(), NOW
+    )
+
+
+def test_a_naive_now_is_refused():
+    with pytest.raises(ValueError, match="offset"):
+        evaluate(Facts(), GateConfig(), datetime(2026, 3, 10, 12))  # noqa: DTZ001 - the mistake under test
+
+
+@pytest.mark.parametrize("closed", ["time", "lock", "budget", "back-off", "future"])
+def test_the_answer_does_not_change_because_hours_passed(closed):
+    facts = {
+        "time": Asked(clock=to_ns(NOW)).facts(),
+        "future": Asked(clock=to_ns(NOW + 100 * HOUR)).facts(),
+        "lock": Asked(lock=LockFact(True, 7, NOW, NOW + 90 * HOUR)).facts(),
+        "budget": Asked(spending=SpendingFact(free=False, today=Decimal(9))).facts(),
+        "back-off": Asked().facts(retry_at=NOW + 50 * HOUR, failures=2),
+    }[closed]
+    config = GateConfig(day_cap=Decimal(9))
+    first = evaluate(facts, config, NOW)
+    later = evaluate(facts, config, NOW + 5 * HOUR)
+    assert not is_open(first)
+    assert first[-1].reason != later[-1].reason
+    assert fingerprint(first) == fingerprint(later) != "open"
+
+
+def test_the_answer_changes_with_another_session_or_another_gate():
+    few = Asked(sessions=[SessionFact("a", "", 1)])
+    fewer = Asked(sessions=[])
+    answers = {
+        fingerprint(evaluate(facts, GateConfig(), NOW))
+        for facts in (few.facts(), fewer.facts(), Asked().facts(), few.facts(paused=True))
+    }
+    assert len(answers) == 4
+
+
+def test_not_having_looked_is_no_new_answer():
+    asked = Asked(sessions=[])
+    looked = evaluate(asked.facts(), GateConfig(), NOW)
+    throttled = evaluate(asked.facts(last_scan_at=NOW), GateConfig(), NOW)
+    assert fingerprint(throttled) is None
+    all_of_it = evaluate(asked.facts(last_scan_at=NOW), GateConfig(), NOW, stop_at_first=False)
+    assert fingerprint(all_of_it) == fingerprint(looked)
+
+
+def test_the_printed_keys_are_the_documented_ones():
+    result = evaluate(Asked(clock=to_ns(NOW)).facts(), GateConfig(), NOW)[-1]
+    assert result.as_json() == {
+        "name": "time",
+        "passed": False,
+        "reason": "24 h must pass since the last dream, which was just now; opens in 24 h.",
+        "opens_at": "2026-03-11T12:00:00+00:00",
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"min_age": timedelta(0)},
+        {"min_age": -HOUR},
+        {"scan_throttle": timedelta(0)},
+        {"min_sessions": 0},
+        {"min_sessions": -5},
+        {"correction_weight": 0.0},
+        {"correction_weight": 0.99},
+        {"correction_weight": float("nan")},
+        {"correction_weight": float("inf")},
+        {"dream_cap": Decimal(0)},
+        {"day_cap": Decimal(-1)},
+        {"month_cap": Decimal("NaN")},
+        {"project_cap": Decimal("Infinity")},
+    ],
+)
+def test_a_threshold_that_makes_no_sense_is_refused_by_name(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        GateConfig(**wrong)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        dataclasses.replace(GateConfig(), **wrong)
+
+
+def test_the_defaults_are_those_of_the_reference_behaviour():
+    config = GateConfig()
+    assert (config.min_age, config.scan_throttle, config.min_sessions) == (24 * HOUR, HOUR / 6, 5)
+    assert config.correction_weight == 1.0
