@@ -1,0 +1,33 @@
+"""The version history of a project: a bare git repository in the data directory. No Django here.
+
+Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `trees` and `manifest` (one state),
+`index` (sha256 → blob), `sweep` (packing), `purge`, `bundle` (export and import), `verify`.
+"""
+
+from .model import (
+    Change,
+    Commit,
+    Entry,
+    HistoryBusy,
+    HistoryDamaged,
+    HistoryError,
+    Meta,
+    Problem,
+    UnknownVersion,
+    Version,
+)
+from .store import HistoryStore
+
+__all__ = [
+    "Change",
+    "Commit",
+    "Entry",
+    "HistoryBusy",
+    "HistoryDamaged",
+    "HistoryError",
+    "HistoryStore",
+    "Meta",
+    "Problem",
+    "UnknownVersion",
+    "Version",
+]

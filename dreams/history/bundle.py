@@ -1,0 +1,109 @@
+"""Export and import: the whole history as one git bundle (v2), which `git clone FILE` reads too."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from dulwich.object_format import DEFAULT_OBJECT_FORMAT
+from dulwich.objects import ObjectID
+from dulwich.pack import write_pack_data
+
+from . import durable, gitrepo
+from .gitrepo import HEADREF, INDEX, MAIN, GitRepo
+from .model import HistoryError
+from .sweep import reachable
+from .verify import verify
+
+_SIGNATURE = b"# v2 git bundle\n"
+_REF = re.compile(rb"([0-9a-f]{40}) (\S+)\n")
+_LINE = 1000
+_CHUNK = 1 << 20
+_DIGEST = 20
+
+
+def export(repo: GitRepo, file: Path) -> None:
+    """Write a bundle of mode 0600, whole or not at all. Raises HistoryError if there is nothing to export."""
+    heads = {name: oid for name in (MAIN, INDEX) if (oid := repo.ref(name))}
+    if not heads:
+        raise HistoryError(f"{repo.path} has no versions yet; there is nothing to export")
+    oids = reachable(repo, heads.values())
+    # git checks out what HEAD names, so it comes first.
+    lines = [(HEADREF, heads[MAIN])] if MAIN in heads else []
+    header = b"".join(oid + b" " + name + b"\n" for name, oid in [*lines, *heads.items()])
+
+    def write(out: BinaryIO) -> None:
+        out.write(_SIGNATURE + header + b"\n")
+        write_pack_data(out.write, repo.records(oids), DEFAULT_OBJECT_FORMAT, num_records=len(oids))
+
+    durable.write_file(file, write)
+
+
+def restore(path: Path, file: Path) -> None:
+    """Make the history at `path` from a bundle: there wholly, verified, or not at all.
+
+    Raises HistoryError for a damaged file, and when `path` already holds a history.
+    """
+    with file.open("rb") as source:
+        gitrepo.build(path, lambda repo: _fill(repo, source, file), keep=False)
+
+
+def _fill(repo: GitRepo, source: BinaryIO, file: Path) -> None:
+    heads = _header(source, file)
+    _check_pack(source, file)
+    try:
+        repo.add_pack(iter(lambda: source.read(_CHUNK), b""))
+    except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean the same here
+        raise _damaged(file, f"its pack cannot be read ({error})") from error
+    for name in (MAIN, INDEX):
+        if name in heads:
+            repo.move_ref(name, None, heads[name])
+    if problems := verify(repo):
+        raise _damaged(file, problems[0].what)
+
+
+def _header(source: BinaryIO, file: Path) -> dict[bytes, ObjectID]:
+    if source.readline(_LINE) != _SIGNATURE:
+        raise _damaged(file, "it does not begin as a git bundle of version 2")
+    heads: dict[bytes, ObjectID] = {}
+    while (line := source.readline(_LINE)) != b"\n":
+        match = _REF.fullmatch(line)
+        if not match or match[2] not in (HEADREF, MAIN, INDEX):
+            raise _damaged(file, f"its header has the unknown line {line[:80]!r}")
+        heads[match[2]] = ObjectID(match[1])
+    if INDEX not in heads or heads.pop(HEADREF, None) != heads.get(MAIN):
+        raise _damaged(file, "its header does not name what an export holds")
+    return heads
+
+
+def _check_pack(source: BinaryIO, file: Path) -> None:
+    """Compare the pack's own checksum and go back to its start."""
+    start = source.tell()
+    digest = hashlib.sha1(usedforsecurity=False)
+    tail = b""
+    for chunk in _chunks(source):
+        digest.update(tail)
+        tail = chunk
+    digest.update(tail[:-_DIGEST])
+    if tail[-_DIGEST:] != digest.digest():
+        raise _damaged(file, "its checksum does not match; it is cut short or changed")
+    source.seek(start)
+
+
+def _chunks(source: BinaryIO) -> Iterator[bytes]:
+    """Chunks of which the last one holds the whole checksum."""
+    held = b""
+    while chunk := source.read(_CHUNK):
+        if len(held) > _DIGEST and len(chunk) > _DIGEST:
+            yield held
+            held = chunk
+        else:
+            held += chunk
+    yield held
+
+
+def _damaged(file: Path, why: str) -> HistoryError:
+    return HistoryError(f"{file} is no whole export: {why}; export again or use another copy")

@@ -1,0 +1,67 @@
+"""Files that survive a power cut: written aside, synced, renamed, and the folder synced after them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from filelock import FileLock, Timeout
+
+from .model import HistoryBusy
+
+#: Our temporary files end so; whatever carries it after a crash was never part of the history.
+UNFINISHED = ".unfinished"
+LOCK_SECONDS = 30.0
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in `folder` durable; a rename alone may be lost with the power."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make a whole small folder durable, for what a library wrote without syncing."""
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with (Path(where) / name).open("rb") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(where))
+
+
+def write_file(target: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Let `write` fill a new file that replaces `target` in one step; on any error nothing is left of it."""
+    unfinished = target.with_name(target.name + UNFINISHED)
+    unfinished.unlink(missing_ok=True)  # left by a crash; every caller holds the lock
+    try:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(target)
+        sync_folder(target.parent)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the kernel lock at `path`, which ends with the process that holds it, also on kill -9."""
+    lock = FileLock(path, timeout=LOCK_SECONDS, mode=0o600)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise HistoryBusy(
+            f"another process is writing to {path.parent}; try again when it is done"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

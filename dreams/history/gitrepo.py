@@ -1,0 +1,285 @@
+"""A bare git repository with durable writes: every batch of objects is one synced pack, then a ref moves.
+
+Packs instead of loose objects, because a commit of ten objects then costs two syncs and not twenty.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from dulwich.file import FileLocked
+from dulwich.object_format import DEFAULT_OBJECT_FORMAT
+from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree, hex_to_sha
+from dulwich.pack import UnpackedObject, full_unpacked_object, write_pack_data, write_pack_index_v2
+from dulwich.refs import HEADREF, Ref
+from dulwich.repo import Repo
+
+from . import durable
+from .model import HistoryBusy, HistoryDamaged, HistoryError
+
+MAIN = Ref(b"refs/heads/main")
+#: A commit whose tree names every kept text by its sha256; see `index.py`.
+INDEX = Ref(b"refs/memoryweb/index")
+REFS = (MAIN, INDEX)
+FILE, FOLDER = 0o100644, 0o040000
+
+_Object = TypeVar("_Object", Blob, Commit, Tree)
+
+
+class GitRepo:
+    """One repository. Not to be shared between threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._repo = Repo(str(path))
+
+    def close(self) -> None:
+        """Let go of open packs."""
+        self._repo.close()
+
+    def lock(self) -> AbstractContextManager[None]:
+        """The project's write lock; does not end in `.lock`, which git takes for its own."""
+        return durable.locked(self.path / "memoryweb.flock")
+
+    def ref(self, name: Ref) -> ObjectID | None:
+        """The commit a ref points to, None when there is none yet."""
+        value = self._repo.refs.read_ref(name)
+        if value is not None and len(value) != 40:
+            raise HistoryDamaged(f"{self.path}/{name.decode()} is no ref; restore it or import an export")
+        return None if value is None else ObjectID(value)
+
+    def move_ref(self, name: Ref, old: ObjectID | None, new: ObjectID) -> None:
+        """Point a ref elsewhere, durably, if it still points to `old`."""
+        refs = self._repo.refs
+        try:
+            moved = refs.add_if_new(name, new) if old is None else refs.set_if_equals(name, old, new)
+        except FileLocked as error:
+            raise HistoryBusy(
+                f"{self.path} has a ref lock, left by a crash or held by git; run recover, or let git finish"
+            ) from error
+        if not moved:
+            raise HistoryBusy(f"{self.path} was changed by another program meanwhile; try again")
+        try:
+            durable.sync_folder((self.path / name.decode()).parent)
+        except OSError:
+            # Put it back: a later, harmless-looking "nothing changed" must not hide a sync that failed.
+            refs.remove_if_equals(name, new) if old is None else refs.set_if_equals(name, new, old)
+            raise
+
+    def refs(self) -> dict[Ref, ObjectID]:
+        """Every ref with the object it names, those too that a person made with git."""
+        return dict(self._repo.refs.as_dict())
+
+    def __contains__(self, oid: ObjectID) -> bool:
+        try:
+            return oid in self._repo.object_store
+        except Exception as error:  # dulwich raises several kinds for a damaged pack index
+            raise HistoryDamaged(f"a pack in {self.path} cannot be read: {error}; run verify") from error
+
+    def raw(self, oid: ObjectID) -> tuple[int, bytes]:
+        """Git type number and bytes of an object, re-hashed. Raises HistoryDamaged if missing or changed."""
+        try:
+            kind, data = self._repo.object_store.get_raw(oid)
+        except KeyError as error:
+            raise HistoryDamaged(f"object {oid.decode()} is missing from {self.path}") from error
+        except (
+            Exception
+        ) as error:  # dulwich raises a dozen kinds (zlib, assertion, struct, index) on bad bytes
+            raise HistoryDamaged(f"object {oid.decode()} in {self.path} cannot be read: {error}") from error
+        if object_id(kind, data) != oid:
+            raise HistoryDamaged(f"object {oid.decode()} in {self.path} is not what was stored")
+        return kind, data
+
+    def blob(self, oid: ObjectID) -> bytes:
+        """The bytes of a blob."""
+        return self._of(Blob, oid).as_raw_string()
+
+    def tree(self, oid: ObjectID) -> Tree:
+        """A tree object."""
+        return self._of(Tree, oid)
+
+    def commit(self, oid: ObjectID) -> Commit:
+        """A commit object."""
+        return self._of(Commit, oid)
+
+    def parsed(self, oid: ObjectID) -> ShaFile:
+        """An object of any kind. Raises HistoryDamaged if it is missing, changed or malformed."""
+        kind, data = self.raw(oid)
+        try:
+            parsed = ShaFile.from_raw_string(kind, data, sha=oid)
+            if isinstance(parsed, Tree):
+                parsed.items()  # parses now, so that bad bytes are named here
+            if isinstance(parsed, Commit):
+                parsed.parents  # noqa: B018  the same; dulwich parses when first asked
+        except Exception as error:  # dulwich raises several kinds for malformed objects
+            raise HistoryDamaged(f"object {oid.decode()} in {self.path} is malformed: {error}") from error
+        return parsed
+
+    def _of(self, cls: type[_Object], oid: ObjectID) -> _Object:
+        parsed = self.parsed(oid)
+        if not isinstance(parsed, cls):
+            raise HistoryDamaged(f"object {oid.decode()} in {self.path} is not a {cls.type_name.decode()}")
+        return parsed
+
+    def write(self, objects: Iterable[ShaFile]) -> None:
+        """Store those objects that are not there yet, durably and all together."""
+        new = {obj.id: obj for obj in objects if obj.id not in self}
+        if new:
+            self.write_pack(len(new), (full_unpacked_object(obj) for obj in new.values()))
+
+    def write_pack(self, count: int, records: Iterator[UnpackedObject]) -> str:
+        """Write one pack with its index and return its base name. A pack without an index is invisible."""
+        folder = self.path / "objects" / "pack"
+        written: list[tuple[dict[bytes, tuple[int, int]], bytes]] = []
+
+        def data(file: BinaryIO) -> None:
+            written.append(write_pack_data(file.write, records, DEFAULT_OBJECT_FORMAT, num_records=count))
+
+        def index(file: BinaryIO) -> None:
+            entries, checksum = written[0]
+            rows = sorted((oid, offset, crc) for oid, (offset, crc) in entries.items())
+            write_pack_index_v2(file, rows, checksum)
+
+        nameless = folder / "next.pack"
+        durable.write_file(nameless, data)
+        name = f"pack-{written[0][1].hex()}"
+        final = self.pack_path(name)
+        nameless.rename(final)
+        try:
+            # Syncs the folder too, after both names are there.
+            durable.write_file(final.with_suffix(".idx"), index)
+        except BaseException:
+            # Objects whose sync failed must not be found by a retry and taken for kept.
+            final.with_suffix(".idx").unlink(missing_ok=True)
+            final.unlink(missing_ok=True)
+            raise
+        return name
+
+    def records(self, oids: Iterable[ObjectID]) -> Iterator[UnpackedObject]:
+        """Objects one at a time, re-hashed, in the shape that `write_pack` takes."""
+        for oid in oids:
+            kind, data = self.raw(oid)
+            yield UnpackedObject(kind, decomp_chunks=[data], sha=hex_to_sha(oid))
+
+    def packs(self) -> list[str]:
+        """Base names of the packs that have an index."""
+        return sorted(path.stem for path in (self.path / "objects" / "pack").glob("*.idx"))
+
+    def pack_path(self, name: str) -> Path:
+        """The data file of a pack."""
+        return self.path / "objects" / "pack" / f"{name}.pack"
+
+    def loose(self) -> Iterator[tuple[ObjectID, Path]]:
+        """Loose objects, which only other programs write here."""
+        for path in sorted(self.path.glob("objects/??/*")):
+            name = path.parent.name + path.name
+            if len(name) == 40 and set(name) <= set("0123456789abcdef"):
+                yield ObjectID(name.encode()), path
+
+    def lines(self, head: ObjectID | None) -> Iterator[tuple[ObjectID, Commit]]:
+        """Commits from `head` back to the first one, newest first, along first parents."""
+        seen: set[ObjectID] = set()
+        while head is not None and head not in seen:
+            seen.add(head)
+            commit = self.commit(head)
+            yield head, commit
+            head = commit.parents[0] if commit.parents else None
+
+    def add_pack(self, chunks: Iterable[bytes]) -> None:
+        """Take in a pack made elsewhere, deltas and all; every object is re-hashed while it is indexed."""
+        file, finish, abort = self._repo.object_store.add_pack()
+        try:
+            for chunk in chunks:
+                file.write(chunk)
+            finish()
+        except BaseException:
+            abort()
+            raise
+        durable.sync_folder(self.path / "objects" / "pack")
+
+    def reload(self) -> None:
+        """Forget open packs after they were replaced."""
+        self._repo.close()
+        self._repo = Repo(str(self.path))
+
+
+def object_id(kind: int, data: bytes) -> ObjectID:
+    """Git's name for an object (its SHA-1, which git chose; our own addressing is by sha256)."""
+    header = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}[kind] + b" %d\0" % len(data)
+    return ObjectID(hashlib.sha1(header + data, usedforsecurity=False).hexdigest().encode())
+
+
+def build(path: Path, fill: Callable[[GitRepo], None], *, keep: bool) -> None:
+    """Make a repository aside, fill it, and rename it to `path`: it is there wholly or not at all.
+
+    If one is already there: with `keep` it stays as it is, else an empty one is replaced and HistoryError
+    raised for one with content.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}{durable.UNFINISHED}")
+    with durable.locked(path.parent / ".building.flock"):
+        shutil.rmtree(aside, ignore_errors=True)  # left by a crash
+        if keep and path.exists():
+            return
+        try:
+            _new(aside, fill)
+            if path.exists():
+                _remove_empty(path)
+            aside.rename(path)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        durable.sync_folder(path.parent)
+
+
+def _new(aside: Path, fill: Callable[[GitRepo], None]) -> None:
+    aside.mkdir(mode=0o700)
+    repo = Repo.init_bare(str(aside), default_branch=b"main")
+    config = repo.get_config()
+    config.set((b"core",), b"fsyncObjectFiles", b"true")
+    config.set((b"gc",), b"auto", b"0")  # ours is `pack`; git's would race with it
+    config.write_to_path()
+    repo.close()
+    (aside / "refs" / "memoryweb").mkdir()
+    ours = GitRepo(aside)
+    try:
+        fill(ours)
+    finally:
+        ours.close()
+    durable.sync_tree(aside)
+
+
+def _remove_empty(path: Path) -> None:
+    repo = GitRepo(path)
+    try:
+        with repo.lock():
+            if any(repo.ref(name) for name in REFS):
+                raise HistoryError(f"{path} already holds a history; move it away first")
+            shutil.rmtree(path)
+    finally:
+        repo.close()
+
+
+def clean(path: Path) -> list[str]:
+    """Remove what a crash left: ref and object locks, unfinished files, packs without an index.
+
+    Only under the lock: a lock file of a living writer must not be taken from it.
+    """
+    stale = [found for found in path.rglob("*.lock") if found.is_file()]
+    stale += path.rglob(f"*{durable.UNFINISHED}")
+    packs = path / "objects" / "pack"
+    stale += [pack for pack in packs.glob("*.pack") if not pack.with_suffix(".idx").exists()]
+    stale += packs.glob("tmp*")
+    for found in sorted(set(stale)):
+        found.unlink(missing_ok=True)
+    for folder in {found.parent for found in stale}:
+        durable.sync_folder(folder)
+    return [f"removed {os.fspath(found.relative_to(path))}, left by a crash" for found in sorted(set(stale))]
+
+
+__all__ = ["FILE", "FOLDER", "HEADREF", "INDEX", "MAIN", "REFS", "GitRepo", "build", "clean", "object_id"]

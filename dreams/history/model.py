@@ -1,0 +1,81 @@
+"""The words of the version history: small frozen records and the errors a person may read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Change = Literal["added", "modified", "deleted"]
+
+
+class HistoryError(Exception):
+    """The history cannot do what was asked; the message names the thing and the remedy."""
+
+
+class HistoryBusy(HistoryError):
+    """Another process is writing to this history."""
+
+
+class HistoryDamaged(HistoryError):
+    """Something that was stored cannot be read back as it was stored."""
+
+
+class UnknownVersion(HistoryError, KeyError):
+    """No text with this sha256, or no commit with this id, is in the history."""
+
+    def __str__(self) -> str:  # KeyError would show the message in quotes
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What git does not keep of a file or directory. `mode` holds permission bits, `mtime_ns` nanoseconds."""
+
+    mode: int
+    mtime_ns: int
+    xattrs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a manifest. A directory has no sha256; `size` is in bytes."""
+
+    sha256: str | None
+    size: int
+    meta: Meta | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One kept state. `at` is cut to whole seconds, as git keeps no more."""
+
+    id: str
+    at: datetime
+    author: str
+    subject: str
+    trailers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What one commit did to one path. A deletion has no sha256 and size 0."""
+
+    at: datetime
+    sha256: str | None
+    size: int
+    message: str
+    trailers: Mapping[str, str]
+    change: Change
+    commit: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What `verify` found, where, and what a person can do about it."""
+
+    what: str
+    where: str
+    remedy: str

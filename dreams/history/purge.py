@@ -1,0 +1,141 @@
+"""The one rewrite of history: a leaked secret is replaced by a tombstone in every state, and really gone.
+
+The intention is written down first (sha256s only, never content), so that a crash at any step is finished
+by `resume`: each step can be repeated, and refs only ever move to complete objects.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from dulwich.objects import Blob, Commit, ObjectID, ShaFile
+
+from . import durable, trees
+from .gitrepo import INDEX, MAIN, REFS, GitRepo
+from .index import Index
+from .model import Entry, HistoryError, UnknownVersion
+from .sweep import sweep
+
+INTENTION = "purge.json"
+#: Rewritten commits held in memory at a time.
+BATCH = 64
+
+
+def purge(repo: GitRepo, sha256s: Sequence[str], reason: str, who: str, at: datetime) -> dict[str, str]:
+    """Old sha256 → its tombstone's. Under the lock. Raises UnknownVersion before anything is changed."""
+    wanted = sorted(set(sha256s))
+    index = Index(repo)
+    if unknown := [sha256 for sha256 in wanted if not index.get(sha256)]:
+        raise UnknownVersion(f"no version {unknown[0]} in {repo.path}; nothing was removed")
+    if foreign := sorted(set(repo.refs()) - {*REFS, b"HEAD"}):
+        name = foreign[0].decode("utf-8", "replace")
+        raise HistoryError(
+            f"{repo.path} has the ref {name}, which may hold the text; delete it with git first"
+        )
+    intention = {"sha256s": wanted, "reason": reason, "who": who, "at": at.isoformat()}
+    raw = json.dumps(intention).encode()
+    durable.write_file(repo.path / INTENTION, lambda file: file.write(raw))
+    return _run(repo)
+
+
+def resume(repo: GitRepo) -> list[str]:
+    """Finish a purge that a crash interrupted; what was done, in words. Under the lock."""
+    if not (repo.path / INTENTION).exists():
+        return []
+    try:
+        return [f"finished removing {len(_run(repo))} texts from the history of {repo.path.name}"]
+    except HistoryError as error:
+        return [f"could not finish removing texts from {repo.path.name}: {error}"]
+
+
+def tombstone(number: int, count: int, reason: str, who: str, at: str) -> bytes:
+    """What stands in a purged text's place. Numbered, so that two purged states still differ."""
+    line = f"This text was removed from the history on {at} by {who} ({number} of {count})."
+    return f"{line}\nReason: {reason}\n".encode("utf-8", "replace")
+
+
+def _run(repo: GitRepo) -> dict[str, str]:
+    stones = _tombstones(repo.path / INTENTION)
+    replaced = {old: hashlib.sha256(text).hexdigest() for old, text in stones.items()}
+    sizes = {replaced[old]: len(text) for old, text in stones.items()}
+    blobs: list[ShaFile] = [Blob.from_string(text) for text in stones.values()]
+    _move_index(repo, blobs, {replaced[old]: blob.id for old, blob in zip(stones, blobs, strict=True)})
+    _rewrite(repo, replaced, sizes)
+    _move_index(repo, [], {}, frozenset(replaced))
+    sweep(repo)
+    (repo.path / INTENTION).unlink()
+    durable.sync_folder(repo.path)
+    return replaced
+
+
+def _tombstones(file: Path) -> dict[str, bytes]:
+    wish = json.loads(file.read_bytes())
+    names = wish["sha256s"]
+    return {
+        sha256: tombstone(number, len(names), wish["reason"], wish["who"], wish["at"])
+        for number, sha256 in enumerate(names, start=1)
+    }
+
+
+def _move_index(
+    repo: GitRepo, blobs: list[ShaFile], add: Mapping[str, ObjectID], drop: frozenset[str] = frozenset()
+) -> None:
+    index = Index(repo)
+    if made := index.changed(add, drop):
+        repo.write([*blobs, *made])
+        repo.move_ref(INDEX, index.head, made[-1].id)
+
+
+def _rewrite(repo: GitRepo, replaced: Mapping[str, str], sizes: Mapping[str, int]) -> None:
+    """Commits from the first one on; those before the first change keep their ids."""
+    head = repo.ref(MAIN)
+    index = Index(repo)
+    parent: ObjectID | None = None
+    waiting: list[ShaFile] = []
+    for number, oid in enumerate(reversed([oid for oid, _ in repo.lines(head)]), start=1):
+        objects = _rewritten(repo, index, repo.commit(oid), parent, replaced, sizes)
+        waiting += objects
+        parent = objects[-1].id if objects else oid
+        if number % BATCH == 0:
+            repo.write(waiting)
+            waiting = []
+    repo.write(waiting)
+    if parent and parent != head:
+        repo.move_ref(MAIN, head, parent)
+
+
+def _rewritten(
+    repo: GitRepo,
+    index: Index,
+    commit: Commit,
+    parent: ObjectID | None,
+    replaced: Mapping[str, str],
+    sizes: Mapping[str, int],
+) -> list[ShaFile]:
+    """The new objects of one state, its commit last; empty when it stays as it is."""
+    entries = trees.manifest_of(repo, commit)
+    hit = any(entry.sha256 in replaced for entry in entries.values())
+    parents = [parent] if parent else []
+    if not hit and commit.parents == parents:
+        return []
+    new = Commit.from_string(commit.as_raw_string())
+    new.parents = parents
+    if not hit:
+        return [new]
+    changed = {path: _replaced(entry, replaced, sizes) for path, entry in entries.items()}
+    blobs = {sha256: index.get(sha256) for entry in changed.values() if (sha256 := entry.sha256)}
+    if lost := [sha256 for sha256, blob in blobs.items() if blob is None]:
+        raise UnknownVersion(f"version {lost[0]} is missing from {repo.path}; run verify")
+    objects = trees.build(changed, {sha256: blob for sha256, blob in blobs.items() if blob})
+    new.tree = objects[-1].id
+    return [*objects, new]
+
+
+def _replaced(entry: Entry, replaced: Mapping[str, str], sizes: Mapping[str, int]) -> Entry:
+    sha256 = replaced.get(entry.sha256 or "")
+    return replace(entry, sha256=sha256, size=sizes[sha256]) if sha256 else entry

@@ -1,0 +1,275 @@
+"""The version history of one project: a bare git repository that ordinary `git clone` and `git log` read.
+
+Each commit holds `memory/…` (the files as they were), `odd-names/…` (files that git would not check out) and
+`manifest.json` (sha256, mode, mtime and xattrs of every path), so that a state can be restored without the
+database. Callers name texts by sha256 and never by commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+
+from dulwich import objects as git
+from dulwich.objects import Blob, ObjectID, ShaFile
+
+from . import bundle, gitrepo, message, purge, sweep, trees, verify
+from . import manifest as manifests
+from .gitrepo import INDEX, MAIN, GitRepo
+from .index import Index
+from .model import (
+    Change,
+    Commit,
+    Entry,
+    HistoryDamaged,
+    HistoryError,
+    Meta,
+    Problem,
+    UnknownVersion,
+    Version,
+)
+
+MAX_PACKS = 24
+MAX_LOOSE = 500
+
+
+class HistoryStore:
+    """One project's history. Cheap to open; use one per thread and close it (a `with` block does)."""
+
+    def __init__(self, path: Path) -> None:
+        """Open `path` (`<data>/history/<key>.git`). Raises HistoryError if there is none."""
+        try:
+            self._repo = GitRepo(path)
+        except Exception as error:  # dulwich raises several kinds for "not a repository"
+            raise HistoryError(f"{path} is no version history ({error}); create it, or import one") from error
+        self.path = path
+
+    @classmethod
+    def open_or_create(cls, path: Path) -> HistoryStore:
+        """Open `path`, made first (mode 0700) if it does not exist."""
+        if not path.exists():
+            gitrepo.build(path, lambda _: None, keep=True)
+        return cls(path)
+
+    @classmethod
+    def import_bundle(cls, path: Path, file: Path) -> HistoryStore:
+        """Make `path` from an export. Nothing is left behind when the file is damaged (HistoryError)."""
+        bundle.restore(path, file)
+        return cls(path)
+
+    def __enter__(self) -> HistoryStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of open files."""
+        self._repo.close()
+
+    # Texts by sha256
+
+    def put(self, data: bytes) -> str:
+        """Keep a text that is (not yet) part of a commit; returns its sha256."""
+        return self.put_many([data])[0]
+
+    def put_many(self, texts: Sequence[bytes]) -> list[str]:
+        """Keep several texts in one durable step; their sha256s, in order."""
+        with self._repo.lock():
+            return self._keep(texts)
+
+    def has(self, sha256: str) -> bool:
+        """Whether a text with this sha256 is kept."""
+        return manifests.is_sha256(sha256) and Index(self._repo).get(sha256) is not None
+
+    def read(self, sha256: str) -> bytes:
+        """The text, re-hashed. Raises UnknownVersion, or HistoryDamaged when it is not what was stored."""
+        blob = Index(self._repo).get(sha256) if manifests.is_sha256(sha256) else None
+        if blob is None:
+            raise UnknownVersion(
+                f"no version {sha256!r} in {self.path}; see `history` for those that are kept"
+            )
+        data = self._repo.blob(blob)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise HistoryDamaged(f"version {sha256} in {self.path} is damaged; run verify")
+        return data
+
+    # States
+
+    def commit(
+        self,
+        files: Mapping[str, bytes],
+        manifest: Mapping[str, Meta],
+        subject: str,
+        trailers: Mapping[str, str],
+        at: datetime,
+        author: str,
+        *,
+        text_only: bool = False,
+    ) -> Commit | None:
+        """Keep the whole memory directory as it is now; None when it equals the last state.
+
+        `files`: path below the memory directory (`/` between names, surrogateescape) → bytes. `manifest`: the
+        same paths, and directories too ("" is the memory directory itself). `at` must be aware. With
+        `text_only`, modes and times alone make no new state. Raises ValueError for an impossible path or
+        trailer name, HistoryBusy while another process writes.
+        """
+        if at.tzinfo is None:
+            raise ValueError("a commit's time needs an offset")
+        text = message.dump(subject, trailers)
+        entries = trees.entries(files, manifest)
+        with self._repo.lock():
+            head = self._repo.ref(MAIN)
+            if text_only and head and _texts(self.restore_manifest(head.decode())) == _texts(entries):
+                return None
+            self._keep(list(files.values()))
+            blobs = self._blobs(entries)
+            objects = trees.build(entries, blobs)
+            if head and self._repo.commit(head).tree == objects[-1].id:
+                return None
+            made = _commit(objects[-1].id, head, text, at, author)
+            self._repo.write([*objects, made])
+            self._repo.move_ref(MAIN, head, made.id)
+        return _described(made)
+
+    def log(self, limit: int = 50, offset: int = 0) -> list[Commit]:
+        """Commits, newest first."""
+        lines = self._repo.lines(self._repo.ref(MAIN))
+        return [_described(commit) for _, commit in islice(lines, offset, offset + limit)]
+
+    def versions(self, path: str, limit: int = 50, offset: int = 0) -> list[Version]:
+        """What happened to one path, newest first; a page of `limit` after `offset` of them."""
+        return list(islice(self._versions(path), offset, offset + limit))
+
+    def tree_at(self, when: datetime | str) -> dict[str, str]:
+        """Path → sha256 of the state at a moment (empty before the first one) or of a commit id."""
+        if isinstance(when, str):
+            return _texts(self.restore_manifest(when))
+        if when.tzinfo is None:
+            raise ValueError("a moment needs an offset")
+        for oid, commit in self._repo.lines(self._repo.ref(MAIN)):
+            if commit.commit_time <= when.timestamp():
+                return _texts(self.restore_manifest(oid.decode()))
+        return {}
+
+    def restore_manifest(self, commit: str) -> dict[str, Entry]:
+        """Path → sha256, size, mode, mtime and xattrs of a state; directories have no sha256."""
+        oid = ObjectID(commit.encode("ascii", "replace"))
+        if len(commit) != 40 or not all(digit in "0123456789abcdef" for digit in commit):
+            raise UnknownVersion(f"{commit!r} is no commit id; see `history`")
+        if oid not in self._repo:
+            raise UnknownVersion(f"no commit {commit} in {self.path}; see `history`")
+        return trees.manifest_of(self._repo, self._repo.commit(oid))
+
+    # Upkeep
+
+    def recover(self) -> list[str]:
+        """Remove what a crash left and finish an interrupted purge; says what it did. Safe at every start."""
+        with self._repo.lock():
+            done = gitrepo.clean(self.path)
+            self._repo.reload()
+            return done + purge.resume(self._repo)
+
+    def pack(self, max_packs: int = MAX_PACKS, max_loose: int = MAX_LOOSE) -> int:
+        """Repack when there are more packs or loose objects than that; the number of files removed.
+
+        What a commit or a `put` keeps is never removed.
+        """
+        with self._repo.lock():
+            self._repo.reload()
+            loose = sum(1 for _ in islice(self._repo.loose(), max_loose + 1))
+            if len(self._repo.packs()) <= max_packs and loose <= max_loose:
+                return 0
+            return sweep.sweep(self._repo)
+
+    def verify(self) -> list[Problem]:
+        """Re-hash every object and re-read every sha256 of every state; empty when all is well."""
+        problems = verify.verify(self._repo)
+        if not problems:
+            return []
+        with self._repo.lock():  # once more, alone: a repack meanwhile looks like missing objects
+            return verify.verify(self._repo)
+
+    def export(self, file: Path) -> None:
+        """Write the whole history as one git bundle (v2, `git clone file` reads it), whole or not at all."""
+        with self._repo.lock():  # so that both refs are of one moment
+            bundle.export(self._repo, file)
+
+    def purge(self, sha256s: Sequence[str], reason: str, who: str, at: datetime) -> dict[str, str]:
+        """Replace leaked texts by tombstones in every state and drop them from the disk.
+
+        Returns old sha256 → sha256 of its tombstone. Commit ids change from the first state that held one
+        of them. A crash in between is finished by `recover`. The caller records it in the audit log; messages
+        and trailers are kept as they are.
+        """
+        with self._repo.lock():
+            return purge.purge(self._repo, sha256s, reason, who, at)
+
+    def _keep(self, texts: Sequence[bytes]) -> list[str]:
+        index = Index(self._repo)
+        names = [hashlib.sha256(text).hexdigest() for text in texts]
+        new = {
+            name: Blob.from_string(text)
+            for name, text in zip(names, texts, strict=True)
+            if not index.get(name)
+        }
+        made = index.changed({name: blob.id for name, blob in new.items()}) if new else []
+        if made:
+            objects: list[ShaFile] = [*new.values(), *made]
+            self._repo.write(objects)
+            self._repo.move_ref(INDEX, index.head, made[-1].id)
+        return names
+
+    def _blobs(self, entries: Mapping[str, Entry]) -> dict[str, ObjectID]:
+        index = Index(self._repo)
+        wanted = {entry.sha256 for entry in entries.values() if entry.sha256}
+        return {sha256: blob for sha256 in wanted if (blob := index.get(sha256))}
+
+    def _versions(self, path: str) -> Iterator[Version]:
+        where = manifests.location(path)
+        newer: tuple[git.Commit, ObjectID | None] | None = None
+        for _, commit in self._repo.lines(self._repo.ref(MAIN)):
+            blob = trees.find(self._repo, commit.tree, where)
+            if newer and newer[1] != blob:
+                yield self._version(path, newer[0], newer[1], before=blob)
+            newer = (commit, blob)
+        if newer and newer[1]:
+            yield self._version(path, newer[0], newer[1], before=None)
+
+    def _version(
+        self, path: str, commit: git.Commit, blob: ObjectID | None, before: ObjectID | None
+    ) -> Version:
+        entry = trees.manifest_of(self._repo, commit)[path] if blob else Entry(None, 0, None)
+        made = _described(commit)
+        change: Change = "deleted" if not blob else "modified" if before else "added"
+        return Version(
+            made.at, entry.sha256, entry.size, made.subject, made.trailers, change, made.id, made.author
+        )
+
+
+def _texts(entries: Mapping[str, Entry]) -> dict[str, str]:
+    return {path: entry.sha256 for path, entry in entries.items() if entry.sha256}
+
+
+def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, author: str) -> git.Commit:
+    commit = git.Commit()
+    commit.tree = tree
+    commit.parents = [parent] if parent else []
+    commit.author = commit.committer = message.identity(author)
+    commit.author_time = commit.commit_time = int(at.timestamp())
+    commit.author_timezone = commit.commit_timezone = 0
+    commit.encoding = None
+    commit.message = text
+    return commit
+
+
+def _described(commit: git.Commit) -> Commit:
+    subject, trailers = message.load(commit.message)
+    at = datetime.fromtimestamp(commit.commit_time, UTC)
+    return Commit(commit.id.decode(), at, message.author_of(commit.author), subject, trailers)
