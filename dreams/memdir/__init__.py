@@ -1,0 +1,63 @@
+"""Reading and editing memory files without touching what was not understood. PURE: no Django, no disk."""
+
+from .document import Document, parse, with_body, with_lines
+from .fields import render_value, with_field
+from .frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter, parse_moment
+from .index import Index, parse_index
+from .links import (
+    MarkdownLink,
+    WikiLink,
+    is_memory_path,
+    markdown_links,
+    retarget,
+    same_target,
+    wikilinks,
+)
+from .loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, ROW_AIM, ROW_MAX, Loaded, loaded
+from .names import INDEX_NAME, memory_type, name_key, safe_file_name, slug_for
+from .rows import IndexRow, render_row
+from .sections import Item, sections, with_children
+from .text import MemoryEditError, comment_spans, mask_code, replace_lines, split_lines
+
+__all__ = [
+    "FIELD_KEYS",
+    "INDEX_MAX_BYTES",
+    "INDEX_MAX_LINES",
+    "INDEX_NAME",
+    "MEMORY_TYPES",
+    "ROW_AIM",
+    "ROW_MAX",
+    "Document",
+    "Frontmatter",
+    "Index",
+    "IndexRow",
+    "Item",
+    "Loaded",
+    "MarkdownLink",
+    "MemoryEditError",
+    "WikiLink",
+    "comment_spans",
+    "is_memory_path",
+    "loaded",
+    "markdown_links",
+    "mask_code",
+    "memory_type",
+    "name_key",
+    "parse",
+    "parse_index",
+    "parse_moment",
+    "render_row",
+    "render_value",
+    "replace_lines",
+    "retarget",
+    "safe_file_name",
+    "same_target",
+    "sections",
+    "slug_for",
+    "split_lines",
+    "wikilinks",
+    "with_body",
+    "with_children",
+    "with_field",
+    "with_lines",
+]

@@ -1,0 +1,189 @@
+"""Links between memories: `[[wikilinks]]` and Markdown links to other files, outside code. PURE."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from posixpath import normpath
+from urllib.parse import quote, unquote
+
+from .text import mask_code
+
+# Nothing in a wikilink may be a bracket or a line end, so the search is linear.
+_WIKILINK = re.compile(r"\[\[(?P<target>[^\[\]|#\n]+)(?P<heading>#[^\[\]|\n]*)?(?P<label>\|[^\[\]\n]*)?\]\]")
+# What may repeat is told apart by its first character, so that no input makes the search slow.
+_LINK = re.compile(
+    r"(?<!!)\[(?P<text>(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]*\])*)\]"
+    r"\((?P<inner>[ \t]*<[^<>\n]*>[^()\n]*|[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_SAFE_IN_TARGET = "/-_.~!*,;=@&+$'"
+_ESCAPED = re.compile(r"\\([\[\]\\`*_])")
+
+
+@dataclass(frozen=True, slots=True)
+class WikiLink:
+    """`[[target#heading|label]]` at text[start:end]; heading and label without their `#` and `|`."""
+
+    start: int
+    end: int
+    target: str
+    heading: str | None
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownLink:
+    """`[text](path#anchor "title")` at text[start:end]; the path is decoded and without `./`.
+
+    text[start + 1 : text_end] is the link text as written, text[target_start:target_end] path and anchor.
+    """
+
+    start: int
+    end: int
+    text: str
+    path: str
+    anchor: str
+    text_end: int
+    target_start: int
+    target_end: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it names a file, not a URL, an absolute path or a place in the same file."""
+        return bool(self.path) and not is_outside(self.path)
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it names a Markdown file inside the same memory directory."""
+        return is_memory_path(self.path)
+
+
+def is_outside(path: str) -> bool:
+    """A URL, an absolute or home path, or one that climbs out of the directory."""
+    return bool(_SCHEME.match(path)) or path.startswith(("/", "~", "..", "\\"))
+
+
+def is_memory_path(path: str) -> bool:
+    """Whether the path can name a memory: a `.md` file in the directory or below."""
+    return path.lower().endswith(".md") and not is_outside(path) and "\0" not in path
+
+
+def wikilinks(text: str) -> list[WikiLink]:
+    """All wikilinks outside code, in order."""
+    if "[[" not in text:
+        return []
+    return [_wikilink(match) for match in _WIKILINK.finditer(mask_code(text))]
+
+
+def _wikilink(match: re.Match[str]) -> WikiLink:
+    heading, label = match["heading"], match["label"]
+    return WikiLink(
+        match.start(),
+        match.end(),
+        match["target"].strip(),
+        None if heading is None else heading[1:].strip(),
+        None if label is None else label[1:].strip(),
+    )
+
+
+def markdown_links(text: str, masked: str | None = None) -> list[MarkdownLink]:
+    """All inline links outside code, in order, images left out. `masked` is `mask_code(text)` if at hand."""
+    if "](" not in text:
+        return []
+    return [
+        _markdown_link(match, text) for match in _LINK.finditer(mask_code(text) if masked is None else masked)
+    ]
+
+
+def _markdown_link(match: re.Match[str], text: str) -> MarkdownLink:
+    start, end = _target_span(text, *match.span("inner"))
+    path, hash_sign, anchor = text[start:end].partition("#")
+    return MarkdownLink(
+        match.start(),
+        match.end(),
+        unescape(text[match.start("text") : match.end("text")]),
+        clean_path(path),
+        hash_sign + anchor,
+        match.end("text"),
+        start,
+        end,
+    )
+
+
+def _target_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where path and anchor stand between the round brackets, without angles, title and blanks."""
+    inner = text[start:end]
+    start += len(inner) - len(inner.lstrip())
+    if text[start:end].startswith("<"):
+        return start + 1, text.index(">", start, end)
+    if inner.rstrip().endswith('"') and ' "' in inner:
+        end = text.index(' "', start, end)
+    return start, start + len(text[start:end].rstrip())
+
+
+def unescape(text: str) -> str:
+    """Link text as a person sees it."""
+    return _ESCAPED.sub(r"\1", text)
+
+
+def clean_path(raw: str) -> str:
+    """A link's path as a file name: decoded, `./` and doubled slashes gone, Unicode form as written."""
+    if not raw or _SCHEME.match(raw):
+        return raw
+    path = unquote(raw, errors="surrogateescape").strip()
+    if not path:
+        return ""
+    tail = "/" if path.endswith("/") and path != "/" else ""
+    return normpath(path) + tail
+
+
+def encode_path(path: str) -> str:
+    """The path as it can stand in a link."""
+    return quote(path, safe=_SAFE_IN_TARGET) if path.isascii() else _quote_ascii(path)
+
+
+def _quote_ascii(path: str) -> str:
+    # Names in other scripts stay readable; agents write them unencoded.
+    return "".join(char if ord(char) > 0x7F else quote(char, safe=_SAFE_IN_TARGET) for char in path)
+
+
+def same_target(left: str, right: str) -> bool:
+    """Whether two link targets mean the same memory, with or without `.md`."""
+    return _target_key(left) == _target_key(right)
+
+
+def _target_key(target: str) -> str:
+    path = clean_path(target)
+    stem = path[:-3] if path.lower().endswith(".md") else path
+    return unicodedata.normalize("NFC", stem).casefold()
+
+
+def retarget(text: str, old: str, new: str) -> str:
+    """Point every wikilink and Markdown link from `old` to `new`, both file names in the memory directory.
+
+    Headings, labels, anchors, titles and the presence of `.md` in wikilinks stay. Code is left alone.
+    """
+    pieces: list[str] = []
+    done = 0
+    for start, end, replacement in sorted(_replacements(text, old, new)):
+        if start >= done:
+            pieces += [text[done:start], replacement]
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _replacements(text: str, old: str, new: str) -> Iterator[tuple[int, int, str]]:
+    for link in wikilinks(text):
+        if same_target(link.target, old):
+            keeps_ending = link.target.lower().endswith(".md")
+            start = text.index(link.target, link.start)
+            yield start, start + len(link.target), new if keeps_ending else new.removesuffix(".md")
+    for found in markdown_links(text):
+        if found.is_memory and same_target(found.path, old):
+            in_angles = text[found.target_start - 1] == "<"
+            yield (
+                found.target_start,
+                found.target_end,
+                (new if in_angles else encode_path(new)) + found.anchor,
+            )

@@ -1,0 +1,166 @@
+"""A body as addressable items: what engines compare, merge and move. PURE."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .text import closes_fence, fence_opened_by, split_lines, strip_end
+
+ItemKind: TypeAlias = Literal["heading", "paragraph", "bullet", "code", "table", "comment", "rule", "blank"]
+
+_BULLET = re.compile(
+    r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+(?=\S)|(?=[ \t]*$))(?P<rest>.*)"
+)
+_HEADING = re.compile(r"[ ]{0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*")
+_RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
+_TAB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Some whole lines of a body, `first_line` to `last_line` (1-based, both included).
+
+    `depth` is how deep the item is nested below bullets: 0 for text and outermost bullets, 1 for a bullet or block
+    inside one. `content` is a bullet's or heading's text without its marker, continuation lines included. `under`
+    are the headings it stands below, outermost first.
+    """
+
+    kind: ItemKind
+    first_line: int
+    last_line: int
+    text: str
+    depth: int
+    marker: str
+    content: str
+    under: tuple[str, ...]
+
+    @property
+    def level(self) -> int:
+        """1 to 6 for a heading, else 0."""
+        return len(self.marker) if self.kind == "heading" else 0
+
+
+def sections(body: str, first_line: int = 1) -> list[Item]:
+    """Split a body so that every line belongs to exactly one item and the texts joined are the body.
+
+    `first_line` is the number of the body's first line (`Document.body_start_line`).
+    """
+    result: list[Item] = []
+    headings: list[tuple[int, str]] = []
+    indents: list[int] = []
+    number = first_line
+    for kind, lines in _blocks(split_lines(body)):
+        depth = _depth(kind, lines[0], indents)
+        marker, content = _parts(kind, lines)
+        if kind == "heading":
+            headings = [entry for entry in headings if entry[0] < len(marker)]
+        under = tuple(title for _, title in headings)
+        last = number + len(lines) - 1
+        result.append(Item(kind, number, last, "".join(lines), depth, marker, content, under))
+        if kind == "heading":
+            headings.append((len(marker), content))
+        number += len(lines)
+    return result
+
+
+def with_children(items: list[Item], position: int) -> list[Item]:
+    """The item and what is nested in it: deeper items after it, blank lines between them included."""
+    result = [items[position]]
+    blanks: list[Item] = []
+    if items[position].kind != "bullet":
+        return result
+    for item in items[position + 1 :]:
+        if item.kind == "blank":
+            blanks.append(item)
+        elif item.depth > items[position].depth:
+            result += [*blanks, item]
+            blanks = []
+        else:
+            break
+    return result
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[ItemKind, list[str]]]:
+    position = 0
+    while position < len(lines):
+        kind = _kind_of(lines[position])
+        end = _block_end(kind, lines, position)
+        yield kind, lines[position:end]
+        position = end
+
+
+def _kind_of(line: str) -> ItemKind:
+    """What a block is that starts with this line."""
+    text = strip_end(line)
+    if not text.strip():
+        return "blank"
+    if fence_opened_by(line):
+        return "code"
+    if _HEADING.fullmatch(text):
+        return "heading"
+    if _RULE.fullmatch(text):
+        return "rule"
+    if _BULLET.fullmatch(text):
+        return "bullet"
+    start = text.lstrip()
+    if start.startswith("|"):
+        return "table"
+    return "comment" if start.startswith("<!--") else "paragraph"
+
+
+def _block_end(kind: ItemKind, lines: list[str], start: int) -> int:
+    if kind in {"heading", "rule", "blank"}:
+        return start + 1
+    if kind == "code":
+        return _code_end(lines, start)
+    if kind == "comment":
+        return _comment_end(lines, start)
+    end = start + 1
+    goes_on = {"paragraph"} if kind == "bullet" else {kind}
+    while end < len(lines) and _kind_of(lines[end]) in goes_on:
+        end += 1
+    return end
+
+
+def _code_end(lines: list[str], start: int) -> int:
+    fence = fence_opened_by(lines[start])
+    for end in range(start + 1, len(lines)):
+        if closes_fence(lines[end], fence):
+            return end + 1
+    return len(lines)
+
+
+def _comment_end(lines: list[str], start: int) -> int:
+    for end in range(start, len(lines)):
+        opened = lines[end].find("<!--") + 4 if end == start else 0
+        if "-->" in lines[end][opened:]:
+            return end + 1
+    return start + 1  # never closed: a line of text like any other
+
+
+def _depth(kind: ItemKind, line: str, indents: list[int]) -> int:
+    """How many bullets the block is inside of; `indents` are the columns of the open bullets' markers."""
+    if kind == "blank":
+        return 0
+    text = line.expandtabs(_TAB)
+    column = len(text) - len(text.lstrip(" "))
+    while indents and column < indents[-1] + 2:
+        indents.pop()
+    depth = len(indents)
+    if kind == "bullet":
+        indents.append(column)
+    return depth
+
+
+def _parts(kind: ItemKind, lines: list[str]) -> tuple[str, str]:
+    """Marker and content of a block."""
+    first = strip_end(lines[0])
+    if kind == "heading":
+        match = _HEADING.fullmatch(first)
+        return (match["level"], match["title"] or "") if match else ("", first)
+    if kind == "bullet":
+        match = _BULLET.fullmatch(first)
+        rest = [strip_end(line).strip() for line in lines[1:]]
+        return (match["marker"], "\n".join([match["rest"].rstrip(), *rest])) if match else ("", first)
+    return "", "" if kind == "blank" else "".join(lines).strip("\r\n")
