@@ -1,0 +1,260 @@
+"""Three-way merge of MEMORY.md by row.
+
+Live sessions append rows all the time, and two rows appended at the same place are no conflict. So rows are
+merged by what they point to, wherever they stand, and only the lines between them are merged as lines.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams.merge.model import Chunk, Merge, Part
+from dreams.merge.three_way import merge3, merge_lines
+from dreams.textdiff.lines import line_end_of, split_lines, terminated
+from dreams.textdiff.units import indent_of, row_target
+
+# A row's token is its target, which ends in ".md"; any other line's is the line, which ends in "\n".
+Token = str
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """One of the three indexes: its tokens in order, and the lines behind each row's token."""
+
+    tokens: list[Token]
+    starts: list[int]
+    rows: dict[Token, Part]
+    line_end: str
+    final_newline: bool
+
+    def part_of(self, token: Token) -> Part:
+        """The row's lines here; none where it is not there."""
+        return self.rows.get(token, Part(0, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Three:
+    base: _Version
+    ours: _Version
+    theirs: _Version
+
+    @property
+    def line_end(self) -> str:
+        """What one side changed the line end to, else what it was."""
+        kept = self.ours.line_end == self.base.line_end
+        return self.theirs.line_end if kept else self.ours.line_end
+
+    @property
+    def final_newline(self) -> bool:
+        """Whether the result ends in a line end; decided like `line_end`."""
+        kept = self.ours.final_newline == self.base.final_newline
+        return self.theirs.final_newline if kept else self.ours.final_newline
+
+    def is_kept(self, token: Token) -> bool:
+        """Whether the row has a place in the result, as a row or as a conflict."""
+        before, here, there = self.texts(token)
+        if here and there:
+            return True
+        only = here or there
+        return bool(only) and only != before
+
+    def texts(self, token: Token) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """The row before, in ours and in theirs, without line ends; () where it is not there."""
+        return (
+            _bare(self.base.part_of(token).lines),
+            _bare(self.ours.part_of(token).lines),
+            _bare(self.theirs.part_of(token).lines),
+        )
+
+
+def merge_index(base: str, ours: str, theirs: str) -> Merge:
+    """The merge of three states of an index, row by row.
+
+    Rows added on either side are united: theirs behind the row they stood behind. A row that one side removed
+    goes unless the other changed it. A row changed differently, or changed here and removed there, is a
+    conflict by itself. An index that points twice to one file is merged by line instead.
+    """
+    if ours in (base, theirs) or theirs == base:
+        return merge3(base, ours, theirs)
+    versions = [_version(text) for text in (base, ours, theirs)]
+    parsed = [version for version in versions if version is not None]
+    if len(parsed) < len(versions):
+        return merge3(base, ours, theirs)
+    three = _Three(*parsed)
+    items = list(_settled(three))
+    chunks = tuple(item if isinstance(item, Chunk) else _row_chunk(three, item) for item in items)
+    return Merge(chunks, three.line_end, three.final_newline)
+
+
+def _version(text: str) -> _Version | None:
+    """The index as tokens, or None where two rows point to one file and a key would be ambiguous."""
+    lines = split_lines(text)
+    line_end = line_end_of(lines)
+    whole = [line if terminated(line) else line + line_end for line in lines]
+    tokens: list[Token] = []
+    starts: list[int] = []
+    rows: dict[Token, Part] = {}
+    for start, end, target in _stretches(whole):
+        token = whole[start] if target is None else target
+        if token in rows:
+            return None
+        if target is not None:
+            rows[token] = Part(start, tuple(whole[start:end]))
+        tokens.append(token)
+        starts.append(start)
+    return _Version(tokens, starts, rows, line_end, not lines or terminated(lines[-1]))
+
+
+def _stretches(lines: Sequence[str]) -> Iterator[tuple[int, int, str | None]]:
+    """Rows with the indented lines that go on with them, and every other line alone."""
+    at = 0
+    while at < len(lines):
+        start, target = at, row_target(lines[at])
+        at += 1
+        while target is not None and at < len(lines) and _goes_on(lines[start], lines[at]):
+            at += 1
+        yield start, at, target
+
+
+def _goes_on(row: str, line: str) -> bool:
+    return bool(line.strip()) and indent_of(line) > indent_of(row) and row_target(line) is None
+
+
+def _settled(three: _Three) -> Iterator[Token | Chunk]:
+    """The result in order: rows as tokens, other lines and their conflicts as chunks."""
+    merged = merge_lines(three.base.tokens, three.ours.tokens, three.theirs.tokens)
+    order: list[Token | Chunk] = []
+    for chunk in merged:
+        order.extend(_united(chunk, three) if chunk.kind == "conflict" else _between(chunk, three))
+    placed = list(_each_row_once(order, three))
+    for version in (three.ours, three.theirs):
+        present = {item for item in placed if isinstance(item, str)}
+        for token in version.rows:
+            if token not in present and three.is_kept(token):
+                placed.insert(_behind(version.tokens, token, placed, default=len(placed)), token)
+                present.add(token)
+    return iter(placed)
+
+
+def _each_row_once(order: Iterable[Token | Chunk], three: _Three) -> Iterator[Token | Chunk]:
+    """A row that both sides moved stands twice by now: the first place is kept."""
+    seen: set[Token] = set()
+    for item in order:
+        if isinstance(item, Chunk):
+            yield item
+        elif item not in seen and three.is_kept(item):
+            seen.add(item)
+            yield item
+
+
+def _between(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
+    """A chunk without conflict: its rows as tokens, each other line as a chunk of its own."""
+    for offset, token in enumerate(chunk.lines):
+        if _is_row(token):
+            yield token
+        else:
+            yield _line_chunk(chunk, token, offset, three)
+
+
+def _line_chunk(chunk: Chunk, line: str, offset: int, three: _Three) -> Chunk:
+    def place(version: _Version, part: Part) -> Part:
+        if chunk.kind == "stable":
+            return Part(version.starts[part.start + offset], (line,))
+        return Part(_line_number(version, part.start), (line,) if line in part.lines else ())
+
+    base, ours, theirs = _parts(chunk)
+    places = place(three.base, base), place(three.ours, ours), place(three.theirs, theirs)
+    return Chunk(chunk.kind, *places, lines=(line,))
+
+
+def _united(chunk: Chunk, three: _Three) -> Iterator[Token | Chunk]:
+    """A place that both sides changed. Rows never conflict here: only the other lines may."""
+    before, here, there = (_others(part.lines) for part in _parts(chunk))
+    layout, other = list(chunk.ours.lines), chunk.theirs.lines
+    if here == before != there:
+        layout, other = list(chunk.theirs.lines), chunk.ours.lines
+    elif there not in (before, here):
+        parts = (
+            Part(_line_number(three.base, chunk.base.start), before),
+            Part(_line_number(three.ours, chunk.ours.start), here),
+            Part(_line_number(three.theirs, chunk.theirs.start), there),
+        )
+        yield Chunk("conflict", *parts)
+        layout = list(filter(_is_row, layout))
+    for token in other:
+        if _is_row(token) and token not in layout:
+            layout.insert(
+                _behind(other, token, layout, default=_past_additions(layout, 0, set(other))), token
+            )
+    yield from _between(Chunk("merged", chunk.base, chunk.ours, chunk.theirs, tuple(layout)), three)
+
+
+def _others(tokens: Iterable[Token]) -> tuple[str, ...]:
+    return tuple(token for token in tokens if not _is_row(token))
+
+
+def _is_row(token: Token) -> bool:
+    return not token.endswith("\n")
+
+
+def _behind(source: Sequence[Token], token: Token, placed: Sequence[Token | Chunk], *, default: int) -> int:
+    """Where `token` belongs in `placed`: behind the row it follows in `source` and the rows added there.
+
+    Without any such row it comes before the row it precedes, else at `default`.
+    """
+    at = source.index(token)
+    where = {item: number for number, item in enumerate(placed) if isinstance(item, str)}
+    known = set(source)
+    for previous in reversed(source[:at]):
+        if previous in where and _is_row(previous):
+            return _past_additions(placed, where[previous] + 1, known)
+    for following in source[at + 1 :]:
+        if following in where and _is_row(following):
+            return where[following]
+    return default
+
+
+def _past_additions(placed: Sequence[Token | Chunk], at: int, known: set[Token]) -> int:
+    while at < len(placed):
+        item = placed[at]
+        if not isinstance(item, str) or not _is_row(item) or item in known:
+            break
+        at += 1
+    return at
+
+
+def _row_chunk(three: _Three, token: Token) -> Chunk:
+    """One row merged by its text; line ends are merged apart, so that CRLF is no change of the row."""
+    parts = three.base.part_of(token), three.ours.part_of(token), three.theirs.part_of(token)
+    before, here, there = three.texts(token)
+    if here == there == before:
+        return Chunk("stable", *parts, lines=_ended(parts[1].lines, three))
+    if there in (here, before):
+        return Chunk("merged", *parts, lines=_ended(parts[1].lines, three))
+    if here == before:
+        return Chunk("merged", *parts, lines=_ended(parts[2].lines, three))
+    return Chunk("conflict", *parts)
+
+
+def _versions(three: _Three) -> tuple[_Version, _Version, _Version]:
+    return three.base, three.ours, three.theirs
+
+
+def _parts(chunk: Chunk) -> tuple[Part, Part, Part]:
+    return chunk.base, chunk.ours, chunk.theirs
+
+
+def _line_number(version: _Version, token_number: int) -> int:
+    if token_number < len(version.starts):
+        return version.starts[token_number]
+    return len(version.tokens) and version.starts[-1] + 1
+
+
+def _bare(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(line.rstrip("\r\n") for line in lines)
+
+
+def _ended(lines: Iterable[str], three: _Three) -> tuple[str, ...]:
+    """The lines with the result's line end, where one side turned the whole file from one to the other."""
+    if len({version.line_end for version in _versions(three)}) == 1:
+        return tuple(lines)
+    return tuple(line + three.line_end for line in _bare(lines))
