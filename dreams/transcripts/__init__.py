@@ -1,0 +1,51 @@
+"""Transcripts (JSON lines) → typed records, rows and pages. Pure: no Django.
+
+`scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `mark` and `change`
+say whether a file needs to be read at all.
+"""
+
+from .identity import Change, FileMark, change, mark, same_stat
+from .keys import key64
+from .quotes import Match, find_quote
+from .reader import Cancelled, Cursor, Problem, Reader
+from .records import Line
+from .scan import Batch, MemoryWrite, Prompt, Scan, scan, uuid_key
+from .summary import Summary
+from .turns import Page, Part, Turn, line_at, line_number, page
+from .typed import is_correction, typed_text
+from .usage import UsageRow, better, keep_best, without_replays
+
+__all__ = [
+    "Batch",
+    "Cancelled",
+    "Change",
+    "Cursor",
+    "FileMark",
+    "Line",
+    "Match",
+    "MemoryWrite",
+    "Page",
+    "Part",
+    "Problem",
+    "Prompt",
+    "Reader",
+    "Scan",
+    "Summary",
+    "Turn",
+    "UsageRow",
+    "better",
+    "change",
+    "find_quote",
+    "is_correction",
+    "keep_best",
+    "key64",
+    "line_at",
+    "line_number",
+    "mark",
+    "page",
+    "same_stat",
+    "scan",
+    "typed_text",
+    "uuid_key",
+    "without_replays",
+]

@@ -1,0 +1,219 @@
+"""A transcript file → records with their byte offsets, in bounded memory. Pure: no Django.
+
+One buffer is filled again and again and records are decoded from slices of it, so a file of any size costs the
+buffer and nothing more. Measured against one `bytes` object per line: 1.4 times faster.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .decode import FAST_ERRORS, Junk, Piece, decode_line, decode_odd_line
+from .records import Line
+
+BUFFER_BYTES = 1 << 20
+MAX_LINE_BYTES = 64 << 20
+MAX_PROBLEMS = 100
+_BLANK = b" \t\r\n"
+
+Source: TypeAlias = str | bytes | os.PathLike[str] | int
+Progress: TypeAlias = Callable[[int], bool | None]
+"""Called with the bytes just read, about once per buffer. Returning False stops the reading."""
+Entry: TypeAlias = tuple[Line, int, int]
+"""(record, byte offset, 1-based line). Glued records share a line. A tuple, because there are many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a file was read: `offset` is the first byte not yet used, `lines` the newlines before it.
+
+    `skipping` is true in the middle of a line that is longer than the cap.
+    """
+
+    offset: int = 0
+    lines: int = 0
+    skipping: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A place that could not be read: byte offset, 1-based line, reason in plain words."""
+
+    offset: int
+    line: int
+    reason: str
+
+
+class Cancelled(Exception):
+    """The progress callback asked to stop; `Reader.cursor` says where to go on."""
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[int]:
+    """A handle on a regular file; a path is opened without following a link, a handle stays the caller's.
+
+    Raises OSError, also for a FIFO, a device or a link.
+    """
+    if isinstance(source, int):
+        yield source
+        return
+    # O_NONBLOCK: opening a FIFO that nobody writes to would hang the whole scan.
+    fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(f"{os.fsdecode(source)} is not a regular file")
+        yield fd
+    finally:
+        os.close(fd)
+
+
+class Reader:
+    """Reads one file after another through one buffer. Not for two files at once, nor for two threads."""
+
+    def __init__(self, *, buffer_bytes: int = BUFFER_BYTES, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self._small = min(buffer_bytes, max_line_bytes)
+        self._max_line = max_line_bytes
+        self._buffer = bytearray(self._small)
+        self._begin(Cursor())
+
+    def _begin(self, cursor: Cursor) -> None:
+        self._filled = 0
+        self._offset, self._lines, self._skipping = cursor.offset, cursor.lines, cursor.skipping
+        self.problems: list[Problem] = []
+        self.malformed = 0
+        self.bytes_read = 0
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where to go on: right after the line of the record yielded last."""
+        return Cursor(self._offset, self._lines, self._skipping)
+
+    @property
+    def position(self) -> int:
+        """The cursor's byte offset."""
+        return self._offset
+
+    def read(
+        self, source: Source, cursor: Cursor | None = None, *, progress: Progress | None = None
+    ) -> Iterator[Entry]:
+        """Yield (record, byte offset, 1-based line) from `cursor` on; afterwards `self.cursor` is the new one.
+
+        The size is taken once, at the start: what is appended meanwhile waits for the next call. A last line
+        without its newline is used only if it is whole (no proper beginning of a JSON object is itself one), so
+        a half-written line is never taken for a record. `self.problems` (at most 100) and `self.malformed` tell
+        what was passed over. Raises OSError, and Cancelled when `progress` returned False.
+        """
+        self._begin(cursor or Cursor())
+        with opened(source) as fd:
+            yield from self._records(fd, os.fstat(fd).st_size, progress)
+
+    def _records(self, fd: int, size: int, progress: Progress | None) -> Iterator[Entry]:
+        base = self._offset
+        while got := self._fill(fd, base + self._filled, size):
+            if progress is not None and progress(got) is False:
+                raise Cancelled
+            used = yield from self._whole_lines(base)
+            self._drop(used)
+            base += used
+            if self._filled >= self._max_line:
+                base = self._skip_the_rest(base)
+        if self._filled:
+            yield from self._tail(base)
+        self._shrink()
+
+    def _fill(self, fd: int, position: int, size: int) -> int:
+        """Read on behind what is left of the last line; the buffer grows only for a line longer than itself."""
+        if self._filled == len(self._buffer):
+            self._grow()
+        room = min(len(self._buffer) - self._filled, size - position)
+        if room <= 0:
+            return 0
+        got = os.preadv(fd, [memoryview(self._buffer)[self._filled : self._filled + room]], position)
+        self._filled += got
+        self.bytes_read += got
+        return got
+
+    def _grow(self) -> None:
+        # A new buffer, not a longer one: a record still held elsewhere pins the old one's size.
+        bigger = bytearray(min(2 * len(self._buffer), self._max_line))
+        bigger[: self._filled] = self._buffer[: self._filled]
+        self._buffer = bigger
+
+    def _drop(self, used: int) -> None:
+        if used:
+            left = self._filled - used
+            self._buffer[:left] = self._buffer[used : self._filled]
+            self._filled = left
+
+    def _shrink(self) -> None:
+        """One long line must not keep its memory for the rest of the scan."""
+        if len(self._buffer) > self._small:
+            self._buffer = bytearray(self._small)
+
+    def _whole_lines(self, base: int) -> Generator[Entry, None, int]:
+        """Records of every line that ends in the buffer; returns the bytes used."""
+        buffer, filled = self._buffer, self._filled
+        find, view, decode = buffer.find, memoryview(buffer), decode_line
+        pos = self._end_of_skipped(base) if self._skipping else 0
+        while (end := find(b"\n", pos, filled)) >= 0:
+            line = self._lines + 1
+            try:
+                record = decode(view[pos:end])
+            except FAST_ERRORS:
+                yield from self._odd_line(bytes(view[pos:end]), base + pos, line)
+                self._offset, self._lines = base + end + 1, line
+            else:
+                self._offset, self._lines = base + end + 1, line
+                yield record, base + pos, line
+            pos = end + 1
+        return pos
+
+    def _odd_line(self, raw: bytes, offset: int, line: int) -> Iterator[Entry]:
+        if not raw.strip(_BLANK):
+            return
+        for part in decode_odd_line(raw):
+            if isinstance(part, Junk):
+                self._note(offset + part.at, line, part.reason)
+            else:
+                yield part.line, offset + part.at, line
+
+    def _tail(self, base: int) -> Iterator[Entry]:
+        """The last line, not ended by a newline: used when whole, else left for the next time."""
+        if self._skipping:
+            self._offset = base + self._filled
+            return
+        parts = decode_odd_line(memoryview(self._buffer)[: self._filled])
+        whole = [part for part in parts if isinstance(part, Piece)]
+        if len(whole) < len(parts):
+            return
+        for part in whole:
+            yield part.line, base + part.at, self._lines + 1
+        self._offset = base + self._filled
+
+    def _skip_the_rest(self, base: int) -> int:
+        if not self._skipping:
+            self._note(
+                base, self._lines + 1, f"the line is longer than {self._max_line} bytes and was skipped"
+            )
+        self._skipping = True
+        self._offset = base + self._filled
+        self._filled = 0
+        return self._offset
+
+    def _end_of_skipped(self, base: int) -> int:
+        end = self._buffer.find(b"\n", 0, self._filled)
+        if end < 0:
+            self._offset = base + self._filled
+            return self._filled
+        self._offset, self._lines, self._skipping = base + end + 1, self._lines + 1, False
+        return end + 1
+
+    def _note(self, offset: int, line: int, reason: str) -> None:
+        self.malformed += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(offset, line, reason))

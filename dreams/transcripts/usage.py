@@ -1,0 +1,115 @@
+"""Tokens per request: one row per `message.id` + `requestId`. Pure: no Django.
+
+A turn of an agent is written as several lines that repeat its usage, and lines written while the answer was still
+streaming carry a smaller one. So of all lines with one key the **whole row with the largest total** counts: the first
+one would lose output tokens (20 % on real data), and the maximum of each field could mix two lines into a
+sum that no request ever had. A row from the main conversation is preferred to its copy in a sub-agent's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from .keys import key64
+from .records import Line, Message
+from .times import instant
+
+SYNTHETIC = "<synthetic>"
+
+
+class UsageRow(msgspec.Struct, frozen=True, gc=False):
+    """One request's tokens. `key` is unique; `message_key` is the same for a replay under another request id.
+
+    `at` is aware (UTC) or None. `cache_creation` is the whole; 5m and 1h are its parts where the agent told them.
+    In which order rows come does not matter: see `better`.
+    """
+
+    key: int
+    message_key: int
+    model: str
+    at: datetime | None
+    input: int
+    output: int
+    cache_creation: int
+    cache_creation_5m: int
+    cache_creation_1h: int
+    cache_read: int
+    web_searches: int
+    sidechain: bool
+    final: bool
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.cache_creation + self.cache_read
+
+
+def usage_row(line: Line) -> UsageRow | None:
+    """The usage that a line carries, None where there is none or it is the agent's own placeholder."""
+    message = line.message
+    if not isinstance(message, Message) or message.usage is None:
+        return None
+    usage, model = message.usage, message.model or ""
+    parts, tools = usage.cache_creation, usage.server_tool_use
+    short = (parts.ephemeral_5m_input_tokens or 0) if parts else 0
+    long = (parts.ephemeral_1h_input_tokens or 0) if parts else 0
+    row = UsageRow(
+        key=_key(line, message),
+        message_key=key64("message", message.id) if message.id else 0,
+        model=model,
+        at=instant(line.timestamp),
+        input=usage.input_tokens or 0,
+        output=usage.output_tokens or 0,
+        cache_creation=usage.cache_creation_input_tokens
+        if usage.cache_creation_input_tokens is not None
+        else short + long,
+        cache_creation_5m=short,
+        cache_creation_1h=long,
+        cache_read=usage.cache_read_input_tokens or 0,
+        web_searches=(tools.web_search_requests or 0) if tools else 0,
+        sidechain=bool(line.is_sidechain),
+        final=usage.speed is not None,
+    )
+    return None if model == SYNTHETIC and row.total == 0 else row
+
+
+def _key(line: Line, message: Message) -> int:
+    if message.id:
+        return key64("request", message.id, line.request_id or "")
+    # No message id: nothing repeats it, so the line itself is the request.
+    return key64("line", line.uuid or "", str(line.timestamp), line.session_id or "")
+
+
+def better(new: UsageRow, old: UsageRow) -> bool:
+    """Whether `new` replaces `old` under the same key: not a replay, then the larger total, then the final line."""
+    if new.sidechain != old.sidechain:
+        return old.sidechain
+    if new.total != old.total:
+        return new.total > old.total
+    return new.final and not old.final
+
+
+def keep_best(rows: dict[int, UsageRow], row: UsageRow) -> None:
+    old = rows.get(row.key)
+    if old is None or better(row, old):
+        rows[row.key] = row
+
+
+def without_replays(rows: Iterable[UsageRow]) -> list[UsageRow]:
+    """Rows of many files, each request once: what the totals of a whole root are made of.
+
+    Besides the key, a sub-agent's copy of a message under a **new** request id is left out: a sidechain row whose
+    `message_key` another row has (one of the main conversation, else the one with the smallest key).
+    """
+    best: dict[int, UsageRow] = {}
+    for row in rows:
+        keep_best(best, row)
+    keeper: dict[int, UsageRow] = {}
+    for row in sorted(best.values(), key=lambda r: (r.sidechain, r.key)):
+        if row.message_key:
+            keeper.setdefault(row.message_key, row)
+    return [
+        r for r in best.values() if not (r.sidechain and r.message_key and keeper[r.message_key] is not r)
+    ]
