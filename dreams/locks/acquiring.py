@@ -32,7 +32,7 @@ from dreams.locks.lockfile import (
 from dreams.process import ProcessIdentity
 
 LIFETIME = timedelta(hours=2)
-_WAIT_SECONDS = 1.0
+_WAIT_SECONDS = 0.5
 _TRIES = 3
 
 

@@ -25,7 +25,7 @@ _LARGEST_BODY = 4_096
 _PID = re.compile(rb"\s*([0-9]{1,10})\s*")
 _LARGEST_PID = 2**31 - 1
 _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_POLL_SECONDS = 0.005
+_POLL_SECONDS = 0.002
 
 
 class LockFileError(OSError):

@@ -1,0 +1,467 @@
+"""Taking, refusing, keeping and letting go, in one process; the races are in test_locks_races."""
+
+import os
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from dreams import process
+from dreams.locks import (
+    LOCK_NAME,
+    Busy,
+    Healing,
+    Heartbeat,
+    Held,
+    LockFileError,
+    LockLost,
+    acquire,
+    heal,
+    last_consolidated_ns,
+    read,
+    status,
+)
+from dreams.process import ProcessIdentity
+
+ME = process.current()
+LONG_AGO_NS = 1_600_000_000_123_456_789
+NOBODY = 2**31 - 1
+
+
+def now():
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def memory(tmp_path):
+    directory = tmp_path / "project" / "memory"
+    directory.mkdir(parents=True)
+    return directory
+
+
+def put(memory, body=b"", mtime_ns=None):
+    path = memory / LOCK_NAME
+    path.write_bytes(body)
+    if mtime_ns is not None:
+        os.utime(path, ns=(mtime_ns, mtime_ns))
+    return path
+
+
+def take(memory, **options):
+    taken = acquire(memory, ME, now(), **options)
+    assert isinstance(taken, Held), taken
+    return taken
+
+
+def seen(memory):
+    """Names, bytes, modes and mtimes, of the directory too."""
+    entries = [(path.name, path.read_bytes(), path.lstat()) for path in sorted(memory.iterdir())]
+    own = memory.lstat()
+    return own.st_mtime_ns, [
+        (name, body, at.st_mode, at.st_mtime_ns, at.st_ino) for name, body, at in entries
+    ]
+
+
+def test_the_body_is_exactly_the_pid(memory):
+    with take(memory):
+        assert (memory / LOCK_NAME).read_bytes() == b"%d" % os.getpid()
+
+
+def test_a_new_lock_file_has_the_mode_that_the_agent_would_give_it(memory):
+    before = os.umask(0o022)
+    try:
+        with take(memory):
+            assert (memory / LOCK_NAME).stat().st_mode & 0o777 == 0o644
+    finally:
+        os.umask(before)
+
+
+def test_a_second_taker_is_told_who_has_it_and_until_when(memory):
+    with take(memory):
+        refused = acquire(memory, ME, now())
+        assert isinstance(refused, Busy)
+        assert refused.holder == os.getpid()
+        assert refused.opens_at - refused.since == timedelta(minutes=60)
+        assert f"Process {os.getpid()} holds the lock" in refused.reason
+        assert status(memory, now()).held
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"nonsense", b"-1", b"0", b"99999999999", b"12 34", b"\xff\x00", b"%d" % NOBODY]
+)
+def test_a_dead_or_unreadable_holder_may_be_replaced(memory, body):
+    path = put(memory, body)
+    with take(memory):
+        assert path.read_bytes() == b"%d" % os.getpid()
+
+
+def test_a_fresh_lock_of_a_living_process_is_never_taken(memory):
+    path = put(memory, b"%d\n" % os.getppid())
+    before = seen(memory)
+    assert isinstance(acquire(memory, ME, now()), Busy)
+    assert seen(memory) == before
+    assert path.read_bytes() == b"%d\n" % os.getppid()
+
+
+@pytest.mark.parametrize(
+    ("minutes", "seconds", "free"), [(59, 59, False), (60, 0, True), (61, 0, True), (-5, 0, False)]
+)
+def test_a_lock_is_stale_after_sixty_minutes_even_if_its_holder_lives(memory, minutes, seconds, free):
+    moment = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    written = moment - timedelta(minutes=minutes, seconds=seconds)
+    put(memory, b"%d" % os.getppid(), int(written.timestamp()) * 10**9)
+    assert status(memory, moment).held is not free
+    assert isinstance(acquire(memory, ME, moment), Held) is free
+
+
+def test_a_reused_pid_is_seen_by_its_start_time(memory):
+    put(memory, b"%d" % os.getppid())
+    parent = process.identify(os.getppid())
+    assert isinstance(acquire(memory, ME, now(), known=parent), Busy)
+    reused = ProcessIdentity(parent.pid, parent.start_time - 500)
+    other = ProcessIdentity(NOBODY, 1.0)
+    assert isinstance(acquire(memory, ME, now(), known=other), Busy)
+    with take(memory, known=reused):
+        assert not status(memory, now(), known=ProcessIdentity(ME.pid, ME.start_time - 500)).held
+
+
+def test_a_completed_dream_moves_the_clock(memory):
+    put(memory, b"7", LONG_AGO_NS)
+    at = datetime(2026, 3, 10, 12, 0, 0, 123456, tzinfo=UTC)
+    held = take(memory)
+    assert held.release_completed(at).done
+    assert (memory / LOCK_NAME).read_bytes() == b""
+    assert last_consolidated_ns(memory) == int(at.timestamp()) * 10**9 + 123_456_000
+
+
+def test_a_failed_dream_puts_the_clock_back_to_the_nanosecond(memory):
+    path = put(memory, b"%d" % NOBODY, LONG_AGO_NS)
+    with take(memory):
+        assert path.stat().st_mtime_ns > LONG_AGO_NS
+    assert path.read_bytes() == b""
+    assert path.stat().st_mtime_ns == LONG_AGO_NS
+
+
+def test_a_failed_first_dream_leaves_no_lock_file(memory):
+    take(memory).rewind()
+    assert last_consolidated_ns(memory) is None
+    assert list(memory.iterdir()) == []
+
+
+@pytest.mark.parametrize("body", [None, b"", b"%d" % NOBODY, b"old text that is longer than a pid\n"])
+def test_apply_leaves_no_trace_of_its_lock(memory, body):
+    (memory / "MEMORY.md").write_text("- [A](a.md)\n")
+    if body is not None:
+        put(memory, body, LONG_AGO_NS).chmod(0o640)
+    os.utime(memory, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    before = seen(memory)
+    held = take(memory, keep_dir_mtime=True)
+    assert (memory / LOCK_NAME).read_bytes() == b"%d" % os.getpid()
+    held.heartbeat()
+    assert held.release_keeping_clock().done
+    assert seen(memory) == before
+
+
+def test_letting_go_twice_does_nothing_more(memory):
+    put(memory, b"", LONG_AGO_NS)
+    held = take(memory)
+    first = held.rewind()
+    with take(memory) as other:
+        assert held.rewind() == held.release_completed(now()) == held.release_keeping_clock() == first
+        other.heartbeat()
+        with pytest.raises(LockLost, match="released"):
+            held.heartbeat()
+
+
+def test_a_heartbeat_keeps_the_lock_fresh(memory):
+    with take(memory) as held:
+        later = now() + timedelta(minutes=50)
+        held.heartbeat(later)
+        assert status(memory, later + timedelta(minutes=59)).held
+        assert abs(read(memory, later).age) < timedelta(milliseconds=1)
+
+
+def test_a_heartbeat_ends_with_the_maximum_lifetime(memory):
+    start = now()
+    with take(memory, lifetime=timedelta(minutes=30)) as held:
+        held.heartbeat(start + timedelta(minutes=29))
+        with pytest.raises(LockLost, match="30 min, the longest"):
+            held.heartbeat(start + timedelta(minutes=31))
+
+
+def test_a_stolen_lock_is_noticed_and_left_to_the_thief(memory):
+    held = take(memory)
+    path = put(memory, b"%d" % os.getppid(), LONG_AGO_NS)
+    with pytest.raises(LockLost, match="took the lock"):
+        held.heartbeat()
+    outcome = held.rewind()
+    assert not outcome.done
+    assert "not ours any more" in outcome.problem
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (b"%d" % os.getppid(), LONG_AGO_NS)
+
+
+def test_a_second_dream_of_the_same_process_is_not_undone_by_the_first(memory):
+    first = take(memory)
+    second = acquire(memory, ME, now() + timedelta(hours=2))
+    assert isinstance(second, Held)
+    with pytest.raises(LockLost):
+        first.heartbeat()
+    assert not first.rewind().done
+    second.heartbeat()
+    assert second.rewind().done
+
+
+def test_a_replaced_directory_is_noticed(memory):
+    held = take(memory)
+    memory.rename(memory.with_name("moved"))
+    memory.mkdir()
+    with pytest.raises(LockLost, match="moved or replaced"):
+        held.heartbeat()
+    assert held.rewind().done
+    assert list(memory.with_name("moved").iterdir()) == []
+
+
+def test_a_rewind_that_fails_is_reported_and_not_raised(memory):
+    held = take(memory)
+    (memory / LOCK_NAME).unlink()
+    (memory / LOCK_NAME).mkdir()
+    outcome = held.rewind()
+    assert not outcome.done
+    assert "is a directory, not a lock file" in outcome.problem
+
+
+ODD = {
+    "link": lambda path, victim: path.symlink_to(victim),
+    "dangling": lambda path, victim: path.symlink_to(victim.with_name("nothing")),
+    "fifo": lambda path, victim: os.mkfifo(path),
+    "directory": lambda path, victim: path.mkdir(),
+    "second name": lambda path, victim: path.hardlink_to(victim),
+    "huge": lambda path, victim: path.write_bytes(b"1" * 5000),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_lock_path_that_is_no_lock_file_is_refused_with_the_remedy(memory, tmp_path, kind):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    ODD[kind](memory / LOCK_NAME, victim)
+    refused = acquire(memory, ME, now())
+    assert isinstance(refused, Busy)
+    assert refused.broken
+    assert "not a lock file; move it away" in refused.reason
+    assert victim.read_bytes() == b"precious"
+    assert not victim.with_name("nothing").exists()
+    assert read(memory, now()).error
+    assert status(memory, now()).error
+    with pytest.raises(LockFileError):
+        last_consolidated_ns(memory)
+
+
+def test_a_memory_path_that_is_a_file_or_a_link_is_refused(memory):
+    file = memory / "file"
+    file.write_text("")
+    link = memory / "link"
+    link.symlink_to(memory)
+    for path in (file, link):
+        refused = acquire(path, ME, now())
+        assert isinstance(refused, Busy)
+        assert refused.broken
+
+
+def test_what_heals_a_crash_is_known_before_the_file_is_touched(memory):
+    path = put(memory, b"old", LONG_AGO_NS)
+    records = []
+
+    def save(record):
+        assert path.read_bytes() == b"old"
+        records.append(record)
+
+    with take(memory, before_write=save) as held:
+        assert records == [held.record]
+        assert (records[0].pid, records[0].prior_mtime_ns, records[0].prior_body) == (
+            ME.pid,
+            LONG_AGO_NS,
+            b"old",
+        )
+
+
+def test_nothing_is_written_when_the_record_cannot_be_kept(memory):
+    put(memory, b"old", LONG_AGO_NS)
+    before = seen(memory)
+
+    def fail(record):
+        raise RuntimeError("database is gone")
+
+    with pytest.raises(RuntimeError):
+        acquire(memory, ME, now(), before_write=fail)
+    assert seen(memory) == before
+    take(memory).rewind()
+
+
+def test_reading_says_when_who_and_how_long_ago(memory):
+    moment = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    assert read(memory, moment).mtime_ns is None
+    put(memory, b"42\n", int(moment.timestamp() - 90) * 10**9)
+    state = read(memory, moment)
+    assert (state.pid, state.age, state.error) == (42, timedelta(seconds=90), None)
+    assert read(memory / "missing", moment) == type(state)()
+
+
+def test_a_missing_directory_is_held_by_its_parent_and_not_created(memory):
+    memory.rmdir()
+    with take(memory) as held:
+        assert not held.file_made
+        held.heartbeat()
+        refused = acquire(memory, ME, now())
+        assert isinstance(refused, Busy)
+        assert not refused.broken
+        assert status(memory, now()).held
+        assert not memory.exists()
+    assert not memory.exists()
+    take(memory).rewind()
+
+
+def test_a_hold_on_a_missing_directory_outlives_its_creation_by_somebody_else(memory):
+    memory.rmdir()
+    with take(memory):
+        memory.mkdir()
+        assert isinstance(acquire(memory, ME, now()), Busy)
+    take(memory).rewind()
+
+
+def test_two_missing_levels_are_held_too(memory):
+    memory.rmdir()
+    memory.parent.rmdir()
+    with take(memory):
+        memory.parent.mkdir()
+        assert isinstance(acquire(memory, ME, now()), Busy)
+
+
+def test_the_lock_file_appears_when_apply_creates_the_directory(memory):
+    memory.rmdir()
+    held = take(memory)
+    memory.mkdir()
+    held.directory_created(LONG_AGO_NS)
+    held.directory_created(LONG_AGO_NS)
+    assert held.file_made
+    assert (memory / LOCK_NAME).read_bytes() == b"%d" % os.getpid()
+    assert held.release_keeping_clock().done
+    assert last_consolidated_ns(memory) == LONG_AGO_NS
+    assert (memory / LOCK_NAME).read_bytes() == b""
+
+
+def test_an_apply_that_failed_in_a_new_directory_leaves_no_lock_file(memory):
+    memory.rmdir()
+    held = take(memory)
+    memory.mkdir()
+    held.directory_created(LONG_AGO_NS)
+    assert held.rewind().done
+    assert list(memory.iterdir()) == []
+
+
+def test_rollback_may_remove_the_directory_it_holds(memory):
+    held = take(memory)
+    (memory / LOCK_NAME).unlink()
+    memory.rmdir()
+    assert not held.release_keeping_clock().done
+    assert not memory.exists()
+
+
+def test_a_directory_that_was_locked_by_another_first_is_not_ours(memory):
+    memory.rmdir()
+    held = take(memory)
+    memory.mkdir()
+    put(memory, b"%d" % os.getppid())
+    with pytest.raises(LockLost):
+        held.heartbeat()
+    with pytest.raises(LockLost):
+        held.directory_created()
+    assert not held.release_completed(now()).done
+    assert (memory / LOCK_NAME).read_bytes() == b"%d" % os.getppid()
+
+
+def test_a_dream_completed_without_a_directory_has_no_clock_to_move(memory):
+    memory.rmdir()
+    assert take(memory).release_completed(now()).done
+    assert not memory.exists()
+    held = take(memory)
+    memory.mkdir()
+    at = datetime(2026, 3, 10, tzinfo=UTC)
+    assert held.release_completed(at).done
+    assert last_consolidated_ns(memory) == int(at.timestamp()) * 10**9
+
+
+def test_healing_needs_a_dead_holder_whose_pid_still_stands_there(memory):
+    path = put(memory, b"%d" % ME.pid)
+    assert heal(memory, ME.pid, ME.start_time, LONG_AGO_NS).outcome is Healing.ALIVE
+    assert heal(memory, NOBODY, 1.0, LONG_AGO_NS).outcome is Healing.NOT_OURS
+    assert heal(memory / "missing", NOBODY, 1.0, None).outcome is Healing.NOT_OURS
+    assert path.read_bytes() == b"%d" % ME.pid
+    # The same PID with another start time: ours died, and its number was given out again.
+    assert heal(memory, ME.pid, ME.start_time - 500, LONG_AGO_NS).outcome is Healing.HEALED
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (b"", LONG_AGO_NS)
+    assert heal(memory, ME.pid, ME.start_time - 500, LONG_AGO_NS).outcome is Healing.NOT_OURS
+
+
+def test_healing_a_first_hold_removes_the_file(memory):
+    put(memory, b"%d" % NOBODY)
+    assert heal(memory, NOBODY, 1.0, None).outcome is Healing.HEALED
+    assert list(memory.iterdir()) == []
+
+
+def test_healing_can_put_an_old_body_back(memory):
+    path = put(memory, b"%d" % NOBODY)
+    heal(memory, NOBODY, 1.0, LONG_AGO_NS, prior_body=b"12345678")
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (b"12345678", LONG_AGO_NS)
+
+
+def test_healing_reports_what_it_cannot_do(memory):
+    (memory / LOCK_NAME).mkdir()
+    healed = heal(memory, NOBODY, 1.0, None)
+    assert healed.outcome is Healing.FAILED
+    assert "move it away" in healed.reason
+
+
+def test_the_heartbeat_thread_beats_and_reports_a_theft_once(memory):
+    path = put(memory, b"", LONG_AGO_NS)
+    told, stolen = [], threading.Event()
+
+    def lost(error):
+        told.append(error)
+        stolen.set()
+
+    held = take(memory)
+    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    with Heartbeat(held, every=timedelta(milliseconds=2), on_lost=lost) as beat:
+        beaten = any(path.stat().st_mtime_ns != LONG_AGO_NS or time.sleep(0.002) for _ in range(5000))
+        put(memory, b"%d" % os.getppid())
+        assert stolen.wait(10)
+    assert beaten
+    assert told == [beat.lost]
+
+
+def test_a_release_inside_the_heartbeat_is_no_theft(memory):
+    told = []
+    with take(memory) as held, Heartbeat(held, every=timedelta(milliseconds=1), on_lost=told.append) as beat:
+        held.release_completed(now())
+        beat._thread.join(10)
+    assert (told, beat.lost) == ([], None)
+
+
+def test_no_descriptor_is_left_open(memory):
+    def descriptors():
+        return len(os.listdir("/dev/fd"))
+
+    take(memory).rewind()
+    before = descriptors()
+    for _ in range(5):
+        with take(memory):
+            acquire(memory, ME, now())
+            status(memory, now())
+            read(memory, now())
+    memory.rmdir()
+    for _ in range(5):
+        with take(memory):
+            pass
+    assert descriptors() == before

@@ -1,0 +1,244 @@
+"""The lock between real processes: races, kill -9, theft, and an agent that knows nothing of our guards."""
+
+import multiprocessing
+import os
+import signal
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from dreams import process
+from dreams.locks import LOCK_NAME, Busy, Healing, Held, LockLost, acquire, heal, last_consolidated_ns, status
+
+FORK = multiprocessing.get_context("fork")
+RACERS = 6
+ROUNDS = 520
+LONG_AGO_NS = 1_600_000_000_123_456_789
+NOBODY = 2**31 - 1
+WAIT = 60
+
+
+def now():
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def memory(tmp_path):
+    directory = tmp_path / "project" / "memory"
+    directory.mkdir(parents=True)
+    return directory
+
+
+def nothing(path):
+    path.unlink(missing_ok=True)
+
+
+def empty(path):
+    path.write_bytes(b"")
+    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))
+
+
+def dead(path):
+    path.write_bytes(b"%d" % NOBODY)
+
+
+def stale(path):
+    path.write_bytes(b"%d" % os.getpid())
+    an_hour_ago = now().timestamp() - 3601
+    os.utime(path, (an_hour_ago, an_hour_ago))
+
+
+STARTS = (nothing, empty, dead, stale)
+
+
+def race(memory, number, rounds, barrier, wins, problems):
+    """One racer. The winner of a round holds on until everybody has tried."""
+    me = process.current()
+    for turn in range(rounds):
+        if number == 0 and memory.exists():
+            STARTS[turn % len(STARTS)](memory / LOCK_NAME)
+        barrier.wait(WAIT)
+        taken = acquire(memory, me, now())
+        if isinstance(taken, Held):
+            with wins.get_lock():
+                wins[turn] += 1
+        elif taken.broken:
+            problems.put(taken.reason)
+        barrier.wait(WAIT)
+        if isinstance(taken, Held) and not taken.rewind().done:
+            problems.put("a rewind failed")
+        barrier.wait(WAIT)
+
+
+def run_race(memory, rounds):
+    barrier, wins, problems = FORK.Barrier(RACERS), FORK.Array("i", rounds), FORK.SimpleQueue()
+    racers = [
+        FORK.Process(target=race, args=(memory, number, rounds, barrier, wins, problems), daemon=True)
+        for number in range(RACERS)
+    ]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join(WAIT)
+    assert [racer.exitcode for racer in racers] == [0] * RACERS
+    assert problems.empty()
+    return list(wins)
+
+
+@pytest.mark.slow
+def test_of_many_racing_acquirers_exactly_one_wins_every_round(memory):
+    assert run_race(memory, ROUNDS) == [1] * ROUNDS
+
+
+@pytest.mark.slow
+def test_of_many_racing_for_a_missing_directory_exactly_one_wins(memory):
+    memory.rmdir()
+    assert run_race(memory, 3) == [1] * 3
+    assert not memory.exists()
+
+
+def hold(memory, pipe):
+    """Take the lock, tell who, then answer one "beat" at a time until killed."""
+    taken = acquire(memory, process.current(), now())
+    pipe.send((process.current(), isinstance(taken, Held)))
+    while pipe.poll(WAIT) and pipe.recv() == "beat":
+        try:
+            pipe.send(taken.heartbeat())
+        except LockLost as lost:
+            pipe.send(str(lost))
+
+
+@contextmanager
+def holder(memory):
+    ours, theirs = FORK.Pipe()
+    child = FORK.Process(target=hold, args=(memory, theirs), daemon=True)
+    child.start()
+    assert ours.poll(WAIT)
+    identity, held = ours.recv()
+    assert held
+    try:
+        yield identity, ours
+    finally:
+        child.kill()
+        child.join(WAIT)
+
+
+def kill_and_wait(pid):
+    """kill -9; the dead child stays unreaped, a zombie, as under a parent that is busy."""
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def test_a_killed_holder_is_replaced_at_once(memory):
+    with holder(memory) as (identity, _):
+        refused = acquire(memory, process.current(), now())
+        assert isinstance(refused, Busy)
+        assert refused.holder == identity.pid
+        kill_and_wait(identity.pid)
+        assert not status(memory, now()).held
+        taken = acquire(memory, process.current(), now())
+        assert isinstance(taken, Held)
+        assert taken.rewind().done
+
+
+def test_a_killed_holders_clock_is_healed(memory):
+    empty(memory / LOCK_NAME)
+    with holder(memory) as (identity, _):
+        assert last_consolidated_ns(memory) > LONG_AGO_NS
+        assert heal(memory, identity.pid, identity.start_time, LONG_AGO_NS).outcome is Healing.ALIVE
+        kill_and_wait(identity.pid)
+        assert heal(memory, identity.pid, identity.start_time, LONG_AGO_NS).outcome is Healing.HEALED
+    assert last_consolidated_ns(memory) == LONG_AGO_NS
+    assert (memory / LOCK_NAME).read_bytes() == b""
+
+
+def test_a_killed_holder_of_a_missing_directory_is_replaced(memory):
+    memory.rmdir()
+    with holder(memory) as (identity, _):
+        assert isinstance(acquire(memory, process.current(), now()), Busy)
+        kill_and_wait(identity.pid)
+        taken = acquire(memory, process.current(), now())
+        assert isinstance(taken, Held)
+        taken.rewind()
+
+
+def test_a_stale_holder_that_lives_loses_the_lock_and_learns_it(memory):
+    with holder(memory) as (_, pipe):
+        later = now() + timedelta(minutes=61)
+        taken = acquire(memory, process.current(), later)
+        assert isinstance(taken, Held)
+        pipe.send("beat")
+        assert pipe.poll(WAIT)
+        assert "took the lock" in pipe.recv()
+        assert taken.rewind().done
+
+
+def test_a_reused_pid_is_known_by_its_start_time(memory):
+    with holder(memory) as (identity, _):
+        before_reuse = process.ProcessIdentity(identity.pid, identity.start_time - 60)
+        assert isinstance(acquire(memory, process.current(), now(), known=identity), Busy)
+        taken = acquire(memory, process.current(), now(), known=before_reuse)
+        assert isinstance(taken, Held)
+
+
+def naive(memory, rounds, pipe):
+    """The agent's own protocol without our guards: read, judge, write, read back."""
+    path, mine, got = memory / LOCK_NAME, b"%d" % os.getpid(), 0
+    for _ in range(rounds):
+        try:
+            body = path.read_bytes()
+        except FileNotFoundError:
+            body = b""
+        if body not in (b"", mine) and process.is_alive(int(body)):
+            continue
+        path.write_bytes(mine)
+        if path.exists() and path.read_bytes() == mine:
+            got += 1
+            path.write_bytes(b"")
+    pipe.send(got)
+
+
+@pytest.mark.slow
+def test_beside_a_naive_agent_nothing_breaks_and_every_theft_is_reported(memory):
+    ours, theirs = FORK.Pipe()
+    agent = FORK.Process(target=naive, args=(memory, 3000, theirs), daemon=True)
+    agent.start()
+    mine, me = b"%d" % os.getpid(), process.current()
+    outcomes = []
+    for _ in range(300):
+        taken = acquire(memory, me, now())
+        assert isinstance(taken, Held) or not taken.broken
+        if isinstance(taken, Held):
+            released = taken.rewind()
+            assert released.done or released.problem
+            outcomes.append(released)
+    assert ours.poll(WAIT)
+    agent.join(WAIT)
+    assert agent.exitcode == 0
+    assert any(released.done for released in outcomes)
+    path = memory / LOCK_NAME
+    assert not path.exists() or path.read_bytes() != mine
+
+
+def test_a_process_is_known_by_pid_and_start_time():
+    me = process.current()
+    assert process.identify(me.pid) == me
+    assert process.is_alive(me.pid, me.start_time)
+    assert not process.is_alive(me.pid, me.start_time - 5)
+    assert not process.is_alive(NOBODY)
+    assert not any(process.is_alive(pid) for pid in (0, -1, 2**40))
+    assert process.identify(NOBODY) is None
+    assert process.is_alive(os.getppid())
+
+
+def test_a_zombie_is_dead():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    try:
+        assert not process.is_alive(child)
+        assert process.identify(child) is None
+    finally:
+        os.waitpid(child, 0)
