@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -43,13 +43,20 @@ class GitRepo:
         """Let go of open packs."""
         self._repo.close()
 
-    def lock(self) -> AbstractContextManager[None]:
-        """The project's write lock; does not end in `.lock`, which git takes for its own."""
-        return durable.locked(self.path / "memoryweb.flock")
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """The project's write lock; the file does not end in `.lock`, which git takes for its own."""
+        with durable.locked(self.path / "memoryweb.flock"):
+            # dulwich remembers packed refs: after a `git gc` it would answer with refs of long ago.
+            self.reload()
+            yield
 
     def ref(self, name: Ref) -> ObjectID | None:
         """The commit a ref points to, None when there is none yet."""
         value = self._repo.refs.read_ref(name)
+        if value is None:  # perhaps packed by git since dulwich last looked
+            self.reload()
+            value = self._repo.refs.read_ref(name)
         if value is not None and len(value) != 40:
             raise HistoryDamaged(f"{self.path}/{name.decode()} is no ref; restore it or import an export")
         return None if value is None else ObjectID(value)
@@ -241,7 +248,6 @@ def _new(aside: Path, fill: Callable[[GitRepo], None]) -> None:
     aside.mkdir(mode=0o700)
     repo = Repo.init_bare(str(aside), default_branch=b"main")
     config = repo.get_config()
-    config.set((b"core",), b"fsyncObjectFiles", b"true")
     config.set((b"gc",), b"auto", b"0")  # ours is `pack`; git's would race with it
     config.write_to_path()
     repo.close()

@@ -31,8 +31,9 @@ def dump(subject: str, trailers: Mapping[str, str]) -> bytes:
     for key, value in trailers.items():
         if not _KEY.match(key):
             raise ValueError(f"{key!r} is no trailer name; use letters, digits and hyphens")
-        # Git's own way to go on in the next line: a leading space.
-        lines.append(f"{key}: " + value.replace("\n", "\n "))
+        first, *more = value.split("\n")
+        # Git's own way to go on in the next line is a leading space; a blank one would end the trailers.
+        lines += [f"{key}: {first}", *(f" {_guarded(line)}" for line in more)]
     return to_bytes("\n".join(lines) + "\n")
 
 
@@ -44,7 +45,7 @@ def load(raw: bytes) -> tuple[str, dict[str, str]]:
     for line in body.split("\n"):
         name, colon, value = line.partition(": ")
         if line.startswith(" ") and key:
-            trailers[key] += "\n" + line[1:]
+            trailers[key] += "\n" + line[1:].removeprefix(".")
         elif colon and _KEY.match(name):
             key = name
             trailers[key] = value
@@ -60,6 +61,10 @@ def identity(author: str) -> bytes:
 def author_of(raw: bytes) -> str:
     """The name in a git identity."""
     return to_text(raw.rpartition(b" <")[0] or raw)
+
+
+def _guarded(line: str) -> str:
+    return f".{line}" if not line.strip() or line.startswith(".") else line
 
 
 def _one_line(text: str) -> str:

@@ -173,7 +173,6 @@ class HistoryStore:
         """Remove what a crash left and finish an interrupted purge; says what it did. Safe at every start."""
         with self._repo.lock():
             done = gitrepo.clean(self.path)
-            self._repo.reload()
             return done + purge.resume(self._repo)
 
     def pack(self, max_packs: int = MAX_PACKS, max_loose: int = MAX_LOOSE) -> int:
@@ -182,7 +181,6 @@ class HistoryStore:
         What a commit or a `put` keeps is never removed.
         """
         with self._repo.lock():
-            self._repo.reload()
             loose = sum(1 for _ in islice(self._repo.loose(), max_loose + 1))
             if len(self._repo.packs()) <= max_packs and loose <= max_loose:
                 return 0
