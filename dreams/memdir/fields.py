@@ -190,7 +190,7 @@ def render_value(text: str, *, field: str = "", like: str = "") -> str:
     printable = _PLAIN.fullmatch("x" + text.replace(":", ".").replace("#", ".") + "x") is not None
     if like.startswith("'") and printable:
         return single
-    if not like.startswith('"') and _PLAIN.fullmatch(text) and not _AMBIGUOUS.fullmatch(text):
+    if text and not like.startswith('"') and _PLAIN.fullmatch(text) and not _AMBIGUOUS.fullmatch(text):
         return text
     return _double_quoted(text, printable=printable)
 

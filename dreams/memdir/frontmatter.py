@@ -24,6 +24,7 @@ MEMORY_TYPES = ("user", "feedback", "project", "reference")
 MAX_BLOCK_CHARS = 32_768
 MAX_YAML_VALUES = 1_000  # counted after aliases are followed, so that an alias bomb stops here
 MAX_YAML_DEPTH = 12
+MAX_BRACKETS = 200  # thousands of nested ones would keep the YAML reader busy for a second
 
 # Where each field stands, in order of precedence; the first is written when the file has none.
 FIELD_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -225,6 +226,8 @@ def _simple_value(match: re.Match[str]) -> str | None:
 
 def _read_yaml(block: str) -> Frontmatter:
     try:
+        if block.count("[") + block.count("{") > MAX_BRACKETS:
+            raise ValueError(f"it holds more than {MAX_BRACKETS} opening brackets")
         node = _yaml().compose(block)
         raw, doubled = _mapping(node)
     except (YAMLError, RecursionError, ValueError, AttributeError, TypeError, LookupError) as error:

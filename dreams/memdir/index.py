@@ -81,15 +81,15 @@ class Index:
         return result
 
     def _section(self, heading: str | None) -> tuple[int, int]:
-        """First line after the heading and one past the section's last line; start 0 when it is missing."""
+        """First line after the heading and the line of the next one; start 0 when there is no such heading."""
         end = len(self.lines) + 1
         if heading is None:
             return 1, end
         found = list(headings(self.text))
-        for position, (line_no, level, title) in enumerate(found):
+        for position, (line_no, _, title) in enumerate(found):
             if title.casefold() == heading.strip().casefold():
-                deeper = [n for n, other, _ in found[position + 1 :] if other <= level]
-                return line_no + 1, next(iter(deeper), end)
+                following = [number for number, _, _ in found[position + 1 :]]
+                return line_no + 1, next(iter(following), end)
         return 0, 0
 
     def _append_point(self, start: int, stop: int) -> tuple[int, IndexRow | None]:

@@ -85,8 +85,8 @@ def render_row(
 def escape_title(title: str) -> str:
     """The title as it can stand in a link, on one line."""
     text = " ".join(title.split()).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
-    # A lone backtick would open a code span that runs over the link.
-    return text.replace("`", "\\`") if text.count("`") % 2 else text
+    # A backtick without a partner would open a code span that runs over the link.
+    return text.replace("`", "\\`") if "`" in mask_code(text) else text
 
 
 def visible(text: str) -> str:
