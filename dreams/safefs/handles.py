@@ -12,7 +12,7 @@ from .paths import UnsafePath, kind_of
 _COMMON = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_FILE = os.O_RDONLY | _COMMON
 _READ_DIR = os.O_RDONLY | os.O_DIRECTORY | _COMMON
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 
 
 def open_directory(folder: int, name: str, rel: str) -> int:
@@ -61,7 +61,7 @@ def mode_to_keep(folder: int, name: str, rel: str) -> int:
 
 
 def write_new(folder: int, name: str, data: bytes, mode: int) -> None:
-    with os.fdopen(os.open(name, _NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
+    with os.fdopen(os.open(name, NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
         file.write(data)
         file.flush()
         os.fchmod(file.fileno(), mode)

@@ -31,10 +31,10 @@ def test_a_reader_who_holds_the_old_file_keeps_the_old_bytes(tmp_path: Path) -> 
 def test_folders_are_made_once_and_existing_ones_are_kept(tmp_path: Path) -> None:
     with Root.open(tmp_path) as root:
         root.mkdirs("team/deep")
-        os.chmod(tmp_path / "team", 0o710)
+        os.chmod(tmp_path / "team", 0o740)
         root.mkdirs("team/deep/er")
     assert (tmp_path / "team/deep/er").is_dir()
-    assert stat.S_IMODE((tmp_path / "team").stat().st_mode) == 0o710
+    assert stat.S_IMODE((tmp_path / "team").stat().st_mode) == 0o740
 
 
 def test_a_failed_write_leaves_the_old_bytes_and_no_leftover(

@@ -1,0 +1,72 @@
+"""Trusted writing of a set of files to one directory: all or none after recovery, atomic for each file.
+
+A plan says what must stand in each place and what shall. The order, which is what makes a crash harmless:
+
+1. every new and old text is in the journal and fsynced;
+2. the journal's record is fsynced;
+3. each new file lies whole beside its place under a dotfile name, with mode, owner, attributes and mtime, fsynced;
+4. each is swapped in by an exchanging rename; what came out is hashed, and is put back if it was not expected;
+5. the directories are fsynced;
+6. the commit record is fsynced; then the old files are removed.
+
+Before 6 everything is undone, after it everything is finished, by the failing run itself or by `recover`. The promise
+is "all or none after recovery", not "at one instant": POSIX cannot replace several files at once. Works on any
+directory, without a database. Pure: no Django.
+"""
+
+from __future__ import annotations
+
+from .inverse import inverse
+from .plan import (
+    Applied,
+    BadPlan,
+    Conflict,
+    DirState,
+    FileOp,
+    FileState,
+    JournalBusy,
+    JournalDamaged,
+    Plan,
+    Result,
+    sha256_of,
+)
+from .recovery import (
+    JournalEntry,
+    Recovered,
+    abandon,
+    list_journals,
+    prune_journals,
+    read_journal,
+    read_text,
+    recover,
+    verify_journals,
+)
+from .run import dry_run, run
+from .system import System
+
+__all__ = [
+    "Applied",
+    "BadPlan",
+    "Conflict",
+    "DirState",
+    "FileOp",
+    "FileState",
+    "JournalBusy",
+    "JournalDamaged",
+    "JournalEntry",
+    "Plan",
+    "Recovered",
+    "Result",
+    "System",
+    "abandon",
+    "dry_run",
+    "inverse",
+    "list_journals",
+    "prune_journals",
+    "read_journal",
+    "read_text",
+    "recover",
+    "run",
+    "sha256_of",
+    "verify_journals",
+]

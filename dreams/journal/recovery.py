@@ -1,0 +1,194 @@
+"""After a crash: an interrupted plan without its commit record is undone, one with it is finished.
+
+The rule is that simple because the commit record is written only after every file is in its place and on disk.
+Both ways are decided from the disk alone, so recovery itself may be killed and run again. Needs no network, no
+database and no model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from dreams.safefs import Root, SafeFsError
+
+from .plan import JournalDamaged, Result
+from .records import End, Script, Staged
+from .run import complete
+from .stage import Work
+from .store import Journal, attempts, discard, locked, sweep
+from .system import System
+from .undo import undo
+
+JournalState = Literal["open", "committed", "applied", "conflict", "failed", "undone", "abandoned", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was done about one interrupted plan. `said` is for a person; "nothing" means that it still waits."""
+
+    plan_id: str
+    action: Literal["finished", "undone", "nothing"]
+    files: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One attempt at a plan, as its journal tells it."""
+
+    name: str
+    plan_id: str
+    state: JournalState
+    made_at: str = ""
+    target_dir: str = ""
+    meta: dict[str, str] = field(default_factory=dict)
+    result: Result | None = None
+    said: tuple[str, ...] = ()
+
+
+def recover(
+    journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
+) -> list[Recovered]:
+    """End every interrupted plan; empty when there was none. One that cannot be ended stops no other.
+
+    A file that somebody changed meanwhile is left as it is, and that is said. Raises JournalBusy while a plan runs.
+    """
+    if not Path(journal_dir).is_dir():
+        return []
+    found = []
+    with locked(journal_dir, wait_seconds) as where:
+        sweep(where)
+        for path in attempts(where):
+            done = _recover_one(system or System(), path)
+            if done is not None:
+                found.append(done)
+    return found
+
+
+def _recover_one(system: System, path: Path) -> Recovered | None:
+    plan_id = path.name.rpartition(".")[0]
+    if not (path / "record.json").exists():
+        if not (path / "end.json").exists():
+            discard(path)  # it died while preparing; no memory file was touched
+        return None
+    if (path / "end.json").exists():
+        return None
+    try:
+        with Journal(system, path) as journal:
+            return _end(system, journal)
+    except (OSError, SafeFsError, JournalDamaged) as error:
+        return Recovered(plan_id, "nothing", said=(f"cannot be recovered yet: {error}",))
+
+
+def _end(system: System, journal: Journal) -> Recovered:
+    script = journal.get("record", Script)
+    if script is None:
+        raise JournalDamaged("the record is gone")
+    staged = journal.get("staged", Staged)
+    files = tuple(task.path for task in script.tasks)
+    with Root.open(script.base) as root:
+        work = Work(system, root, journal, script, staged.inodes if staged else None)
+        if journal.get("commit", End) is not None:
+            result = complete(work)
+            done = journal.has("end")
+            return Recovered(script.plan_id, "finished" if done else "nothing", files, result.said)
+        return _undo(work, files)
+
+
+def _undo(work: Work, files: tuple[str, ...]) -> Recovered:
+    troubles = undo(work)
+    if troubles:
+        said = (*work.said, "undoing is not complete; run recover again", *troubles)
+        return Recovered(work.script.plan_id, "nothing", files, said)
+    work.journal.put("end", End("undone", None, tuple(work.said)))
+    return Recovered(work.script.plan_id, "undone", files, tuple(work.said))
+
+
+def list_journals(journal_dir: str | os.PathLike[str]) -> list[JournalEntry]:
+    """Every attempt that the journal still holds, by plan id and attempt."""
+    return [_entry(path) for path in attempts(Path(journal_dir))]
+
+
+def read_journal(journal_dir: str | os.PathLike[str], plan_id: str) -> JournalEntry | None:
+    """The latest attempt at one plan."""
+    found = attempts(Path(journal_dir), plan_id)
+    return _entry(found[-1]) if found else None
+
+
+def _entry(path: Path) -> JournalEntry:
+    plan_id = path.name.rpartition(".")[0]
+    try:
+        with Journal(System(), path) as journal:
+            script, end = journal.get("record", Script), journal.get("end", End)
+            state: JournalState = end.outcome if end else "committed" if journal.has("commit") else "open"
+    except (OSError, SafeFsError, JournalDamaged) as error:
+        return JournalEntry(path.name, plan_id, "damaged", said=(str(error),))
+    result, said = (end.result, end.said) if end else (None, ())
+    if script is None:
+        return JournalEntry(path.name, plan_id, state, result=result, said=said)
+    meta = dict(script.meta)
+    return JournalEntry(path.name, plan_id, state, script.made_at, script.target_dir, meta, result, said)
+
+
+def read_text(journal_dir: str | os.PathLike[str], plan_id: str, sha256: str) -> bytes:
+    """An old or new text of a plan. Raises KeyError when no attempt at it holds one, JournalDamaged."""
+    for path in reversed(attempts(Path(journal_dir), plan_id)):
+        if (path / "blobs" / sha256).exists():
+            with Journal(System(), path) as journal:
+                return journal.blob(sha256)
+    raise KeyError(sha256)
+
+
+def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str]:
+    """What is damaged or missing, each with its name; empty when every record and text is as written."""
+    troubles = []
+    for path in attempts(Path(journal_dir)):
+        try:
+            with Journal(System(), path) as journal:
+                troubles += _verify(journal)
+        except (OSError, SafeFsError, JournalDamaged) as error:
+            troubles.append(f"{path.name}: {error}")
+    return troubles
+
+
+def _verify(journal: Journal) -> list[str]:
+    script = journal.get("record", Script)
+    journal.get("staged", Staged)
+    journal.get("commit", End)
+    journal.get("end", End)
+    named = (
+        {state.sha256 for task in script.tasks for state in (task.before, task.after) if state}
+        if script
+        else set()
+    )
+    troubles = []
+    for sha256 in sorted(named | {path.name for path in (journal.path / "blobs").iterdir()}):
+        try:
+            if not sha256.endswith(".tmp"):
+                journal.blob(sha256)
+        except JournalDamaged as error:
+            troubles.append(str(error))
+    return troubles
+
+
+def prune_journals(journal_dir: str | os.PathLike[str], keep: Collection[str]) -> list[str]:
+    """Remove the ended attempts of every plan that `keep` does not name; their names. Interrupted ones stay."""
+    removed = []
+    with locked(journal_dir) as where:
+        for path in attempts(where):
+            if path.name.rpartition(".")[0] not in keep and (path / "end.json").exists():
+                discard(path)
+                removed.append(path.name)
+    return removed
+
+
+def abandon(journal_dir: str | os.PathLike[str], name: str, why: str) -> None:
+    """Give up on one interrupted attempt (its directory is lost, say), so that it no longer blocks others."""
+    with locked(journal_dir) as where, Journal(System(), where / name) as journal, suppress(FileExistsError):
+        if not journal.has("end"):
+            journal.put("end", End("abandoned", None, (why,)))

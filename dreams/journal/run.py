@@ -1,0 +1,168 @@
+"""Running a plan: check, write ahead, stage, swap, commit, finish; undone on any failure before the commit."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from dreams.safefs import Root, SafeFsError
+
+from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
+from .records import End, Outcome, Script
+from .script import Checked, Place, check
+from .stage import Work, make_dirs, stage
+from .store import Journal, attempts, begin, ended, locked, unfinished
+from .swap import Raced, finish, swap_all, verify_still
+from .system import System
+from .undo import undo
+
+
+def dry_run(plan: Plan, system: System | None = None) -> Result:
+    """What `run` would do now: conflicts, or the files that would change. Changes nothing. Raises BadPlan."""
+    checked = check(system or System(), plan)
+    return result_of(checked.script, "conflict" if checked.conflicts else "dry_run", checked.conflicts)
+
+
+def run(
+    plan: Plan, journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
+) -> Result:
+    """Write all files of the plan, or none.
+
+    `status` "applied": all are written and on disk. "conflict": something was not as expected; nothing was
+    written, or what was has been undone. "failed": the system refused (`error`); what was written has been undone,
+    or `said` tells that `recover` has to be run. Running an applied id again writes nothing and is `repeated`.
+
+    Raises BadPlan; JournalBusy when another process writes, or an interrupted plan on this directory is waiting.
+    """
+    system = system or System()
+    with locked(journal_dir, wait_seconds) as where:
+        earlier = _applied_before(system, where, plan.id)
+        if earlier is not None:
+            return replace(earlier, repeated=True)
+        waiting = unfinished(system, where, plan.target_dir)
+        if waiting:
+            raise JournalBusy(f"an interrupted change ({', '.join(waiting)}) waits here; run recover first")
+        checked = check(system, plan)
+        if checked.conflicts:
+            return result_of(checked.script, "conflict", checked.conflicts)
+        return _write(system, where, plan, checked)
+
+
+def _applied_before(system: System, journal_dir: Path, plan_id: str) -> Result | None:
+    for path in reversed(attempts(journal_dir, plan_id)):
+        with suppress(JournalDamaged, OSError):
+            end = ended(system, path)
+            if end is not None and end.outcome == "applied":
+                return end.result
+    return None
+
+
+def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> Result:
+    script = checked.script
+    if not (script.tasks or script.make_dirs or script.remove_dirs or script.dir_states):
+        return result_of(script, "applied")
+    try:
+        journal = begin(system, journal_dir, plan.id)
+    except OSError as error:
+        return result_of(script, "failed", error=f"the journal cannot be written: {error}")
+    with journal:
+        try:
+            _write_ahead(journal, plan, checked)
+        except OSError as error:
+            return _close_failed(journal, result_of(script, "failed", error=str(error)), [])
+        return _carry_out(system, journal, script)
+
+
+def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
+    for text in (*(op.data for op in plan.ops if op.data is not None), *checked.old_texts):
+        journal.put_blob(text)
+    journal.sync_blobs()
+    journal.put("record", checked.script)
+
+
+def _carry_out(system: System, journal: Journal, script: Script) -> Result:
+    try:
+        root = Root.open(script.base)
+    except OSError as error:
+        return _close_failed(journal, result_of(script, "failed", error=str(error)), [])
+    with root:
+        work = Work(system, root, journal, script)
+        try:
+            make_dirs(work)
+            stage(work)
+            came_out = swap_all(work)
+            verify_still(work, came_out)
+        except Raced as race:
+            return _take_back(work, result_of(script, "conflict", (race.conflict,)))
+        except (OSError, SafeFsError, JournalDamaged) as error:
+            return _take_back(work, result_of(script, "failed", error=str(error)))
+        except BaseException:
+            _take_back(work, result_of(script, "failed", error="interrupted"))
+            raise
+        return _commit(work)
+
+
+def _commit(work: Work) -> Result:
+    try:
+        work.journal.put("commit", End("applied"))
+    except OSError as error:
+        failed = result_of(work.script, "failed", error=str(error))
+        try:
+            # The record may be there without being lasting. Only once it surely is not may we undo.
+            work.journal.drop("commit")
+        except OSError:
+            return replace(failed, said=("whether the change is complete is decided by recover; run it",))
+        return _take_back(work, failed)
+    return complete(work)
+
+
+def complete(work: Work) -> Result:
+    """From the commit record to the end record; also what recovery does."""
+    troubles = finish(work)
+    result = replace(result_of(work.script, "applied"), said=tuple(work.said))
+    if not troubles:
+        try:
+            work.journal.put("end", End("applied", result, result.said))
+            return result
+        except OSError as error:
+            troubles = [str(error)]
+    return replace(result, said=(*result.said, "all files are written; recover has to tidy up", *troubles))
+
+
+def _take_back(work: Work, result: Result) -> Result:
+    troubles = undo(work)
+    return _close_failed(work.journal, replace(result, said=tuple(work.said)), troubles)
+
+
+def _close_failed(journal: Journal, result: Result, troubles: list[str]) -> Result:
+    outcome: Outcome = "conflict" if result.status == "conflict" else "failed"
+    if not troubles:
+        try:
+            journal.put("end", End(outcome, result, result.said))
+            return result
+        except OSError as error:
+            troubles = [str(error)]
+    return replace(result, said=(*result.said, "undoing is not complete; run recover", *troubles))
+
+
+def result_of(
+    script: Script, status: Status, conflicts: tuple[Conflict, ...] = (), error: str = ""
+) -> Result:
+    """A script in the words of its plan."""
+    outer = Place(script.base, script.prefix).outer
+    return Result(
+        plan_id=script.plan_id,
+        target_dir=script.target_dir,
+        status=status,
+        applied=tuple(Applied(t.path, t.before, t.after.sha256 if t.after else None) for t in script.tasks)
+        if status in ("applied", "dry_run")
+        else (),
+        untouched=script.untouched,
+        conflicts=conflicts,
+        dirs_made=tuple(outer(rel) for rel in script.make_dirs),
+        dirs_removed=tuple(outer(rel) for rel in script.remove_dirs if rel in script.dirs_before),
+        dirs_before={outer(rel): state for rel, state in script.dirs_before.items()},
+        error=error,
+    )

@@ -1,0 +1,200 @@
+"""A plan held against the disk: a `Script` ready to run, or the conflicts that forbid it. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dreams.safefs import Root, SafeFsError
+
+from .look import Seen, dir_state, look, state_of
+from .plan import BadPlan, Conflict, DirState, FileOp, FileState, Plan, check_plan, sha256_of
+from .records import Script, Task
+from .system import System
+
+NEW_FILE_MODE = 0o600
+NEW_DIR_MODE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The outcome of a check. With conflicts, the script must not be run."""
+
+    script: Script
+    conflicts: tuple[Conflict, ...]
+    old_texts: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a plan works: an existing directory, and the way from it to the target ("" when it is the target)."""
+
+    base: str
+    prefix: str
+
+    def inner(self, rel: str) -> str:
+        """The path below the base of a path given relative to the target."""
+        found = posixpath.normpath(posixpath.join(self.prefix, rel))
+        return "" if found == "." else found
+
+    def outer(self, where: str) -> str:
+        """The other way round."""
+        found = posixpath.relpath(f"/{where}", f"/{self.prefix}")
+        return "" if found == "." else found
+
+
+def locate(plan: Plan) -> Place:
+    """The deepest existing directory from which the target, and what the plan names above it, can be reached.
+
+    The chosen directory may be a link and is resolved here, once. Raises BadPlan when the way is no directory.
+    """
+    path, missing = Path(posixpath.normpath(plan.target_dir)), list[str]()
+    while not os.path.lexists(path):
+        missing.insert(0, path.name)
+        path = path.parent
+    real = Path(os.path.realpath(path))
+    if not real.is_dir():
+        raise BadPlan(f"{str(path)!r} is not a directory; move it away or choose another memory directory")
+    for _ in range(_levels_up(plan) - len(missing)):
+        missing.insert(0, real.name)
+        real = real.parent
+    return Place(str(real), "/".join(missing))
+
+
+def _levels_up(plan: Plan) -> int:
+    """How many directories above the target the plan works in; removing one needs the one above it."""
+    removed = max((_ups(rel) + 1 for rel in plan.remove_dirs if _ups(rel) or not rel), default=0)
+    return max([removed, *(_ups(rel) for rel in plan.dir_states)])
+
+
+def _ups(rel: str) -> int:
+    return rel.split("/").count("..")
+
+
+def check(system: System, plan: Plan) -> Checked:
+    """Raises BadPlan, and OSError when the base directory cannot be opened."""
+    check_plan(plan)
+    place = locate(plan)
+    with Root.open(place.base) as root:
+        checker = _Checker(system, plan, place, root)
+        for number, op in enumerate(plan.ops):
+            checker.add(number, op)
+        return checker.finish()
+
+
+class _Checker:
+    def __init__(self, system: System, plan: Plan, place: Place, root: Root) -> None:
+        self.system, self.plan, self.place, self.root = system, plan, place, root
+        self.tasks: list[Task] = []
+        self.untouched: list[str] = []
+        self.conflicts: list[Conflict] = []
+        self.old_texts: list[bytes] = []
+
+    def add(self, number: int, op: FileOp) -> None:
+        where = self.place.inner(op.path)
+        try:
+            seen = self._look(where)
+        except (OSError, SafeFsError) as error:
+            self._conflict(op, None, f"cannot be read: {error}")
+            return
+        found = seen.sha256 if seen else None
+        if seen is not None and seen.trouble:
+            self._conflict(op, found, seen.trouble)
+        elif found != op.expected:
+            self._conflict(op, found, "changed" if op.expected and found else _presence(found))
+        else:
+            self._task(number, op, where, seen)
+
+    def _look(self, where: str) -> Seen | None:
+        try:
+            with self.root.parent(where) as (folder, name):
+                return look(self.system, folder, name)
+        except FileNotFoundError:
+            return None
+
+    def _conflict(self, op: FileOp, found: str | None, why: str) -> None:
+        self.conflicts.append(Conflict(op.path, op.expected, found, why))
+
+    def _task(self, number: int, op: FileOp, where: str, seen: Seen | None) -> None:
+        before = state_of(self.root, where, seen) if seen else None
+        after = _after(op, before)
+        if before is not None and after is not None and _same(before, after):
+            self.untouched.append(op.path)
+            return
+        temp = f".memoryweb-{self.plan.id}-{number}.tmp"
+        self.tasks.append(Task(op.path, where, temp, before, after))
+        if seen is not None and seen.data is not None:
+            self.old_texts.append(seen.data)
+
+    def finish(self) -> Checked:
+        plan, inner = self.plan, self.place.inner
+        make_dirs = self._missing_dirs()
+        remove = tuple(sorted({inner(rel) for rel in plan.remove_dirs}, key=lambda rel: -rel.count("/")))
+        states = {inner(rel): state for rel, state in plan.dir_states.items()}
+        script = Script(
+            plan_id=plan.id,
+            made_at=plan.made_at,
+            target_dir=plan.target_dir,
+            base=self.place.base,
+            prefix=self.place.prefix,
+            meta=dict(plan.meta),
+            tasks=tuple(self.tasks),
+            make_dirs=make_dirs,
+            remove_dirs=remove,
+            dirs_before=self._dirs_before((*make_dirs, *remove, *states), remove),
+            dir_states=states,
+            untouched=tuple(self.untouched),
+        )
+        return Checked(script, tuple(self.conflicts), tuple(self.old_texts))
+
+    def _missing_dirs(self) -> Mapping[str, int]:
+        """Directories to make with their modes, outermost first."""
+        wanted = {self.place.inner(rel): mode for rel, mode in self.plan.make_dirs.items()}
+        needed = {task.where.rpartition("/")[0] for task in self.tasks if task.after} | set(wanted)
+        every = {"/".join(rel.split("/")[:n]) for rel in needed if rel for n in range(1, rel.count("/") + 2)}
+        missing = sorted(
+            (rel for rel in every if not self._there(rel)), key=lambda rel: (rel.count("/"), rel)
+        )
+        return {rel: wanted.get(rel, NEW_DIR_MODE) for rel in missing}
+
+    def _there(self, rel: str) -> bool:
+        try:
+            return self.root.exists(rel)
+        except (OSError, SafeFsError):
+            return True  # the files below it are conflicts already
+
+    def _dirs_before(self, named: Iterable[str], removed: Iterable[str]) -> Mapping[str, DirState]:
+        touched = {task.where.rpartition("/")[0] for task in self.tasks}
+        touched |= {rel.rpartition("/")[0] for rel in named if rel} | set(removed)
+        found = {}
+        for rel in sorted(touched):
+            try:
+                found[rel] = dir_state(self.root, rel)
+            except (OSError, SafeFsError):
+                continue  # missing ones are made; others are conflicts of their files
+        return found
+
+
+def _presence(found: str | None) -> str:
+    return "is gone" if found is None else "is already there"
+
+
+def _after(op: FileOp, before: FileState | None) -> FileState | None:
+    if op.data is None:
+        return None
+    return FileState(
+        sha256=sha256_of(op.data),
+        mode=op.mode if op.mode is not None else before.mode if before else NEW_FILE_MODE,
+        mtime_ns=op.mtime_ns,
+        xattrs=op.xattrs if op.xattrs is not None else before.xattrs if before else {},
+        uid=before.uid if before else None,
+        gid=before.gid if before else None,
+    )
+
+
+def _same(before: FileState, after: FileState) -> bool:
+    kept = (before.sha256, before.mode, dict(before.xattrs)) == (after.sha256, after.mode, dict(after.xattrs))
+    return kept and after.mtime_ns in (None, before.mtime_ns)

@@ -1,0 +1,204 @@
+"""The journal's own directory: one folder per attempt at a plan, with texts by sha256 and checksummed records.
+
+<journal_dir>/.lock
+<journal_dir>/<plan id>.<attempt>/blobs/<sha256>     new and old contents
+                                  record.json        what is to be done: from here on recovery is needed
+                                  staged.json        the temporary files are whole
+                                  commit.json        all files are swapped: from here on it is never undone
+                                  end.json           nothing is left to do
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from dreams.safefs import DEFAULT_LIMIT
+
+from .plan import JournalBusy, JournalDamaged, sha256_of
+from .records import End, Script, decode, encode
+from .system import System
+
+T = TypeVar("T")
+RecordName = Literal["record", "staged", "commit", "end"]
+
+_DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_RECORD_LIMIT = 256 * 1024 * 1024
+
+
+class Journal:
+    """One attempt's folder, held by handle. Use it as a context manager."""
+
+    def __init__(self, system: System, path: Path) -> None:
+        self.system = system
+        self.path = path
+        self._fd = os.open(path, _DIR)
+        self._blobs = -1
+        try:
+            self._blobs = os.open("blobs", _DIR, dir_fd=self._fd)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        for fd in (self._fd, self._blobs):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._blobs = -1
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep a text, on disk before this returns; its sha256. `sync_blobs` makes its name last too."""
+        name = sha256_of(data)
+        if not (self.path / "blobs" / name).exists():
+            self._write_whole(self._blobs, name, data)
+        return name
+
+    def sync_blobs(self) -> None:
+        self.system.fsync_dir(self._blobs, "blobs")
+
+    def blob(self, sha256: str) -> bytes:
+        """A kept text. Raises JournalDamaged when it is missing or not what was written."""
+        try:
+            data, _ = self.system.read(self._blobs, sha256, DEFAULT_LIMIT)
+        except FileNotFoundError:
+            raise JournalDamaged(f"{self.path.name}: the text {sha256} is missing") from None
+        if sha256_of(data) != sha256:
+            raise JournalDamaged(f"{self.path.name}: the text {sha256} is damaged")
+        return data
+
+    def put(self, name: RecordName, value: object) -> None:
+        """Write a record, whole and lasting before this returns."""
+        self._write_whole(self._fd, f"{name}.json", encode(value))
+        self.system.fsync_dir(self._fd, name)
+
+    def get(self, name: RecordName, kind: type[T]) -> T | None:
+        try:
+            data, _ = self.system.read(self._fd, f"{name}.json", _RECORD_LIMIT)
+        except FileNotFoundError:
+            return None
+        return decode(data, kind)
+
+    def has(self, name: RecordName) -> bool:
+        return (self.path / f"{name}.json").exists()
+
+    def drop(self, name: RecordName) -> None:
+        """Take a record back, lasting before this returns."""
+        with suppress(FileNotFoundError):
+            self.system.unlink(self._fd, f"{name}.json")
+        self.system.fsync_dir(self._fd, name)
+
+    def _write_whole(self, folder: int, name: str, data: bytes) -> None:
+        temp = f"{name}.tmp"
+        with suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=folder)
+        fd = self.system.create(folder, temp)
+        try:
+            self.system.write(fd, data, name)
+            self.system.fsync(fd, name)
+        finally:
+            os.close(fd)
+        self.system.replace(folder, temp, name)
+
+
+@contextmanager
+def locked(journal_dir: str | os.PathLike[str], wait_seconds: float = 10) -> Iterator[Path]:
+    """Make the directory if needed and hold its lock, which dies with the process. Raises JournalBusy."""
+    where = Path(journal_dir)
+    where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(where / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        _wait_for(fd, time.monotonic() + wait_seconds)
+        yield where
+    finally:
+        os.close(fd)
+
+
+def _wait_for(fd: int, until: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise JournalBusy(
+                    "another process is writing memory files; try again when it is done"
+                ) from None
+        time.sleep(0.02)
+
+
+def attempts(journal_dir: Path, plan_id: str = "") -> list[Path]:
+    """The folders of all attempts, or of one plan's, oldest attempt first."""
+    if not journal_dir.is_dir():
+        return []
+    found = []
+    for path in journal_dir.iterdir():
+        name, _, number = path.name.rpartition(".")
+        if name and number.isdecimal() and plan_id in ("", name):
+            found.append((name, int(number), path))
+    return [path for _, _, path in sorted(found)]
+
+
+def begin(system: System, journal_dir: Path, plan_id: str) -> Journal:
+    """A new attempt's empty folder."""
+    earlier = attempts(journal_dir, plan_id)
+    number = int(earlier[-1].name.rpartition(".")[2]) + 1 if earlier else 1
+    path = journal_dir / f"{plan_id}.{number}"
+    folder = os.open(journal_dir, _DIR)
+    try:
+        system.mkdir(folder, path.name, 0o700)
+        inner = os.open(path.name, _DIR, dir_fd=folder)
+        try:
+            system.mkdir(inner, "blobs", 0o700)
+        finally:
+            os.close(inner)
+        system.fsync_dir(folder, path.name)
+    finally:
+        os.close(folder)
+    return Journal(system, path)
+
+
+def discard(path: Path) -> None:
+    """Remove an attempt that never got its record, or one that ended and is no longer wanted.
+
+    Renamed first: an applied attempt that loses its commit record before its `record` would look interrupted, and
+    be undone.
+    """
+    gone = path.with_name(f"{path.name}.gone")
+    path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def sweep(journal_dir: Path) -> None:
+    """Remove what an interrupted `discard` left."""
+    for path in journal_dir.glob("*.gone"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def unfinished(system: System, journal_dir: Path, target_dir: str) -> list[str]:
+    """Names of attempts on this directory that recovery has still to end."""
+    found = []
+    for path in attempts(journal_dir):
+        if (path / "end.json").exists() or not (path / "record.json").exists():
+            continue
+        with Journal(system, path) as journal, suppress(JournalDamaged):
+            script = journal.get("record", Script)
+            if script is not None and script.target_dir == target_dir:
+                found.append(path.name)
+    return found
+
+
+def ended(system: System, path: Path) -> End | None:
+    """How an attempt ended, if it has."""
+    with Journal(system, path) as journal:
+        return journal.get("end", End)

@@ -1,0 +1,128 @@
+"""The one seam to the kernel: every call that changes the disk, and the reads that decide about it.
+
+Names are always opened from the handle of their directory. `step` runs before each call, so a test can trace the
+order, fail any one call, or die there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Callable
+from functools import cache
+
+from dreams.safefs.handles import NEW_FILE, open_regular
+
+_NOREPLACE, _EXCHANGE = 1, 2
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+_CHUNK = 1024 * 1024
+
+_Renameat2 = Callable[[int, bytes, int, bytes, int], int]
+
+
+@cache
+def _renameat2() -> _Renameat2 | None:
+    """Linux's renameat2 (since 3.15, glibc 2.28); None where the C library has none."""
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return None
+    call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    call.restype = ctypes.c_int
+    found: _Renameat2 = call
+    return found
+
+
+class System:
+    """Real system calls. Subclassed by tests only."""
+
+    has_rename_flags = True
+
+    def step(self, call: str, what: str) -> None:
+        """Called before each system call with its name and the name it works on."""
+
+    def read(self, folder: int, name: str, limit: int) -> tuple[bytes, os.stat_result]:
+        """At most `limit` + 1 bytes of a regular file, and its stat taken from the same handle."""
+        self.step("read", name)
+        with os.fdopen(open_regular(folder, name, name), "rb") as file:
+            return file.read(limit + 1), os.fstat(file.fileno())
+
+    def create(self, folder: int, name: str) -> int:
+        """A write handle on a file that did not exist; private until its mode is set."""
+        self.step("create", name)
+        return os.open(name, NEW_FILE, 0o600, dir_fd=folder)
+
+    def write(self, fd: int, data: bytes, name: str) -> None:
+        rest = memoryview(data)
+        while rest:
+            self.step("write", name)
+            rest = rest[os.write(fd, rest[:_CHUNK]) :]
+
+    def fsync(self, fd: int, name: str) -> None:
+        """Never called twice for the same data: after a failure the kernel may drop the pages and report success."""
+        self.step("fsync", name)
+        os.fsync(fd)
+
+    def fsync_dir(self, fd: int, name: str) -> None:
+        self.step("fsync_dir", name)
+        os.fsync(fd)
+
+    def chown(self, fd: int, uid: int, gid: int, name: str) -> None:
+        self.step("chown", name)
+        os.fchown(fd, uid, gid)
+
+    def chmod(self, fd: int, mode: int, name: str) -> None:
+        self.step("chmod", name)
+        os.fchmod(fd, mode)
+
+    def set_xattr(self, fd: int, key: str, value: bytes, name: str) -> None:
+        self.step("set_xattr", name)
+        os.setxattr(fd, key, value)
+
+    def set_mtime(self, fd: int, mtime_ns: int, name: str) -> None:
+        self.step("set_mtime", name)
+        os.utime(fd, ns=(os.fstat(fd).st_atime_ns, mtime_ns))
+
+    def exchange(self, folder: int, one: str, two: str) -> bool:
+        """Swap two names at one instant. False, with nothing done, where the system cannot."""
+        self.step("exchange", two)
+        return self._rename2(folder, one, two, _EXCHANGE)
+
+    def move_new(self, folder: int, old: str, new: str) -> None:
+        """Rename, never over an existing name (FileExistsError)."""
+        self.step("move_new", new)
+        if not self._rename2(folder, old, new, _NOREPLACE):
+            os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+            self.unlink(folder, old)
+
+    def replace(self, folder: int, old: str, new: str) -> None:
+        self.step("replace", new)
+        os.replace(old, new, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def link(self, folder: int, old: str, new: str) -> None:
+        self.step("link", new)
+        os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+
+    def unlink(self, folder: int, name: str) -> None:
+        self.step("unlink", name)
+        os.unlink(name, dir_fd=folder)
+
+    def mkdir(self, folder: int, name: str, mode: int) -> None:
+        self.step("mkdir", name)
+        os.mkdir(name, mode, dir_fd=folder)
+
+    def rmdir(self, folder: int, name: str) -> None:
+        self.step("rmdir", name)
+        os.rmdir(name, dir_fd=folder)
+
+    def _rename2(self, folder: int, old: str, new: str, flags: int) -> bool:
+        call = _renameat2() if self.has_rename_flags else None
+        if call is None:
+            return False
+        if call(folder, os.fsencode(old), folder, os.fsencode(new), flags) == 0:
+            return True
+        code = ctypes.get_errno()
+        if code in _UNSUPPORTED:
+            return False
+        raise OSError(code, os.strerror(code), new)

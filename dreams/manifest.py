@@ -1,0 +1,95 @@
+"""What a directory tree is: bytes, kinds, modes, mtimes and extended attributes, to compare before with after.
+
+Read through `safefs`, so nothing is followed. Pure: no Django.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat as st
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dreams.safefs import Root
+
+Kind = Literal["file", "dir", "link", "other"]
+
+
+class TooManyNames(Exception):
+    """The tree holds more names than the caller is ready to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name. `sha256` is of a file's bytes, or of a link's target; "" for the other kinds."""
+
+    kind: Kind
+    sha256: str
+    mode: int
+    mtime_ns: int
+    xattrs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def read_xattrs(fd: int) -> dict[str, bytes]:
+    """The extended attributes of an open file or directory; none where the system or file system has none."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    try:
+        return {name: os.getxattr(fd, name) for name in sorted(os.listxattr(fd))}
+    except OSError as error:
+        if error.errno in (errno.ENOTSUP, errno.EPERM):
+            return {}
+        raise
+
+
+def manifest(directory: str | os.PathLike[str], limit: int = 100_000) -> dict[str, Entry]:
+    """Every name below `directory`, which itself is "". Empty when the directory does not exist.
+
+    Raises TooManyNames above `limit`, OSError when something cannot be read.
+    """
+    found: dict[str, Entry] = {}
+    try:
+        root = Root.open(directory)
+    except FileNotFoundError:
+        return found
+    with root:
+        pending = [""]
+        while pending:
+            rel = pending.pop()
+            with root.sub(rel) as folder:
+                found[rel] = _of_handle("dir", folder.fileno(), "")
+                pending += _read_folder(folder, rel, found)
+            if len(found) > limit:
+                raise TooManyNames(f"{os.fspath(directory)!r} holds more than {limit:,} names")
+    return dict(sorted(found.items()))
+
+
+def _read_folder(folder: Root, rel: str, found: dict[str, Entry]) -> list[str]:
+    """Add the names of one folder to `found`; the folders among them are returned instead."""
+    deeper = []
+    for name in folder.listdir():
+        path = f"{rel}/{name}" if rel else name
+        if st.S_ISDIR(folder.lstat(name).st_mode):
+            deeper.append(path)
+        else:
+            found[path] = _entry(folder, name)
+    return deeper
+
+
+def _entry(folder: Root, name: str) -> Entry:
+    found = folder.lstat(name)
+    if st.S_ISREG(found.st_mode):
+        with folder.open_file(name) as file:
+            return _of_handle("file", file.fileno(), hashlib.file_digest(file, "sha256").hexdigest())
+    if st.S_ISLNK(found.st_mode):
+        target = os.fsencode(os.readlink(name, dir_fd=folder.fileno()))
+        return Entry("link", hashlib.sha256(target).hexdigest(), st.S_IMODE(found.st_mode), found.st_mtime_ns)
+    return Entry("other", "", st.S_IMODE(found.st_mode), found.st_mtime_ns)
+
+
+def _of_handle(kind: Kind, fd: int, sha256: str) -> Entry:
+    found = os.fstat(fd)
+    return Entry(kind, sha256, st.S_IMODE(found.st_mode), found.st_mtime_ns, read_xattrs(fd))

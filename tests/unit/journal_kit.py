@@ -1,0 +1,125 @@
+"""A small memory directory, a plan over it, and systems that trace, fail or die at a given call."""
+
+import errno
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dreams.journal import FileOp, Plan, System, sha256_of
+from dreams.manifest import Entry, manifest
+
+LONG_AGO = 1_600_000_000_123_456_789
+
+OLD = {"a.md": b"\xef\xbb\xbfold\r\n", "gone.md": b"to be deleted", "same.md": b"not named"}
+NEW = {"a.md": b"\xef\xbb\xbfnew\r\n", "same.md": b"not named", "team/new.md": b"added"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A memory directory and the journal's own."""
+
+    memory: Path
+    journal: Path
+
+    def tree(self) -> dict[str, Entry]:
+        return manifest(self.memory)
+
+    def texts(self) -> dict[str, bytes]:
+        return {
+            str(p.relative_to(self.memory)): p.read_bytes() for p in self.memory.rglob("*") if p.is_file()
+        }
+
+    def leftovers(self) -> list[str]:
+        return [str(p) for p in self.memory.rglob("*") if ".memoryweb-" in p.name]
+
+
+def make_place(base: Path) -> Place:
+    memory = base / "memory"
+    memory.mkdir(parents=True)
+    for number, (name, data) in enumerate(OLD.items()):
+        path = memory / name
+        path.write_bytes(data)
+        path.chmod(0o640)
+        with suppress(OSError):
+            os.setxattr(path, "user.note", name.encode())
+        os.utime(path, ns=(LONG_AGO, LONG_AGO + number))
+    os.utime(memory, ns=(LONG_AGO, LONG_AGO + 100))
+    return Place(memory, base / "journal")
+
+
+def change(path: str, old: bytes, new: bytes) -> FileOp:
+    return FileOp(path, sha256_of(old), new)
+
+
+def make_plan(place: Place, plan_id: str = "d1") -> Plan:
+    """Change a.md, add team/new.md in a folder that is missing, delete gone.md."""
+    ops = (
+        change("a.md", OLD["a.md"], NEW["a.md"]),
+        FileOp("team/new.md", None, NEW["team/new.md"]),
+        FileOp("gone.md", sha256_of(OLD["gone.md"]), None),
+    )
+    return Plan(str(place.memory), ops, plan_id, "2026-01-02T03:04:05+00:00", {"dream": plan_id})
+
+
+class Traced(System):
+    """Remembers each call. `before` is run at a call of that name, once, to play the other process."""
+
+    def __init__(self, rename_flags: bool = True) -> None:
+        self.has_rename_flags = rename_flags
+        self.calls: list[tuple[str, str]] = []
+        self.before: dict[tuple[str, str], Callable[[], object]] = {}
+
+    def step(self, call: str, what: str) -> None:
+        self.calls.append((call, what))
+        action = self.before.pop((call, what), None)
+        if action is not None:
+            action()
+
+
+class Failing(Traced):
+    """Raises at call number `at`; at every later one too when `forever`."""
+
+    def __init__(
+        self, at: int, code: int = errno.EIO, forever: bool = False, rename_flags: bool = True
+    ) -> None:
+        super().__init__(rename_flags)
+        self.at, self.code, self.forever = at, code, forever
+
+    def step(self, call: str, what: str) -> None:
+        super().step(call, what)
+        number = len(self.calls) - 1
+        if number == self.at or (self.forever and number > self.at):
+            raise OSError(self.code, os.strerror(self.code), what)
+
+
+class Dying(Traced):
+    """Is killed, as by `kill -9`, just before call number `at`."""
+
+    def __init__(self, at: int, rename_flags: bool = True) -> None:
+        super().__init__(rename_flags)
+        self.at = at
+
+    def step(self, call: str, what: str) -> None:
+        super().step(call, what)
+        if len(self.calls) - 1 == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dies(action: Callable[[], object]) -> bool:
+    """Run `action` in a child process; whether it was killed. A failure in the child is raised here."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            action()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return os.WTERMSIG(status) == signal.SIGKILL
+    assert os.WEXITSTATUS(status) == 0, "the child failed"
+    return False

@@ -1,0 +1,111 @@
+"""Killed at any step, and recovered, the tree is all-old or all-new, with nothing of ours left in it."""
+
+import shutil
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from dreams.journal import inverse, list_journals, read_text, recover, run
+from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+
+FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
+
+
+def fresh(base: Path) -> Place:
+    shutil.rmtree(base, ignore_errors=True)
+    return make_place(base)
+
+
+def settled(place: Place, before: object) -> str:
+    """Which of the two whole states the tree is in; fails for any other."""
+    assert place.leftovers() == []
+    if place.texts() == OLD:
+        assert place.tree() == before
+        return "old"
+    assert place.texts() == NEW
+    assert place.tree()["a.md"].mode == 0o640
+    return "new"
+
+
+@FLAGS
+def test_killed_at_every_step_then_recovered(tmp_path: Path, rename_flags: bool) -> None:
+    ends = []
+    for step in count():
+        place = fresh(tmp_path / "p")
+        before = place.tree()
+        if not dies(lambda p=place, s=step: run(make_plan(p), p.journal, Dying(s, rename_flags))):
+            break
+        done = recover(place.journal, Traced(rename_flags))
+        ends.append(settled(place, before))
+        assert [r.action for r in done] in ([], [{"old": "undone", "new": "finished"}[ends[-1]]])
+        assert recover(place.journal) == []
+        again = run(make_plan(place), place.journal, Traced(rename_flags))
+        assert (again.status, again.repeated) == ("applied", ends[-1] == "new")
+        assert place.texts() == NEW
+    assert step > 40
+    assert ends == sorted(ends, reverse=True)
+    assert set(ends) == {"old", "new"}
+
+
+def interrupted(tmp_path: Path, rename_flags: bool, at: str) -> Callable[[], Place]:
+    """Makes the state that a run leaves when it is killed before its last call of the name `at`."""
+    trace = Traced(rename_flags)
+    place = fresh(tmp_path / "t")
+    run(make_plan(place), place.journal, trace)
+    names = [call for call, _ in trace.calls]
+    step = {
+        "swapped": trace.calls.index(("create", "commit.json.tmp")),
+        "half": trace.calls.index(("move_new", ".memoryweb-d1-2.tmp")),
+        "committed": len(names) - 1 - names[::-1].index("unlink"),
+    }[at]
+
+    def make() -> Place:
+        place = fresh(tmp_path / "p")
+        assert dies(lambda: run(make_plan(place), place.journal, Dying(step, rename_flags)))
+        return place
+
+    return make
+
+
+@FLAGS
+@pytest.mark.parametrize("at", ["half", "swapped", "committed"])
+def test_recovery_itself_killed_at_every_step(tmp_path: Path, rename_flags: bool, at: str) -> None:
+    before = fresh(tmp_path / "p").tree()
+    make = interrupted(tmp_path, rename_flags, at)
+    for step in count():
+        place = make()
+        if not dies(lambda p=place, s=step: recover(p.journal, Dying(s, rename_flags))):
+            break
+        recover(place.journal, Traced(rename_flags))
+        assert settled(place, before) == ("new" if at == "committed" else "old")
+    assert step > 5
+
+
+def test_recovery_killed_again_and_again_gets_there(tmp_path: Path) -> None:
+    before = fresh(tmp_path / "p").tree()
+    place = interrupted(tmp_path, True, "swapped")()
+    for step in count(1):
+        if not dies(lambda s=step: recover(place.journal, Dying(s))):
+            break
+    assert settled(place, before) == "old"
+    assert [entry.state for entry in list_journals(place.journal)] == ["undone"]
+
+
+def test_a_rollback_killed_at_every_step_is_recovered_too(tmp_path: Path) -> None:
+    ends = []
+    for step in count():
+        place = fresh(tmp_path / "p")
+        before = place.tree()
+        result = run(make_plan(place), place.journal)
+        applied = place.tree()
+        back = inverse(result, lambda sha, p=place: read_text(p.journal, "d1", sha), plan_id="r1", made_at="")
+        if not dies(lambda p=place, b=back, s=step: run(b, p.journal, Dying(s))):
+            break
+        recover(place.journal)
+        assert place.leftovers() == []
+        ends.append("before" if place.tree() == before else "applied")
+        assert place.tree() == (before if ends[-1] == "before" else applied)
+    assert ends == sorted(ends)
+    assert set(ends) == {"applied", "before"}
