@@ -1,6 +1,7 @@
 """Hunks: the changes of one file as a person decides on them, named by what they say."""
 
 import hashlib
+from base64 import b32encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from dreams.textdiff.lines import Change, changes, join_lines, line_end_of, spli
 from dreams.textdiff.refine import refine
 
 ID_LENGTH: Final = 12
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 Granularity = Literal["block", "unit"]
 Choice = bool | str
@@ -146,14 +146,9 @@ def _around(a: Sequence[str], change: Change) -> tuple[str, str]:
 
 
 def _digest(parts: Iterable[str]) -> str:
-    """Twelve characters 0-9a-z (62 bits) from the parts; lengths keep "ab","c" apart from "a","bc"."""
+    """Twelve characters a-z and 2-7 (60 bits) from the parts; lengths keep "ab","c" apart from "a","bc"."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
-    number = int.from_bytes(digest.digest(), "big")
-    out = ""
-    for _ in range(ID_LENGTH):
-        number, digit = divmod(number, 36)
-        out += _DIGITS[digit]
-    return out
+    return b32encode(digest.digest()).decode().lower()[:ID_LENGTH]

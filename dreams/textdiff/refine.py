@@ -14,6 +14,7 @@ from dreams.textdiff.words import tokens
 SAME_UNIT: Final = 0.45
 # A row that points elsewhere is another row, unless almost nothing else changed (its file was renamed).
 SAME_ROW_ELSEWHERE: Final = 0.75
+ALMOST_THE_SAME: Final = 0.85
 # Above this many comparisons (about 250 × 250 units) only units at the same place are compared.
 MAX_COMPARISONS: Final = 60_000
 
@@ -24,9 +25,14 @@ class _Side:
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.units = units(lines)
-        self.words = [
-            [t for t in tokens("".join(lines[u.start : u.end])) if not t.isspace()] for u in self.units
-        ]
+        self.texts = ["".join(lines[unit.start : unit.end]) for unit in self.units]
+        self._words: dict[int, list[str]] = {}
+
+    def words(self, unit: int) -> list[str]:
+        """The unit's tokens without white space, read when first asked for."""
+        if unit not in self._words:
+            self._words[unit] = [token for token in tokens(self.texts[unit]) if not token.isspace()]
+        return self._words[unit]
 
     def line_range(self, start: int, end: int) -> tuple[int, int]:
         """Units `[start, end)` as lines."""
@@ -66,7 +72,9 @@ def _likeness(left: _Side, i: int, right: _Side, j: int) -> float:
     if a.key and a.key == b.key:
         return 1.0
     least = SAME_ROW_ELSEWHERE if a.key and b.key else SAME_UNIT
-    return Indel.normalized_similarity(left.words[i], right.words[j], score_cutoff=least)
+    # Letters are quicker to compare than words, but only when nearly all agree do they prove anything.
+    by_letters = Indel.normalized_similarity(left.texts[i], right.texts[j], score_cutoff=ALMOST_THE_SAME)
+    return by_letters or Indel.normalized_similarity(left.words(i), right.words(j), score_cutoff=least)
 
 
 def _pairs(left: _Side, right: _Side) -> list[tuple[int, int]]:
@@ -108,9 +116,10 @@ def _walk(like: list[list[float]], best: list[list[float]]) -> list[tuple[int, i
 
 def _unpaired(gone: Sequence[Unit], come: Sequence[Unit], i: int, j: int) -> list[Change]:
     """Units without a partner: list rows one by one, everything else as it stands together."""
-    together = [Change(i, i + len(gone), j, j + len(come))] if gone or come else []
+    if not gone and not come:
+        return []
     if gone and come and not all(map(_is_item, [*gone, *come])):
-        return together
+        return [Change(i, i + len(gone), j, j + len(come))]
     removed = [Change(i + start, i + end, j, j) for start, end in _separate(gone)]
     added = [Change(i + len(gone), i + len(gone), j + start, j + end) for start, end in _separate(come)]
     return removed + added

@@ -1,9 +1,8 @@
 """A diff as rows to show: unified, or two sides next to each other."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, zip_longest
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from dreams.textdiff.hunks import Hunk
 from dreams.textdiff.invisible import visible
@@ -14,12 +13,11 @@ from dreams.textdiff.words import Span, word_spans
 MARKED_TOO_MUCH: Final = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row. Line numbers are 1-based, None on the side where the line does not stand.
 
     `text` is without its line end, which is in `end` ("" marks a last line without one). `spans` are changed
-    ranges of `text`; none on a changed line means the whole line. A skip stands for `count` unchanged lines
+    ranges of `text`; none on a changed line means the whole line. A skip stands for `hidden` unchanged lines
     from `old_no` and `new_no` on.
     """
 
@@ -30,19 +28,17 @@ class Row:
     end: str = ""
     spans: tuple[Span, ...] = ()
     hunk: str | None = None
-    count: int = 0
+    hidden: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SplitRow:
+class SplitRow(NamedTuple):
     """Old side and new side of one row; equal and skip rows stand on both."""
 
     left: Row | None
     right: Row | None
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A part of a row's text, invisible characters written out."""
 
     text: str
@@ -87,6 +83,8 @@ def split_rows(unified: Iterable[Row]) -> list[SplitRow]:
 
 def pieces(row: Row) -> list[Piece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
+    if not row.spans:
+        return [Piece(visible(row.text, "\n"), changed=False)] if row.text else []
     out: list[Piece] = []
     at = 0
     for span in row.spans:
@@ -170,7 +168,7 @@ def _skipping(found: Sequence[Row], context: int) -> list[Row]:
         else:
             first = hidden[0]
             skip = Row(
-                "skip", first.old_no, first.new_no, f"{len(hidden)} unchanged lines", count=len(hidden)
+                "skip", first.old_no, first.new_no, f"{len(hidden)} unchanged lines", hidden=len(hidden)
             )
             out.extend([*run[:head], skip, *run[len(run) - tail :]])
     return out

@@ -1,6 +1,7 @@
 """The parts a person decides on within a changed block: list items, rows, fields, headings, paragraphs."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,7 @@ from urllib.parse import unquote
 _ITEM: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 _LINK: Final = re.compile(
     r"\]\(\s*<?(?:\./)?(?P<target>[^()<>#?]{1,500}?\.md)(?:[#?][^()<>]*)?>?(?:\s+\"[^\"]*\")?\s*\)"
+    r"|\[\[(?P<wiki>[^\[\]|#]{1,500})(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]"
 )
 _FIELD: Final = re.compile(r"[ \t]*(?P<key>[A-Za-z_][\w-]{0,60}):(?:\s|$)")
 _LABEL: Final = re.compile(r"\*\*(?P<key>[^*\n]{1,60}):\*\*")
@@ -41,12 +43,16 @@ class Unit:
 def row_target(line: str) -> str | None:
     """The file an index row points to: the first link to a .md file in a list item, else None.
 
-    `- [Title](file.md) — hook` is what agents write; anchors, `./`, `<…>` and percent signs are seen through.
+    `- [Title](file.md) — hook` is what agents write, some `- [[file]] — hook`. Anchors, `./`, `<…>`, percent
+    signs and the two ways to write an é are seen through. Other links make no row.
     """
     if not _ITEM.match(line):
         return None
     link = _LINK.search(line)
-    return unquote(link["target"]) if link else None
+    if link is None:
+        return None
+    target = unquote(link["target"]) if link["target"] else link["wiki"].strip().removesuffix(".md") + ".md"
+    return unicodedata.normalize("NFC", target)
 
 
 def indent_of(line: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from rapidfuzz.distance import LCSseq
+from rapidfuzz.distance import LCSseq, Postfix, Prefix
 
 # Word opcodes are quadratic in memory: 10,000 tokens a side cost about 12 MB, 100,000 cost 2.5 GB.
 MAX_TOKENS: Final = 10_000
@@ -67,16 +67,17 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     """
     if old == new:
         return [], []
-    a, b = tokens(old), tokens(new)
+    start, after = _common_text(old, new)
+    a, b = tokens(old[start : len(old) - after]), tokens(new[start : len(new) - after])
     head, tail = _common_ends(a, b)
     if max(len(a), len(b)) - head - tail > MAX_TOKENS:
-        return _spans([(0, len(a))], a), _spans([(0, len(b))], b)
+        return [Span(0, len(old))] if old else [], [Span(0, len(new))] if new else []
     middle = _runs(a[head : len(a) - tail], b[head : len(b) - tail])
     runs = [_Run(*(edge + head for edge in run)) for run in middle]
     joined = _without_islands(runs, _Lengths(a), _Lengths(b), a)
     return (
-        _spans([(run.a0, run.a1) for run in joined], a),
-        _spans([(run.b0, run.b1) for run in joined], b),
+        _spans([(run.a0, run.a1) for run in joined], a, start),
+        _spans([(run.b0, run.b1) for run in joined], b, start),
     )
 
 
@@ -111,6 +112,24 @@ def _extends(char: str) -> bool:
 def _continues_word(held: str, token: str) -> bool:
     """A decomposed é is no \\w to the pattern; the word goes on behind it."""
     return held[0].isalnum() and re.match(_WORD, token) is not None and re.match(_WORD, held) is not None
+
+
+def _common_text(old: str, new: str) -> tuple[int, int]:
+    """Characters at the start and at the end that are the same and need not be cut into tokens.
+
+    Both cuts lie before a space, where a token ends whatever stands around it; a joiner before the space
+    would bind it to the character before.
+    """
+    start = max(old.rfind(" ", 0, Prefix.similarity(old, new)), 0)
+    common = min(Postfix.similarity(old, new), min(len(old), len(new)) - start)
+    place = old.find(" ", len(old) - common) if common else -1
+    after = len(old) - place if place >= 0 else 0
+    joined = _ZERO_WIDTH_JOINER in (
+        old[start - 1 : start],
+        old[-after - 1 : -after],
+        new[-after - 1 : -after],
+    )
+    return (0, 0) if joined else (start, after)
 
 
 def _common_ends(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
@@ -187,6 +206,6 @@ def _without_islands(runs: Sequence[_Run], in_a: _Lengths, in_b: _Lengths, a: Se
     return joined
 
 
-def _spans(ranges: Sequence[tuple[int, int]], side: Sequence[str]) -> list[Span]:
-    ends = [0, *accumulate(map(len, side))]
+def _spans(ranges: Sequence[tuple[int, int]], side: Sequence[str], offset: int) -> list[Span]:
+    ends = list(accumulate(map(len, side), initial=offset))
     return [Span(ends[start], ends[end]) for start, end in ranges if end > start]

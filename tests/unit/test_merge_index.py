@@ -176,6 +176,16 @@ def test_a_missing_final_line_end_neither_glues_rows_nor_counts_as_a_change():
     ).rstrip("\n")
 
 
-def test_links_are_one_key_however_they_are_written():
-    merge = merge_index(HEAD + A, HEAD + A + "- [X](my%20file.md)\n", HEAD + A + "- [X](<./my file.md>)\n")
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("[X](my%20file.md)", "[X](<./my file.md>)"),
+        ("[X](x.md)", "[X](x.md#part)"),
+        ("[X](x.md)", "[[x]]"),
+        ("[[x|X]]", "[[x.md#part]]"),
+        ("[X](\u00e9.md)", "[X](e\u0301.md)"),
+    ],
+)
+def test_links_are_one_key_however_they_are_written(here, there):
+    merge = merge_index(HEAD + A, HEAD + A + f"- {here}\n", HEAD + A + f"- {there}\n")
     assert len(merge.conflicts) == 1

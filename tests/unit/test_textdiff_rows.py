@@ -22,8 +22,8 @@ def test_skipped_and_shown_lines_together_are_all_lines(pair, context):
     base, new = pair
     found = rows(base, hunks(base, new), context)
     shown = sum(1 for r in found if r.kind in ("equal", "del"))
-    assert shown + sum(r.count for r in found) == len(split_lines(base))
-    assert all(r.count >= 2 for r in found if r.kind == "skip")
+    assert shown + sum(r.hidden for r in found) == len(split_lines(base))
+    assert all(r.hidden >= 2 for r in found if r.kind == "skip")
 
 
 @given(pairs())
@@ -60,7 +60,7 @@ def test_unchanged_lines_beyond_the_context_are_one_skip_that_says_how_many():
         ("equal", 13, 13),
         ("skip", 14, 14),
     ]
-    assert (found[0].text, found[0].count, found[-1].count) == ("8 unchanged lines", 8, 7)
+    assert (found[0].text, found[0].hidden, found[-1].hidden) == ("8 unchanged lines", 8, 7)
 
 
 def test_a_single_hidden_line_is_shown_instead_of_skipped():
