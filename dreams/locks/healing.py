@@ -49,6 +49,9 @@ def heal(
 ) -> Healed:
     """Undo the hold of a dead process, from its `LockRecord`; only while the body is still its PID. Idempotent.
 
+    Killed between two particular system calls, a holder leaves an empty body with a new mtime, which cannot be
+    told from a completed dream: it is left alone and costs a day, as every crash does with the agent's own dream.
+
     No prior mtime removes the file. `prior_body` is for a crashed apply or rollback, which promises it back.
     """
     if is_alive(pid, start_time):

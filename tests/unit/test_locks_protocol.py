@@ -19,6 +19,7 @@ from dreams.locks import (
     acquire,
     heal,
     last_consolidated_ns,
+    lockfile,
     read,
     status,
 )
@@ -297,6 +298,18 @@ def test_nothing_is_written_when_the_record_cannot_be_kept(memory):
         acquire(memory, ME, now(), before_write=fail)
     assert seen(memory) == before
     take(memory).rewind()
+
+
+def test_a_body_half_replaced_reads_as_our_pid_and_never_as_a_mixture(memory, monkeypatch):
+    path = put(memory, b"1234567890")
+
+    def crash(fd, length):
+        raise InterruptedError
+
+    monkeypatch.setattr(os, "ftruncate", crash)
+    with path.open("r+b") as file, pytest.raises(InterruptedError):
+        lockfile.write_body(file.fileno(), b"42")
+    assert lockfile.parse_pid(path.read_bytes()) == 42
 
 
 def test_reading_says_when_who_and_how_long_ago(memory):

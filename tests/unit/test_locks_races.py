@@ -221,6 +221,62 @@ def test_beside_a_naive_agent_nothing_breaks_and_every_theft_is_reported(memory)
     assert not path.exists() or path.read_bytes() != mine
 
 
+STEPS = ("pwrite", "ftruncate", "utime", "unlink")
+
+
+def life_killed_before(step, memory, saved):
+    """One whole failed hold; kill -9 strikes before the given step that changes the disk."""
+    left = step
+
+    def deadly(function):
+        def call(*args, **options):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*args, **options)
+
+        return call
+
+    for name in STEPS:
+        setattr(os, name, deadly(getattr(os, name)))
+    me = process.current()
+
+    def save(record):
+        saved.send(record)
+
+    taken = acquire(memory, me, now(), before_write=save)
+    taken.heartbeat()
+    taken.rewind()
+
+
+@pytest.mark.parametrize("start", [nothing, empty, dead])
+def test_a_kill_at_any_step_is_healed_but_for_the_one_that_leaves_an_empty_body(memory, start):
+    """Between two system calls the body is empty and the mtime new: then, as with the agent, a day is lost."""
+    unhealed = []
+    for step in range(1, 30):
+        start(memory / LOCK_NAME)
+        prior_ns = last_consolidated_ns(memory)
+        ours, theirs = FORK.Pipe()
+        child = FORK.Process(target=life_killed_before, args=(step, memory, theirs), daemon=True)
+        child.start()
+        child.join(WAIT)
+        assert ours.poll(WAIT)
+        record = ours.recv()
+        heal(memory, record.pid, record.start_time, record.prior_mtime_ns)
+        if last_consolidated_ns(memory) != prior_ns:
+            unhealed.append(step)
+            assert (memory / LOCK_NAME).read_bytes() == b""
+        taken = acquire(memory, process.current(), now())
+        assert isinstance(taken, Held)
+        taken.rewind()
+        if child.exitcode == 0:
+            break
+    assert child.exitcode == 0
+    assert step > 4
+    assert len(unhealed) <= 1
+
+
 def test_a_process_is_known_by_pid_and_start_time():
     me = process.current()
     assert process.identify(me.pid) == me
