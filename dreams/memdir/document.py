@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from .frontmatter import Frontmatter, block_of, head_length, parse_block
+from .blocks import parse_block
+from .frontmatter import Frontmatter, block_of, head_length
 from .text import BOM, decode, dominant_newline, encode, has_mixed_newlines, replace_lines, with_newlines
 
 

@@ -14,7 +14,6 @@ FENCE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)")
 _BACKTICKS = re.compile(r"`+")
 _BLOCK_START = re.compile(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\|)")
 _NOT_NEWLINE = re.compile(r"[^\n]")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 class MemoryEditError(ValueError):
@@ -96,7 +95,16 @@ def comment_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of each closed HTML comment outside code."""
     if "<!--" not in text:
         return []
-    return [match.span() for match in _COMMENT.finditer(mask_code(text))]
+    masked = mask_code(text)
+    spans: list[tuple[int, int]] = []
+    start = masked.find("<!--")
+    while start >= 0:
+        close = masked.find("-->", start + 4)
+        if close < 0:  # none of the later ones is closed either
+            break
+        spans.append((start, close + 3))
+        start = masked.find("<!--", close + 3)
+    return spans
 
 
 def mask_code(text: str) -> str:
