@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dreams.gates.facts import LockFact
 from dreams.language.ages import ago, until
-from dreams.locks.held import Held, LockRecord, record_of, write_new
+from dreams.locks.held import Held, LockRecord, record_of
 from dreams.locks.judging import STALE_AFTER, judge, nearest_existing
 from dreams.locks.lockfile import (
     Contents,
@@ -28,6 +28,7 @@ from dreams.locks.lockfile import (
     put_back,
     take_kernel_lock,
     write_body,
+    write_new,
 )
 from dreams.process import ProcessIdentity
 

@@ -22,9 +22,7 @@ from dreams.language.ages import exact
 from dreams.locks.lockfile import (
     Contents,
     DirectoryBusy,
-    create,
     describe,
-    kept_dir_mtime,
     kernel_lock,
     open_directory,
     opened_directory,
@@ -33,7 +31,7 @@ from dreams.locks.lockfile import (
     put_back,
     remove,
     stamp,
-    write_body,
+    write_new,
 )
 from dreams.process import ProcessIdentity
 
@@ -263,21 +261,6 @@ def record_of(identity: ProcessIdentity, prior: Contents | None) -> LockRecord:
     if prior is None:
         return LockRecord(identity.pid, identity.start_time, None, b"")
     return LockRecord(identity.pid, identity.start_time, prior.mtime_ns, prior.body)
-
-
-def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:
-    """Create the lock file with this body; a failed write leaves no file. Raises FileExistsError."""
-    with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
-        fd = create(dir_fd)
-        try:
-            write_body(fd, body)
-            if mtime_ns is not None:
-                stamp(fd, mtime_ns)
-        except OSError:
-            remove(dir_fd, keep_dir_mtime=False)
-            raise
-        finally:
-            os.close(fd)
 
 
 def _leave_clock(memory_dir: Path, clock_ns: int, keep_dir_mtime: bool) -> Released:

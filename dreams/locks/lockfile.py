@@ -229,6 +229,21 @@ def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
             os.utime(dir_fd, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:
+    """Create the lock file with this body; a failed write leaves no file. Raises FileExistsError."""
+    with kept_dir_mtime(dir_fd, keep=keep_dir_mtime):
+        fd = create(dir_fd)
+        try:
+            write_body(fd, body)
+            if mtime_ns is not None:
+                stamp(fd, mtime_ns)
+        except OSError:
+            remove(dir_fd, keep_dir_mtime=False)
+            raise
+        finally:
+            os.close(fd)
+
+
 def _check_kind(status: os.stat_result, name: str) -> None:
     """Refuse what would make us follow, block on, or spoil something else."""
     kind = _kind(status)
