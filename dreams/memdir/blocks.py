@@ -114,8 +114,6 @@ def _explain(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f" (line {mark.line + 2} of the file)" if mark is not None else ""
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or str(error) or "unclear")
-        getattr(error, "problem", None) or getattr(error, "reason", None) or error or "nested too deep"
-    )
     return f"The frontmatter is not valid YAML{where}: {reason[:200]}. It was read line by line."
 
 
