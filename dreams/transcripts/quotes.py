@@ -26,6 +26,7 @@ def find_quote(
     quote: str,
     *,
     start: int = 0,
+    start_line: int = 1,
     before_line: int | None = None,
     roles: frozenset[str] | None = None,
     limit: int = 10,
@@ -33,14 +34,13 @@ def find_quote(
 ) -> list[Match]:
     """Turns that hold `quote`, in file order; runs of white space count as one space, letters must be the same.
 
-    `before_line` is 1-based and exclusive, `start` must be the offset of a line when `before_line` is not used.
-    Only lines that hold the quote's longest plain word are parsed. Raises OSError.
+    `start` is the offset of a line and `start_line` its 1-based number; `before_line` is exclusive. Only lines that hold the quote's longest plain word are parsed. Raises OSError.
     """
     wanted = squeeze(quote)
     if not wanted:
         return []
     found: list[Match] = []
-    for raw, offset, line in _candidates(source, _needle(wanted), start, before_line, progress):
+    for raw, offset, line in _candidates(source, _needle(wanted), (start, start_line), before_line, progress):
         for turn in turns_of_line(raw, offset, line):
             if roles is None or turn.role in roles:
                 found.extend(
@@ -62,12 +62,11 @@ def _needle(quote: str) -> bytes:
 
 
 def _candidates(
-    source: Source, needle: bytes, start: int, before_line: int | None, progress: Progress | None
+    source: Source, needle: bytes, start: tuple[int, int], before_line: int | None, progress: Progress | None
 ) -> Iterator[tuple[bytes, int, int]]:
-    line = 1
+    offset, line = start
     with opened(source) as fd, open(fd, "rb", buffering=_CHUNK, closefd=False) as file:
-        file.seek(start)
-        offset = start
+        file.seek(offset)
         while raw := file.readline(MAX_LINE_BYTES):
             if before_line is not None and line >= before_line:
                 return

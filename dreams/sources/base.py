@@ -1,0 +1,141 @@
+"""What an adapter for one coding agent tells the rest: plain facts found on disk. Pure: no Django.
+
+Everything specific to an agent stays in its adapter. Iterators yield what was found and, in between, a `Skipped` for
+what could not be used: one odd entry never stops the others, and no method raises for what it finds on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar
+
+import msgspec
+
+ProjectKind = Literal["auto", "agent"]
+Scope = Literal["user", "project", "local"]
+TranscriptKind = Literal["main", "subagent"]
+T = TypeVar("T")
+MemoryKind = Literal["index", "topic", "team", "log", "notes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that was passed over. `path` is printable text; `reason` names the thing in plain words."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRoot:
+    """An agent's config folder. `path` is as chosen, `real_path` with links resolved once."""
+
+    agent: str
+    path: str
+    real_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProject:
+    """One memory directory (which may not exist yet) with the transcript folders that belong to it.
+
+    `kind` is auto (the agent's own memory of a project) or agent (a sub-agent's, then `agent` is its name). `cwd` is
+    the first working directory its sessions name, `repo` the repository's main folder; either may be gone from
+    disk (`cwd_exists`). `memory_from` says what chose the directory: "default", an environment variable or a file.
+    """
+
+    memory_dir: str
+    slug: str
+    transcript_folders: tuple[str, ...] = ()
+    repo: str | None = None
+    cwd: str | None = None
+    cwd_exists: bool = False
+    kind: ProjectKind = "auto"
+    scope: Scope = "user"
+    agent: str = ""
+    memory_exists: bool = False
+    memory_from: str = "default"
+
+
+class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
+    """One transcript file. `parent` is a sub-agent's session id, empty where only its records tell it."""
+
+    path: str
+    session_id: str
+    kind: TranscriptKind
+    size: int
+    mtime_ns: int
+    inode: int
+    parent: str = ""
+
+
+class FoundMemory(msgspec.Struct, frozen=True, gc=False):
+    """One file of a memory directory; `path` is relative to it, with `/`. `links` is its number of hard links."""
+
+    path: str
+    kind: MemoryKind
+    size: int
+    mtime_ns: int
+    inode: int
+    mode: int
+    links: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession:
+    """A session that runs now, by the agent's own registry."""
+
+    session_id: str
+    pid: int
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionFile:
+    """A file whose text the agent always loads, in loading order: later ones win. `scope` is managed, user, …"""
+
+    path: str
+    scope: Literal["managed", "user", "project", "local", "rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[T]):
+    """A value and where it comes from ("default", an environment variable's name, a settings file's path)."""
+
+    value: T
+    source: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The agent's own switches, as they hold for one project. `auto_dream` is None where nobody set it."""
+
+    auto_memory: Setting[bool]
+    auto_dream: Setting[bool | None]
+    cleanup_days: Setting[int]
+    remote: Setting[bool]
+
+
+class AgentSource(Protocol):
+    """One agent's config folder, read. All paths are text; a name that is not UTF-8 is skipped, not passed on."""
+
+    root: FoundRoot
+
+    def projects(self) -> Iterator[FoundProject | Skipped]:
+        """Every memory directory, each once."""
+
+    def transcripts(self, folder: str) -> Iterator[FoundTranscript | Skipped]:
+        """Transcripts of one transcript folder, those of sub-agents too, in no particular order."""
+
+    def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
+        """Files of a memory directory; nothing when it does not exist."""
+
+    def live_sessions(self) -> Iterator[LiveSession | Skipped]:
+        """Sessions that run now."""
+
+    def settings(self, project_dir: str | None = None) -> AgentSettings:
+        """The agent's switches, with what a project's own settings add."""
+
+    def instruction_files(self, cwd: str) -> list[InstructionFile]:
+        """The instruction files that the agent loads in `cwd`."""

@@ -1,0 +1,104 @@
+"""Claude Code: its config folder read. Pure: no Django. Facts and rules stand in the modules of this package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+from ..base import (
+    AgentSettings,
+    FoundMemory,
+    FoundProject,
+    FoundRoot,
+    FoundTranscript,
+    InstructionFile,
+    LiveSession,
+    Skipped,
+)
+from .instructions import MANAGED, instruction_files
+from .live import live_sessions, pid_alive
+from .memories import INDEX, holds_memories, keeps_daily_logs, kind_of, memories_in
+from .projects import Projects
+from .repositories import repository_of
+from .settings import MANAGED_FILES, Settings
+from .slugs import folder_name, is_slug_of, slug_of
+from .transcripts import cwd_of, session_notes_in, transcripts_in
+
+__all__ = [
+    "INDEX",
+    "ClaudeCode",
+    "cwd_of",
+    "default_root",
+    "folder_name",
+    "holds_memories",
+    "is_slug_of",
+    "keeps_daily_logs",
+    "kind_of",
+    "repository_of",
+    "session_notes_in",
+    "slug_of",
+]
+
+
+def default_root(env: Mapping[str, str] | None = None) -> str:
+    """`$CLAUDE_CONFIG_DIR`, else `~/.claude`; it need not exist."""
+    env = os.environ if env is None else env
+    return env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
+
+
+def _never(_folder: str) -> bool:
+    return False
+
+
+def _unknown(_folder: str) -> str | None:
+    return None
+
+
+class ClaudeCode:
+    """One config folder of Claude Code.
+
+    `trusted` says whether the person trusts a project folder's own settings; `cwds` gives the cwd of a transcript folder
+    that the caller remembers, so that it is not read again; `alive` whether a process runs. Settings are read
+    once, at the start: make a new object for each discovery.
+    """
+
+    name = "claude-code"
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        home: str | None = None,
+        managed_files: tuple[str, ...] = MANAGED_FILES,
+        managed_instructions: tuple[str, ...] = MANAGED,
+        trusted: Callable[[str], bool] = _never,
+        cwds: Callable[[str], str | None] = _unknown,
+        alive: Callable[[int], bool] = pid_alive,
+    ) -> None:
+        path = os.path.abspath(os.fspath(root))
+        # A chosen root may be a link, resolved here, once; everything below is opened without following any.
+        self.root = FoundRoot(self.name, path, os.path.realpath(path))
+        self._real = self.root.real_path
+        self._managed_instructions = managed_instructions
+        self._trusted, self._cwds, self._alive = trusted, cwds, alive
+        env = os.environ if env is None else env
+        self._settings = Settings(self._real, env, home or os.path.expanduser("~"), managed_files)
+
+    def projects(self) -> Iterator[FoundProject | Skipped]:
+        return Projects(self._real, self._settings, self._trusted, self._cwds).find()
+
+    def transcripts(self, folder: str) -> Iterator[FoundTranscript | Skipped]:
+        return transcripts_in(folder)
+
+    def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
+        return memories_in(memory_dir)
+
+    def live_sessions(self) -> Iterator[LiveSession | Skipped]:
+        return live_sessions(self._real, self._alive)
+
+    def settings(self, project_dir: str | None = None) -> AgentSettings:
+        return self._settings.effective(project_dir)
+
+    def instruction_files(self, cwd: str) -> list[InstructionFile]:
+        return instruction_files(cwd, self._real, self._managed_instructions)

@@ -1,0 +1,97 @@
+"""Files of a memory directory. Pure: no Django."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+
+from ..base import FoundMemory, MemoryKind, Skipped
+from .listing import entries, odd, open_folder, printable, why
+
+INDEX = "MEMORY.md"
+MAX_DEPTH = 8
+MAX_FILES = 20_000
+
+
+def memories_in(memory_dir: str) -> Iterator[FoundMemory | Skipped]:
+    """Every Markdown file and log below a memory directory; nothing when it does not exist.
+
+    The directory itself may be a link (the person's choice); below it links are not followed. Dot files, the lock
+    among them, are none of our business. After 20,000 files the rest is skipped with a note.
+    """
+    try:
+        with open_folder(memory_dir, follow=True) as fd:
+            yield from _at_most(MAX_FILES, memory_dir, _below(fd, memory_dir, "", MAX_DEPTH))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield Skipped(printable(memory_dir), why(error))
+
+
+def _at_most(
+    most: int, memory_dir: str, found: Iterator[FoundMemory | Skipped]
+) -> Iterator[FoundMemory | Skipped]:
+    for count, entry in enumerate(found):
+        if count >= most:
+            yield Skipped(printable(memory_dir), f"more than {most} files; the rest was not looked at")
+            return
+        yield entry
+
+
+def _below(fd: int, memory_dir: str, inside: str, depth: int) -> Iterator[FoundMemory | Skipped]:
+    for entry in entries(fd, f"{memory_dir}/{inside}"):
+        if isinstance(entry, Skipped):
+            yield entry
+            continue
+        name, found = entry
+        if name.startswith("."):
+            continue
+        path = f"{inside}{name}"
+        if reason := odd(name, found):
+            yield Skipped(printable(f"{memory_dir}/{path}"), reason)
+        elif stat.S_ISDIR(found.st_mode):
+            yield from _folder(fd, memory_dir, name, path, depth)
+        else:
+            yield _file(memory_dir, path, found)
+
+
+def _folder(fd: int, memory_dir: str, name: str, path: str, depth: int) -> Iterator[FoundMemory | Skipped]:
+    full = printable(f"{memory_dir}/{path}")
+    if depth == 0:
+        yield Skipped(full, "nested too deeply; not looked at")
+        return
+    try:
+        with open_folder(name, fd) as inner:
+            yield from _below(inner, memory_dir, f"{path}/", depth - 1)
+    except OSError as error:
+        yield Skipped(full, why(error))
+
+
+def _file(memory_dir: str, path: str, st: os.stat_result) -> FoundMemory | Skipped:
+    kind = kind_of(path)
+    if kind is None:
+        return Skipped(printable(f"{memory_dir}/{path}"), "not a Markdown file")
+    return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino, st.st_mode, st.st_nlink)
+
+
+def kind_of(path: str) -> MemoryKind | None:
+    """What a file of a memory directory is by its relative path; None for what is no memory."""
+    if path.startswith("logs/"):
+        return "log"
+    if not path.lower().endswith(".md"):
+        return None
+    if path.startswith("team/"):
+        return "team"
+    return "index" if path == INDEX else "topic"
+
+
+def keeps_daily_logs(found: Iterable[FoundMemory | Skipped]) -> bool:
+    """Whether the agent works in its daily-log mode here: it writes logs and no topic file."""
+    kinds = {entry.kind for entry in found if isinstance(entry, FoundMemory)}
+    return "log" in kinds and "topic" not in kinds
+
+
+def holds_memories(memory_dir: str) -> bool:
+    """Whether a memory directory is in use: it holds at least one memory."""
+    return any(isinstance(entry, FoundMemory) for entry in memories_in(memory_dir))

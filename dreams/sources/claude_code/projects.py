@@ -1,0 +1,211 @@
+"""Which memory directories there are, and which transcript folders belong to each. Pure: no Django.
+
+A memory directory belongs to a git repository: all its worktrees and subfolders share it, so several transcript folders
+do. Which ones is decided by the `cwd` in their records, never by their names. A folder whose cwd is gone, or that has
+memories of its own (versions differ in what they do), stands alone: nothing on disk is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ..base import FoundProject, FoundTranscript, ProjectKind, Scope, Skipped
+from .listing import entries, odd, open_folder, printable, why
+from .memories import holds_memories
+from .repositories import repository_of
+from .settings import Settings
+from .slugs import folder_name, slug_of
+from .transcripts import cwd_of, transcripts_in
+
+MAX_FOLDERS = 100_000
+_AGENT_FOLDERS: tuple[tuple[str, Scope], ...] = (("agent-memory", "project"), ("agent-memory-local", "local"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder below `projects/`, with what its records say."""
+
+    path: str
+    name: str
+    cwd: str | None
+    cwd_exists: bool
+    repo: str | None
+    has_sessions: bool
+    has_memories: bool
+    has_memory_dir: bool
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A project while its folders are gathered."""
+
+    memory_dir: str
+    slug: str
+    source: str = "default"
+    folders: list[_Folder] = field(default_factory=list)
+
+
+class Projects:
+    """Finds the projects of one root. `cwds` maps transcript folders to a cwd that the caller remembers."""
+
+    def __init__(
+        self,
+        root: str,
+        settings: Settings,
+        trusted: Callable[[str], bool],
+        cwds: Callable[[str], str | None],
+    ) -> None:
+        self._root, self._settings, self._trusted, self._cwds = root, settings, trusted, cwds
+        self._base = os.path.join(root, "projects")
+        self._repos: dict[str, str | None] = {}
+        self._skipped: list[Skipped] = []
+
+    def find(self) -> Iterator[FoundProject | Skipped]:
+        folders = sorted(self._folders(), key=lambda folder: folder.name)
+        drafts = self._drafts(folders)
+        yield from (_finished(draft) for draft in drafts.values())
+        yield from self._agent_memories(folders)
+        yield from dict.fromkeys([*self._settings.skipped, *self._skipped])
+
+    def _folders(self) -> Iterator[_Folder]:
+        try:
+            with open_folder(self._base) as fd:
+                for count, entry in enumerate(entries(fd, self._base)):
+                    if count >= MAX_FOLDERS:
+                        self._skip(self._base, f"more than {MAX_FOLDERS} entries; the rest was not looked at")
+                        return
+                    if isinstance(entry, Skipped):
+                        self._skipped.append(entry)
+                    elif found := self._folder(*entry):
+                        yield found
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._skip(self._base, why(error))
+
+    def _skip(self, path: str, reason: str) -> None:
+        self._skipped.append(Skipped(printable(path), reason))
+
+    def _folder(self, name: str, found: os.stat_result) -> _Folder | None:
+        path = f"{self._base}/{name}"
+        if reason := odd(name, found):
+            self._skip(path, reason)
+            return None
+        if not stat.S_ISDIR(found.st_mode):
+            return None
+        sessions = self._sessions(path)
+        memory = f"{path}/memory"
+        has_dir = os.path.isdir(memory)
+        if not sessions and not has_dir:
+            return None
+        cwd = self._cwds(path) or cwd_of(sessions)
+        exists = cwd is not None and os.path.isdir(cwd)
+        repo = self._repository(cwd) if cwd and exists else None
+        used = has_dir and holds_memories(memory)
+        return _Folder(path, name, cwd, exists, repo, bool(sessions), used, has_dir)
+
+    def _sessions(self, path: str) -> list[str]:
+        """Paths of a folder's transcripts, the newest first; those of sub-agents only after them."""
+        found: list[FoundTranscript] = []
+        for entry in transcripts_in(path):
+            if isinstance(entry, FoundTranscript):
+                found.append(entry)
+            elif entry.path == printable(path):
+                self._skipped.append(entry)  # the folder itself; its files are reported with the transcripts
+        found.sort(key=lambda t: (t.kind != "main", -t.mtime_ns))
+        return [t.path for t in found]
+
+    def _repository(self, cwd: str) -> str | None:
+        if cwd not in self._repos:
+            self._repos[cwd] = repository_of(cwd)
+        return self._repos[cwd]
+
+    def _drafts(self, folders: list[_Folder]) -> dict[str, _Draft]:
+        names = [folder.name for folder in folders]
+        drafts: dict[str, _Draft] = {}
+        for folder in folders:
+            memory_dir, source = self._memory_dir(folder, names)
+            slug = (
+                os.path.basename(os.path.dirname(memory_dir)) if source == "default" else slug_of(memory_dir)
+            )
+            draft = drafts.setdefault(memory_dir, _Draft(memory_dir, slug, source))
+            draft.folders.append(folder)
+            if folder.has_memories and source != "default":
+                left = f"{folder.path}/memory"
+                drafts.setdefault(left, _Draft(left, folder.name))
+        return drafts
+
+    def _memory_dir(self, folder: _Folder, names: list[str]) -> tuple[str, str]:
+        home = folder.repo or (folder.cwd if folder.cwd_exists else None)
+        trusted = home is not None and self._trusted(home)
+        named, refused = self._settings.memory_directory(home, trusted=trusted)
+        self._skipped.extend(refused)
+        if named is not None:
+            return named.path, named.source
+        own = f"{folder.path}/memory"
+        if folder.repo is None or folder.has_memories:
+            return own, "default"
+        return f"{self._base}/{folder_name(folder.repo, names)}/memory", "default"
+
+    def _agent_memories(self, folders: list[_Folder]) -> Iterator[FoundProject | Skipped]:
+        yield from _agents_in(os.path.join(self._root, "agent-memory"), "user", None, ())
+        homes: dict[str, list[str]] = {}
+        for folder in folders:
+            home = folder.repo or (folder.cwd if folder.cwd_exists else None)
+            if home:
+                homes.setdefault(home, []).append(folder.path)
+        for home, paths in homes.items():
+            for name, scope in _AGENT_FOLDERS:
+                yield from _agents_in(os.path.join(home, ".claude", name), scope, home, tuple(paths))
+
+
+def _finished(draft: _Draft) -> FoundProject:
+    main = min(draft.folders, key=lambda f: (f.cwd != f.repo, not f.cwd_exists, f.name), default=None)
+    return FoundProject(
+        memory_dir=draft.memory_dir,
+        slug=draft.slug,
+        transcript_folders=tuple(f.path for f in draft.folders if f.has_sessions),
+        repo=main.repo if main else None,
+        cwd=main.cwd if main else None,
+        cwd_exists=main.cwd_exists if main else False,
+        memory_exists=os.path.isdir(draft.memory_dir),
+        memory_from=draft.source,
+    )
+
+
+def _agents_in(
+    base: str, scope: Scope, home: str | None, folders: tuple[str, ...]
+) -> Iterator[FoundProject | Skipped]:
+    kind: ProjectKind = "agent"
+    try:
+        with open_folder(base) as fd:
+            found = list(entries(fd, base))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield Skipped(printable(base), why(error))
+        return
+    for entry in found:
+        if isinstance(entry, Skipped):
+            yield entry
+            continue
+        name, st = entry
+        path = f"{base}/{name}"
+        if reason := odd(name, st):
+            yield Skipped(printable(path), reason)
+        elif stat.S_ISDIR(st.st_mode):
+            yield FoundProject(
+                memory_dir=path,
+                slug=slug_of(path),
+                transcript_folders=folders,
+                repo=home,
+                cwd=home,
+                cwd_exists=home is not None,
+                kind=kind,
+                scope=scope,
+                agent=name,
+                memory_exists=True,
+            )

@@ -1,0 +1,168 @@
+"""Claude Code's own settings, as far as they concern memory, with where each value comes from. Pure: no Django.
+
+Precedence of the switches: environment, managed file, the person's own file, then a project's. A person's explicit value
+thus wins over a repository's. The memory *directory* is taken from a project's files only when that project is trusted:
+a hostile repository could point it at somebody's keys.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from ..base import AgentSettings, Setting, Skipped
+from .listing import printable, read_small, why
+
+DISABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+REMOTE = "CLAUDE_CODE_REMOTE"
+OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
+CLEANUP_DAYS = 30
+MANAGED_FILES = (
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """One settings file's content; `trusted` says whether the person, and not a repository, wrote it."""
+
+    path: str
+    values: Mapping[str, object]
+    trusted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDirectory:
+    """A directory that settings name instead of the default one."""
+
+    path: str
+    source: str
+
+
+def load(path: str, *, trusted: bool) -> SettingsFile | Skipped | None:
+    """A settings file; None where there is none, Skipped where it cannot be used."""
+    try:
+        # A person's own file is often a link into their dotfiles; a repository's may lead anywhere.
+        values = msgspec.json.decode(read_small(path, follow=trusted))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Skipped(printable(path), why(error))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Skipped(printable(path), "not valid JSON; its settings are not used")
+    if not isinstance(values, dict):
+        return Skipped(printable(path), "not a JSON object; its settings are not used")
+    return SettingsFile(path, values, trusted)
+
+
+class Settings:
+    """All settings files that hold for one root, and what a project adds to them."""
+
+    def __init__(
+        self, root: str, env: Mapping[str, str], home: str, managed: tuple[str, ...] = MANAGED_FILES
+    ) -> None:
+        self._env, self._home = env, home
+        self.skipped: list[Skipped] = []
+        self.own = [f for path in managed if (f := self._load(path, trusted=True))]
+        user = self._load(os.path.join(root, "settings.json"), trusted=True)
+        if user:
+            self.own.append(user)
+
+    def _load(self, path: str, *, trusted: bool) -> SettingsFile | None:
+        found = load(path, trusted=trusted)
+        if isinstance(found, Skipped):
+            self.skipped.append(found)
+            return None
+        return found
+
+    def of_project(self, folder: str | None, *, trusted: bool = False) -> list[SettingsFile]:
+        """A project's own settings files, the local one first."""
+        if not folder:
+            return []
+        names = ("settings.local.json", "settings.json")
+        found = (self._load(os.path.join(folder, ".claude", name), trusted=trusted) for name in names)
+        return [f for f in found if f]
+
+    def effective(self, folder: str | None = None) -> AgentSettings:
+        """The switches as they hold in a project's folder (None: without one)."""
+        files = [*self.own, *self.of_project(folder)]
+        return AgentSettings(
+            auto_memory=self._auto_memory(files),
+            auto_dream=_switch(files, "autoDreamEnabled") or Setting(None),
+            cleanup_days=_days(files),
+            remote=Setting(_true(self._env.get(REMOTE)), REMOTE) if REMOTE in self._env else Setting(False),
+        )
+
+    def _auto_memory(self, files: list[SettingsFile]) -> Setting[bool]:
+        for value, source in self._environment(DISABLE):
+            if _true(value) or _false(value):
+                return Setting(_false(value), source)
+        found = _switch(files, "autoMemoryEnabled")
+        return Setting(found.value is not False, found.source) if found else Setting(True)
+
+    def _environment(self, name: str) -> Iterator[tuple[str, str]]:
+        """A variable's values: our own environment's, then those that trusted settings give the agent."""
+        if name in self._env:
+            yield self._env[name], name
+        for file in self.own:
+            block = file.values.get("env")
+            value = block.get(name) if isinstance(block, dict) else None
+            if isinstance(value, str):
+                yield value, f"{name} in {file.path}"
+
+    def memory_directory(
+        self, folder: str | None, *, trusted: bool
+    ) -> tuple[MemoryDirectory | None, list[Skipped]]:
+        """The directory that the environment or settings name for a project, and what was refused on the way."""
+        for value, source in self._environment(OVERRIDE):
+            if os.path.isabs(value):
+                return MemoryDirectory(os.path.normpath(value), source), []
+        refused: list[Skipped] = []
+        for file in [*self.own, *self.of_project(folder, trusted=trusted)]:
+            named = file.values.get("autoMemoryDirectory")
+            if named is None:
+                continue
+            path = self._absolute(named)
+            if path is None:
+                reason = "autoMemoryDirectory must be an absolute path or begin with ~/; it is not used"
+                refused.append(Skipped(printable(file.path), reason))
+            elif not file.trusted:
+                reason = "autoMemoryDirectory is set by the project itself; trust the project to use it"
+                refused.append(Skipped(printable(file.path), reason))
+            else:
+                return MemoryDirectory(path, file.path), refused
+        return None, refused
+
+    def _absolute(self, named: object) -> str | None:
+        if not isinstance(named, str) or "\0" in named:
+            return None
+        path = os.path.join(self._home, named[2:]) if named.startswith("~/") else named
+        return os.path.normpath(path) if os.path.isabs(path) else None
+
+
+def _switch(files: list[SettingsFile], name: str) -> Setting[bool | None] | None:
+    for file in files:
+        value = file.values.get(name)
+        if isinstance(value, bool):
+            return Setting(value, file.path)
+    return None
+
+
+def _days(files: list[SettingsFile]) -> Setting[int]:
+    for file in files:
+        value = file.values.get("cleanupPeriodDays")
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return Setting(value, file.path)
+    return Setting(CLEANUP_DAYS)
+
+
+def _true(value: str | None) -> bool:
+    return value is not None and value.strip().lower() in ("1", "true", "yes", "on")
+
+
+def _false(value: str | None) -> bool:
+    return value is not None and value.strip().lower() in ("0", "false", "no", "off")

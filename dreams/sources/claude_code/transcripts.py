@@ -1,0 +1,144 @@
+"""Transcript files below one project folder, and the working directory they name. Pure: no Django."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+
+import msgspec
+
+from ..base import FoundMemory, FoundTranscript, Skipped
+from .listing import entries, odd, open_folder, printable, read_small, why
+
+SUFFIX = ".jsonl"
+AGENT_PREFIX = "agent-"
+MAX_DEPTH = 6
+_PEEK_BYTES = 1 << 16
+_PEEK_FILES = 5
+_NOTES = "session-memory"
+
+
+class _Where(msgspec.Struct):
+    cwd: str | None = None
+
+
+_decode_where = msgspec.json.Decoder(_Where).decode
+
+
+def transcripts_in(folder: str) -> Iterator[FoundTranscript | Skipped]:
+    """Sessions of a project folder, and the transcripts of their sub-agents; other files are left alone."""
+    try:
+        with open_folder(folder) as fd:
+            yield from _sessions(fd, folder)
+    except OSError as error:
+        yield Skipped(printable(folder), why(error))
+
+
+def _sessions(fd: int, folder: str) -> Iterator[FoundTranscript | Skipped]:
+    for entry in entries(fd, folder):
+        if isinstance(entry, Skipped):
+            yield entry
+            continue
+        name, found = entry
+        if name.endswith(SUFFIX):
+            yield _transcript(folder, name, found, parent="")
+        elif stat.S_ISDIR(found.st_mode) and name != "memory" and not odd(name, found):
+            yield from _subagents_of(fd, folder, name)
+
+
+def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> FoundTranscript | Skipped:
+    path = f"{folder}/{name}"
+    if reason := odd(name, found):
+        return Skipped(printable(path), reason)
+    if not stat.S_ISREG(found.st_mode):
+        return Skipped(printable(path), "not a regular file")
+    return FoundTranscript(
+        path,
+        name.removesuffix(SUFFIX),
+        "subagent" if parent or name.startswith(AGENT_PREFIX) else "main",
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ino,
+        parent,
+    )
+
+
+def _subagents_of(fd: int, folder: str, session: str) -> Iterator[FoundTranscript | Skipped]:
+    base = f"{folder}/{session}"
+    try:
+        with open_folder(session, fd) as inner, open_folder("subagents", inner) as agents:
+            yield from _agents_below(agents, f"{base}/subagents", session, MAX_DEPTH)
+    except FileNotFoundError:
+        return  # no sub-agents: the usual case
+    except OSError as error:
+        yield Skipped(printable(base), why(error))
+
+
+def _agents_below(fd: int, base: str, session: str, depth: int) -> Iterator[FoundTranscript | Skipped]:
+    for entry in entries(fd, base):
+        if isinstance(entry, Skipped):
+            yield entry
+            continue
+        name, found = entry
+        if stat.S_ISDIR(found.st_mode) and depth > 0:
+            yield from _deeper(fd, f"{base}/{name}", name, session, depth)
+        elif name.startswith(AGENT_PREFIX) and name.endswith(SUFFIX):
+            yield _transcript(base, name, found, parent=session)
+
+
+def _deeper(fd: int, path: str, name: str, session: str, depth: int) -> Iterator[FoundTranscript | Skipped]:
+    try:
+        with open_folder(name, fd) as inner:
+            yield from _agents_below(inner, path, session, depth - 1)
+    except OSError as error:
+        yield Skipped(printable(path), why(error))
+
+
+def session_notes_in(folder: str) -> Iterator[FoundMemory | Skipped]:
+    """Notes that older versions kept per session; `path` is relative to the project folder."""
+    try:
+        with open_folder(folder) as fd:
+            for entry in entries(fd, folder):
+                if not isinstance(entry, Skipped) and stat.S_ISDIR(entry[1].st_mode):
+                    yield from _note(fd, entry[0])
+    except OSError as error:
+        yield Skipped(printable(folder), why(error))
+
+
+def _note(fd: int, session: str) -> Iterator[FoundMemory]:
+    # No notes is the usual case, and a link in their place is none of ours.
+    with (
+        suppress(OSError),
+        open_folder(session, fd) as inner,
+        open_folder(_NOTES, inner) as notes,
+    ):
+        st = os.stat("summary.md", dir_fd=notes, follow_symlinks=False)
+        if stat.S_ISREG(st.st_mode) and session.isprintable():
+            path = f"{session}/{_NOTES}/summary.md"
+            yield FoundMemory(path, "notes", st.st_size, st.st_mtime_ns, st.st_ino, st.st_mode, st.st_nlink)
+
+
+def cwd_of(paths: list[str]) -> str | None:
+    """The first working directory that these transcripts name, from the first 64 KB of at most five of them."""
+    for path in paths[:_PEEK_FILES]:
+        found = _first_cwd(path)
+        if found:
+            return found
+    return None
+
+
+def _first_cwd(path: str) -> str | None:
+    try:
+        head = read_small(path, _PEEK_BYTES)
+    except OSError:
+        return None
+    for line in head.split(b"\n"):
+        if b'"cwd"' not in line:
+            continue
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            where = _decode_where(line).cwd
+            if where and os.path.isabs(where) and "\0" not in where:
+                return where
+    return None
