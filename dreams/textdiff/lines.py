@@ -13,7 +13,7 @@ from cydifflib import SequenceMatcher
 
 # The matcher is quadratic when lines repeat. Above this many pairs a gap without a single unique common
 # line is shown as one replaced block.
-MAX_PAIRS: Final = 4_000_000
+MAX_PAIRS: Final = 1_000_000
 
 
 class Change(NamedTuple):

@@ -16,6 +16,7 @@ MIN_LENGTH: Final = 16
 # Reworded beyond this it is another statement; its numbers must be the same in any case.
 NEAR: Final = 0.9
 MAX_COMPARISONS: Final = 250_000
+COMPARED_LENGTH: Final = 1_000
 
 _LEAD: Final = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)*")
 
@@ -88,20 +89,21 @@ def _exact(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
 
 
 def _near(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
-    free = dict(enumerate(come))
+    """The likest arrival with the same numbers, for each departure in turn."""
+    by_numbers: defaultdict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
+    for number, line in enumerate(come):
+        by_numbers[_numbers(line.text)][number] = line.text[:COMPARED_LENGTH]
     for line in gone:
-        candidates = {
-            number: other.text
-            for number, other in free.items()
-            if other.place.hunk != line.place.hunk and _numbers(other.text) == _numbers(line.text)
-        }
+        free = by_numbers[_numbers(line.text)]
+        candidates = {n: text for n, text in free.items() if come[n].place.hunk != line.place.hunk}
         best = process.extractOne(
-            line.text, candidates, scorer=Indel.normalized_similarity, score_cutoff=NEAR
+            line.text[:COMPARED_LENGTH], candidates, scorer=Indel.normalized_similarity, score_cutoff=NEAR
         )
         if best:
             _, likeness, number = best
-            yield Move(line.place, free.pop(number).place, likeness)
+            del free[number]
+            yield Move(line.place, come[number].place, likeness)
 
 
-def _numbers(text: str) -> list[str]:
-    return re.findall(r"\d+", text)
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\d+", text))

@@ -17,6 +17,8 @@ SAME_ROW_ELSEWHERE: Final = 0.75
 ALMOST_THE_SAME: Final = 0.85
 # Above this many comparisons (about 250 × 250 units) only units at the same place are compared.
 MAX_COMPARISONS: Final = 60_000
+# Comparing is quadratic in length, and a unit is told by its first characters: one line of 500 KB took 6 s.
+COMPARED_LENGTH: Final = 1_000
 
 
 class _Side:
@@ -25,7 +27,7 @@ class _Side:
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.units = units(lines)
-        self.texts = ["".join(lines[unit.start : unit.end]) for unit in self.units]
+        self.texts = ["".join(lines[unit.start : unit.end])[:COMPARED_LENGTH] for unit in self.units]
         self._words: dict[int, list[str]] = {}
 
     def words(self, unit: int) -> list[str]:

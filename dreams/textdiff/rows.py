@@ -147,7 +147,7 @@ def _per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str
 
 def _clipped(spans: Sequence[Span], first: int, start: int, end: int) -> Iterator[Span]:
     for span in spans[first:]:
-        if span.start >= end:
+        if span.start >= end or start == end:
             return
         yield Span(max(span.start, start) - start, min(span.end, end) - start)
 

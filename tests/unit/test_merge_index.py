@@ -30,8 +30,8 @@ def test_any_text_at_all_is_merged_or_told_as_a_conflict_without_losing_an_added
         for part in (c.lines, c.ours.lines, c.theirs.lines, c.base.lines)
         for line in part
     }
-    added = (set(split_lines(ours)) | set(split_lines(theirs))) - set(split_lines(base))
-    assert {line.rstrip("\r\n") for line in added} <= told
+    before, here, there = ({x.rstrip("\r\n") for x in split_lines(text)} for text in triple)
+    assert (here | there) - before <= told
     merge.resolve(dict.fromkeys(range(len(merge.conflicts)), "both"))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.textdiff import HunkMismatchError, apply_hunks, fitted, hunks, split_lines
+from dreams.textdiff import HunkMismatchError, apply_hunks, fitted, hunks, line_end_of, split_lines
 from tests.unit.textdiff_strategies import pairs, texts, words
 
 
@@ -70,8 +70,8 @@ def test_an_edited_text_stands_in_the_place_of_its_hunk(pair, data, text):
     out = apply_hunks(base, found, {hunk.id: text + "\n"})
     head = "".join(source[: hunk.base_start])
     if head and not head.endswith("\n"):
-        head += "\n"
-    assert out == head + text + "\n" + "".join(source[hunk.base_end :]) or "\r\n" in base
+        head += line_end_of(source)
+    assert out == head + text + "\n" + "".join(source[hunk.base_end :])
 
 
 def test_an_edited_text_without_a_line_end_is_not_glued_to_the_next_line():
@@ -200,3 +200,8 @@ def test_thousands_of_lines_that_repeat_are_compared_within_bounds(count):
     base, new = "x\ny\n" * count, "z\n" + "y\nx\n" * count + "w\n"
     found = hunks(base, new)
     assert apply_hunks(base, found, {h.id: True for h in found}) == new
+
+
+def test_a_line_of_half_a_megabyte_is_still_one_changed_line():
+    base, new = "- " + "word " * 100_000 + "\n", "- " + "drow " * 100_000 + "\n"
+    assert [h.kind for h in hunks(base, new)] == ["remove", "add"]

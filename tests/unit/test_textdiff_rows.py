@@ -92,3 +92,8 @@ def test_lines_of_two_neighbouring_hunks_do_not_share_a_row():
         ("- port is 1", "- port is 2"),
         ("- host is a", "- host is b"),
     ]
+
+
+def test_an_empty_line_within_a_long_change_carries_no_mark():
+    found = rows("0\n", hunks("0\n", "\n\n\n"))
+    assert all(s.start < s.end <= len(r.text) for r in found for s in r.spans)
