@@ -1,0 +1,260 @@
+"""A process killed at any step leaves the state before or after, and the history works on."""
+
+import os
+import shutil
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dreams.history import HistoryBusy, HistoryStore, Meta
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+STEPS = [(os, "fsync"), (os, "replace"), (Path, "rename"), (Path, "unlink"), (os, "unlink"), (os, "mkdir")]
+SECRET = b"the word that leaked"
+
+
+def keep(store, text, day):
+    return store.commit(
+        {"a.md": text}, {"a.md": Meta(0o600, 1)}, f"Day {day}", {}, NOON + timedelta(days=day), "Ann"
+    )
+
+
+class Steps:
+    """Counts each durable step; just before the chosen one `act` happens."""
+
+    def __init__(self, patch, act, fatal=-1):
+        self.count, self.act, self.fatal = 0, act, fatal
+        for owner, name in STEPS:
+            patch.setattr(owner, name, self.wrapped(getattr(owner, name)))
+
+    def wrapped(self, real):
+        def step(*args, **kwargs):
+            self.at()
+            return real(*args, **kwargs)
+
+        return step
+
+    def at(self):
+        self.count += 1
+        if self.count == self.fatal:
+            self.act()
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_child(action, fatal):
+    """Run `action` in a forked child that dies at step `fatal`; whether it was killed."""
+    child = os.fork()
+    if child == 0:  # never returns into pytest
+        code = 1
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                Steps(patch, die, fatal)
+                action()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the child failed instead of being killed"
+    return os.WIFSIGNALED(status)
+
+
+def fresh(whole, path):
+    """A copy of a prepared history, so that each step is tried on the same one."""
+    shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(whole, path)
+
+
+def every_step(prepare, action, check):
+    """Kill `action` at its first step, at its second, and so on until it runs through."""
+    step = 0
+    killed = True
+    while killed:
+        step += 1
+        prepare(step)
+        killed = in_a_child(action, step)
+        check(step, killed)
+    assert step > 8, "the steps were not seen"
+
+
+def test_a_commit_killed_at_any_step_leaves_the_state_before_or_after(tmp_path):
+    path = tmp_path / "p.git"
+    with HistoryStore.open_or_create(path) as store:
+        keep(store, b"text 0", 0)
+    seen = set()
+
+    def prepare(step):
+        seen.clear()
+        with HistoryStore(path) as store:
+            seen.update(commit.id for commit in store.log(limit=1000))
+
+    def action():
+        with HistoryStore(path) as store:
+            keep(store, b"text %d" % len(seen), len(seen))
+
+    def check(step, killed):
+        with HistoryStore(path) as store:
+            store.recover()
+            assert store.verify() == []
+            ids = [commit.id for commit in store.log(limit=1000)]
+            assert seen <= set(ids)
+            assert len(ids) in (len(seen), len(seen) + 1)
+            if not killed:
+                assert store.read(store.versions("a.md")[0].sha256) == b"text %d" % len(seen)
+
+    every_step(prepare, action, check)
+
+
+def test_making_a_history_killed_at_any_step_leaves_none_or_a_whole_one(tmp_path):
+    path = tmp_path / "p.git"
+
+    def prepare(step):
+        if path.exists():
+            path.rename(tmp_path / f"old{step}")
+
+    def check(step, killed):
+        with HistoryStore.open_or_create(path) as store:
+            assert keep(store, b"text", 0)
+            assert store.verify() == []
+        assert not list(tmp_path.glob(".p.git*"))
+
+    every_step(prepare, lambda: HistoryStore.open_or_create(path).close(), check)
+
+
+def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
+    whole, path = tmp_path / "whole.git", tmp_path / "p.git"
+    with HistoryStore.open_or_create(whole) as store:
+        kept = store.put(b"evidence")
+        ids = [keep(store, b"text %d" % number, number).id for number in range(3)]
+
+    def action():
+        with HistoryStore(path) as store:
+            store.pack(max_packs=1)
+
+    def check(step, killed):
+        with HistoryStore(path) as store:
+            store.recover()
+            assert store.verify() == []
+            assert [commit.id for commit in store.log()] == ids[::-1]
+            assert store.read(kept) == b"evidence"
+
+    every_step(lambda step: fresh(whole, path), action, check)
+
+
+def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_path):
+    whole, path = tmp_path / "whole.git", tmp_path / "p.git"
+    with HistoryStore.open_or_create(whole) as store:
+        for day, text in enumerate((b"before", SECRET, b"after")):
+            keep(store, text, day)
+        old = store.versions("a.md")[1].sha256
+
+    def action():
+        with HistoryStore(path) as store:
+            store.purge([old], "leaked", "Ann", NOON)
+
+    def check(step, killed):
+        with HistoryStore(path) as store:
+            store.recover()
+            assert store.verify() == []
+            texts = [store.read(version.sha256) for version in store.versions("a.md")]
+            assert texts[0] == b"after"
+            assert texts[2] == b"before"
+            assert store.has(old) == (texts[1] == SECRET)
+            assert killed or texts[1].startswith(b"This text was removed")
+            assert store.recover() == []
+
+    every_step(lambda step: fresh(whole, path), action, check)
+
+
+def test_a_process_killed_at_any_moment_keeps_every_commit_it_reported(tmp_path):
+    path = tmp_path / "p.git"
+    with HistoryStore.open_or_create(path) as store:
+        keep(store, b"start", 0)
+    for round_ in range(4):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with HistoryStore(path) as store:
+                for number in range(10_000):
+                    made = keep(store, b"%d %d" % (round_, number), number)
+                    os.write(writer, made.id.encode())
+            os._exit(0)
+        os.close(writer)
+        time.sleep(0.03 + round_ * 0.017)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with os.fdopen(reader, "rb") as reported:
+            ids = reported.read().decode()
+        with HistoryStore(path) as store:
+            store.recover()
+            assert store.verify() == []
+            line = {commit.id for commit in store.log(limit=100_000)}
+            assert {ids[at : at + 40] for at in range(0, len(ids) // 40 * 40, 40)} <= line
+            store.pack()
+
+
+def test_a_stale_ref_lock_is_named_and_removed_only_by_recover(tmp_path):
+    with HistoryStore.open_or_create(tmp_path / "p.git") as store:
+        keep(store, b"one", 0)
+        stale = store.path / "refs/heads/main.lock"
+        stale.touch()
+        with pytest.raises(HistoryBusy, match="run recover"):
+            keep(store, b"two", 1)
+        assert stale.exists()
+        assert any("refs/heads/main.lock" in line for line in store.recover())
+        assert keep(store, b"two", 1)
+
+
+def test_a_writer_waits_for_another_and_then_says_who_is_in_the_way(tmp_path, monkeypatch):
+    monkeypatch.setattr("dreams.history.durable.LOCK_SECONDS", 0.05)
+    with HistoryStore.open_or_create(tmp_path / "p.git") as store:
+        release, held = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            with HistoryStore(store.path) as other, other._repo.lock():
+                os.write(held[1], b"x")
+                os.read(release[0], 1)
+            os._exit(0)
+        os.read(held[0], 1)
+        with pytest.raises(HistoryBusy, match="another process"):
+            keep(store, b"one", 0)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert keep(store, b"one", 0)  # the kernel let go of the dead one's lock
+        for end in (*release, *held):
+            os.close(end)
+
+
+def test_a_disk_error_at_any_step_is_reported_and_a_retry_keeps_the_text(tmp_path):
+    whole, path = tmp_path / "whole.git", tmp_path / "p.git"
+    with HistoryStore.open_or_create(whole) as store:
+        keep(store, b"first", 0)
+    reached, step = True, 0
+
+    def fail():
+        raise OSError(28, "No space left on device")
+
+    while reached:
+        step += 1
+        fresh(whole, path)
+        failed = False
+        with HistoryStore(path) as store, pytest.MonkeyPatch.context() as patch:
+            steps = Steps(patch, fail, step)
+            try:
+                keep(store, b"second", 1)
+            except OSError:
+                failed = True
+            reached = steps.count >= step
+        with HistoryStore(path) as store:
+            assert store.verify() == []
+            store.recover()
+            assert not list(path.rglob("*.unfinished"))
+            assert (keep(store, b"second", 1) is not None) == failed
+            assert [store.read(version.sha256) for version in store.versions("a.md")] == [b"second", b"first"]
+            assert store.verify() == []
+    assert step > 8

@@ -1,0 +1,186 @@
+"""One flipped bit is found and named; an export restores elsewhere, a damaged one leaves nothing behind."""
+
+import shutil
+import subprocess
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from dulwich.objects import Blob
+from dulwich.repo import Repo
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.history import HistoryDamaged, HistoryError, HistoryStore, Meta
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def fill(store):
+    for day, text in enumerate((b"first " * 40, b"second " * 40)):
+        files = {"notes/a.md": text, "b.md": b"same"}
+        store.commit(
+            files, dict.fromkeys(files, Meta(0o644, 3)), f"Day {day}", {}, NOON + timedelta(days=day), "Ann"
+        )
+    store.put(b"evidence")
+
+
+@pytest.fixture
+def store(tmp_path):
+    with HistoryStore.open_or_create(tmp_path / "p.git") as opened:
+        fill(opened)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A packed history and its export, to be copied and damaged."""
+    folder = tmp_path_factory.mktemp("whole")
+    with HistoryStore.open_or_create(folder / "p.git") as store:
+        fill(store)
+        store.pack(max_packs=1)
+        store.export(folder / "p.bundle")
+    return folder
+
+
+def flip(file, bit):
+    raw = bytearray(file.read_bytes())
+    raw[bit // 8 % len(raw)] ^= 1 << bit % 8
+    file.chmod(0o600)
+    file.write_bytes(raw)
+
+
+def make_loose(store):
+    """What `git unpack-objects` would do: every object in a file of its own."""
+    with Repo(str(store.path)) as repo:
+        objects = [repo.object_store[oid] for oid in repo.object_store]
+        for pack in store.path.glob("objects/pack/*"):
+            pack.unlink()
+        for obj in objects:
+            repo.object_store.add_object(obj)
+
+
+def object_file(store, text):
+    name = Blob.from_string(text).id.decode()
+    return store.path / "objects" / name[:2] / name[2:]
+
+
+def test_a_whole_history_has_no_problems(store):
+    assert store.verify() == []
+    make_loose(store)
+    assert store.verify() == []
+
+
+@settings(max_examples=80, deadline=None)
+@given(bit=st.integers(0, 1 << 20), index=st.booleans())
+def test_one_flipped_bit_anywhere_in_a_pack_or_its_index_is_found(whole, tmp_path_factory, bit, index):
+    copy = tmp_path_factory.mktemp("flipped") / "p.git"
+    shutil.copytree(whole / "p.git", copy)
+    [file] = copy.glob("objects/pack/*.idx" if index else "objects/pack/*.pack")
+    flip(file, bit)
+    with HistoryStore(copy) as store:
+        assert any(file.stem in problem.what for problem in store.verify())
+
+
+def test_one_flipped_bit_in_a_loose_text_is_found_and_its_path_and_state_are_named(store):
+    make_loose(store)
+    flip(object_file(store, b"first " * 40), 8 * 20)
+    problems = store.verify()
+    assert any(str(object_file(store, b"first " * 40)) == problem.where for problem in problems)
+    [named] = [problem for problem in problems if "'notes/a.md'" in problem.what]
+    assert "2026-05-01" in named.where
+    assert "export" in named.remedy
+
+
+def test_a_missing_text_is_found_and_named(store):
+    make_loose(store)
+    object_file(store, b"same").unlink()
+    [problem] = store.verify()
+    assert problem.what.startswith("'b.md' is missing")
+
+
+def test_a_missing_text_that_is_in_no_state_is_found_too(store):
+    make_loose(store)
+    object_file(store, b"evidence").unlink()
+    [problem] = store.verify()
+    assert "a kept text is missing" in problem.what
+
+
+def test_every_loose_object_that_is_missing_is_found(store):
+    store.pack(max_packs=1)  # drops what is superseded, so that all that is left is needed
+    make_loose(store)
+    needed = list(store.path.glob("objects/??/*"))
+    found = 0
+    for path in needed:
+        aside = path.rename(path.with_suffix(".aside"))
+        found += bool(store.verify())
+        aside.rename(path)
+    assert found == len(needed) > 10
+    assert store.verify() == []
+
+
+def test_reading_a_damaged_text_fails_instead_of_giving_wrong_bytes(store):
+    make_loose(store)
+    flip(object_file(store, b"same"), 8 * 8)
+    sha256 = store.tree_at(NOON)["b.md"]
+    with pytest.raises(HistoryDamaged):
+        store.read(sha256)
+
+
+def test_a_repack_removes_nothing_while_something_cannot_be_read(store):
+    make_loose(store)
+    flip(object_file(store, b"same"), 8 * 8)
+    before = sorted(store.path.rglob("objects/??/*"))
+    with pytest.raises(HistoryDamaged):
+        store.pack(max_loose=1)
+    assert sorted(store.path.rglob("objects/??/*")) == before
+
+
+def test_an_export_restores_elsewhere_without_anything_else(store, tmp_path):
+    store.export(tmp_path / "out.bundle")
+    assert (tmp_path / "out.bundle").stat().st_mode & 0o777 == 0o600
+    states = {commit.id: store.restore_manifest(commit.id) for commit in store.log()}
+    shutil.rmtree(store.path)
+    with HistoryStore.import_bundle(tmp_path / "else" / "q.git", tmp_path / "out.bundle") as copy:
+        assert {commit.id: copy.restore_manifest(commit.id) for commit in copy.log()} == states
+        assert copy.read(copy.tree_at(NOON)["notes/a.md"]) == b"first " * 40
+        assert copy.verify() == []
+        assert copy.commit({"b.md": b"on"}, {}, "goes on", {}, NOON + timedelta(days=9), "Ann")
+
+
+def test_ordinary_git_clones_an_export(store, tmp_path):
+    store.export(tmp_path / "out.bundle")
+    subprocess.run(
+        ["git", "clone", "-q", "out.bundle", "copy"], cwd=tmp_path, check=True, capture_output=True
+    )
+    assert (tmp_path / "copy/memory/notes/a.md").read_bytes() == b"second " * 40
+
+
+def test_a_history_without_versions_says_that_there_is_nothing_to_export(tmp_path):
+    with HistoryStore.open_or_create(tmp_path / "p.git") as empty:
+        with pytest.raises(HistoryError, match="nothing to export"):
+            empty.export(tmp_path / "out.bundle")
+        assert not (tmp_path / "out.bundle").exists()
+
+
+def test_an_import_never_replaces_a_history_that_holds_something(store, tmp_path):
+    store.export(tmp_path / "out.bundle")
+    with pytest.raises(HistoryError, match="already holds a history"):
+        HistoryStore.import_bundle(store.path, tmp_path / "out.bundle")
+    assert len(store.log()) == 2
+    HistoryStore.open_or_create(tmp_path / "empty.git").close()
+    with HistoryStore.import_bundle(tmp_path / "empty.git", tmp_path / "out.bundle") as copy:
+        assert copy.log() == store.log()
+
+
+@settings(max_examples=60, deadline=None)
+@given(bit=st.integers(0, 1 << 20), cut=st.booleans())
+def test_a_damaged_export_is_refused_and_leaves_nothing_behind(whole, tmp_path_factory, bit, cut):
+    folder = tmp_path_factory.mktemp("damaged")
+    file = folder / "x.bundle"
+    raw = (whole / "p.bundle").read_bytes()
+    file.write_bytes(raw[: bit % len(raw)] if cut else raw)
+    if not cut:
+        flip(file, bit)
+    with pytest.raises(HistoryError, match="no whole export"):
+        HistoryStore.import_bundle(folder / "q.git", file)
+    assert not [path for path in folder.iterdir() if path.name not in ("x.bundle", ".building.flock")]
