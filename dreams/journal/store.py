@@ -154,7 +154,17 @@ def begin(system: System, journal_dir: Path, plan_id: str) -> Journal:
     earlier = attempts(journal_dir, plan_id)
     number = int(earlier[-1].name.rpartition(".")[2]) + 1 if earlier else 1
     path = journal_dir / f"{plan_id}.{number}"
-    folder = os.open(journal_dir, _DIR)
+    try:
+        _make_folders(system, path)
+        return Journal(system, path)
+    except OSError:
+        if path.exists():
+            discard(path)
+        raise
+
+
+def _make_folders(system: System, path: Path) -> None:
+    folder = os.open(path.parent, _DIR)
     try:
         system.mkdir(folder, path.name, 0o700)
         inner = os.open(path.name, _DIR, dir_fd=folder)
@@ -165,7 +175,6 @@ def begin(system: System, journal_dir: Path, plan_id: str) -> Journal:
         system.fsync_dir(folder, path.name)
     finally:
         os.close(folder)
-    return Journal(system, path)
 
 
 def discard(path: Path) -> None:

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from dreams.journal import inverse, list_journals, read_text, recover, run
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan, quick_fsync
 
+__all__ = ["quick_fsync"]
+
+pytestmark = pytest.mark.usefixtures("quick_fsync")
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 
 
