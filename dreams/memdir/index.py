@@ -93,19 +93,23 @@ class Index:
         return 0, 0
 
     def _append_point(self, start: int, stop: int) -> tuple[int, IndexRow | None]:
-        """The line to insert before, and the row whose style to follow."""
+        """The line to insert before, and the row whose style to follow: a memory's, not nested if there is one."""
         at = stop
         while at > start and not self.lines[at - 2].strip():
             at -= 1
-        inside = [row for row in self.rows if start <= row.line_no < stop and row.form != "table"]
-        anywhere = inside or [row for row in self.rows if row.form != "table"]
-        return at, anywhere[-1] if anywhere else None
+        pointers = [row for row in self.rows if row.is_memory_target and row.form != "table"]
+        inside = [row for row in pointers if start <= row.line_no < stop]
+        shallow = [row for row in inside or pointers if not row.indent]
+        chosen = shallow or inside or pointers
+        return at, chosen[-1] if chosen else None
 
     def _spaced(self, row: str, at: int, neighbour: IndexRow | None) -> list[str]:
         """The row, parted by blank lines from what is no list, unless the index writes rows right below headings."""
         before = self.lines[at - 2] if at > 1 else ""
         after = self.lines[at - 1] if at <= len(self.lines) else ""
-        follows_item = bool(neighbour and neighbour.end_line_no == at - 1) or bool(ITEM.match(before))
+        follows_item = any(row.end_line_no == at - 1 for row in self.rows if row.form != "table") or bool(
+            ITEM.match(before)
+        )
         tight = neighbour is not None and self._is_below_heading(neighbour)
         opened = [] if follows_item or not before.strip() or (tight and HEADING.match(before)) else [""]
         closed = [""] if after.strip() and not ITEM.match(after) else []

@@ -109,8 +109,11 @@ def counted_from(text: str) -> int:
 
 def headings(text: str) -> Iterator[tuple[int, int, str]]:
     """Line number, level and title of each heading."""
-    originals = split_lines(text)
-    for number, masked in enumerate(split_lines(visible(text)), 1):
+    yield from _headings(split_lines(text), split_lines(visible(text)))
+
+
+def _headings(originals: list[str], masked_lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    for number, masked in enumerate(masked_lines, 1):
         match = HEADING.fullmatch(strip_end(masked))
         if match:
             yield number, len(match["level"]), strip_end(originals[number - 1])[slice(*match.span("title"))]
@@ -119,7 +122,7 @@ def headings(text: str) -> Iterator[tuple[int, int, str]]:
 def rows_of(text: str) -> Iterator[IndexRow]:
     """List items and table rows with a link, and items that start with a file name, in order."""
     originals, masked_lines = split_lines(text), split_lines(visible(text))
-    titles = {number: title for number, _, title in headings(text)}
+    titles = {number: title for number, _, title in _headings(originals, masked_lines)}
     heading: str | None = None
     for number, masked in enumerate(masked_lines, 1):
         heading = titles.get(number, heading)

@@ -120,6 +120,13 @@ def test_a_new_row_takes_the_style_of_its_neighbours():
     assert numbered.appended("B", "b.md", "y").text == "1. [A](a.md) — x\n2. [B](b.md) — y\n"
 
 
+def test_a_new_row_follows_no_nested_row_and_no_row_about_code():
+    text = "- [A](a.md): x\n  - [B](b.md): y\n- `src/c.py` → z\n"
+    assert parse_index(text).appended("N", "n.md", "w").text == text + "- [N](n.md): w\n"
+    nested = "- [A](a.md): x\n  - [B](b.md): y\n    and more\n"
+    assert parse_index(nested).appended("N", "n.md", "w").text == nested + "- [N](n.md): w\n"
+
+
 def test_a_missing_heading_is_added():
     assert parse_index(INDEX).appended("C", "c.md", "x", heading="New").text == (
         INDEX + "\r\n\r\n## New\r\n* [C](c.md): x"
