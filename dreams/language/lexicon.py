@@ -1,0 +1,153 @@
+"""What words mean when two statements are compared: filler, abbreviations, synonyms, opposites. General English of software.
+
+All keys are stems (`words.stem`). Groups are small on purpose: two words stand together only if one can replace the other in a
+note without a reader acting differently.
+"""
+
+from __future__ import annotations
+
+from dreams.language.words import stem
+
+_FILLER = """
+a an the this that these those it its itself they them their there here he she his her we us our you your i me my
+is are was were be been being am do does did doing done has have had having will would shall should must can could may might
+and or so then also too as of to in on at by for with into onto from about via per within
+which who whom whose what how why where when while whether
+user users please just really very quite simply basically actually currently now already still any some all both each
+always ever need needs want wants let lets get gets got make sure ensure
+"""
+_GENERIC = """
+project code codebase work task thing stuff way part case item relevant current existing new general various several other
+note fact info detail context overview description status rule preference prefer file style pattern key important specific
+"""
+_ABBREVIATIONS = """
+dir=directory dirs=directory folder=directory folders=directory repo=repository repos=repository config=configuration
+configs=configuration configure=configuration configured=configuration settings=configuration setting=configuration
+db=database dbs=database env=environment envs=environment dev=development prod=production doc=documentation
+docs=documentation document=documentation auth=authentication arg=argument args=argument param=parameter params=parameter dep=dependency
+deps=dependency impl=implementation implement=implementation msg=message msgs=message app=application apps=application
+fn=function func=function funcs=function var=variable vars=variable pkg=package pkgs=package js=javascript ts=typescript
+py=python k8s=kubernetes postgres=postgresql pg=postgresql info=information lib=library libs=library cmd=command
+cmds=command err=error creds=credential prefs=preference perf=performance spec=specification specs=specification
+min=minimum max=maximum temp=temporary tmp=temporary ref=reference refs=reference id=identifier ids=identifier
+mins=minute sec=second secs=second hr=hour hrs=hour num=number img=image btn=button nav=navigation infra=infrastructure
+org=organization orgs=organization gh=github stdlib=standard-library ui=interface frontend=front-end e2e=end-to-end
+vs=versus os=operating-system init=initialization sync=synchronization tz=timezone prs=pr
+"""
+_SYNONYMS = """
+use utilize employ
+run execute invoke launch
+check verify confirm validate
+remove delete erase
+exclude omit skip filter
+store save persist
+work task job
+finish complete done
+start begin
+fix repair
+fail break
+large big
+fast quick rapid
+show display
+build compile
+choose select pick
+require need
+avoid never
+picture image
+error exception
+comment remark
+bug defect
+instead rather
+reply answer respond response
+concise short brief terse
+knowledge memory
+"""
+# One of a pair on each side, and not the other, turns a statement round.
+_OPPOSITES = """
+before after|enable disable|enabled disabled|on off|always never|allow deny|allow forbid|allow block|allowed forbidden|
+include exclude|add remove|create delete|start stop|open close|opened closed|push pull|upload download|increase decrease|
+raise lower|up down|left right|first last|min max|minimum maximum|read write|import export|client server|frontend backend|
+public private|internal external|input output|request response|sync async|synchronous asynchronous|upgrade downgrade|
+encrypt decrypt|lock unlock|show hide|true false|yes no|success failure|pass fail|more less|most least|many few|above below|
+with without|required optional|must may|mutable immutable|online offline|old new|oldest newest|earlier later|lock release|
+merge rebase|tabs spaces|manual automatic|manually automatically|light dark|top bottom|ascending descending|asc desc|accept reject|
+approve reject|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
+horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
+likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
+faster slower|higher lower|greater smaller|larger smaller|inline external|dynamic static|ephemeral persistent|
+temporary permanent|stateful stateless|eager lazy|serial parallel|sequential parallel|unit integration|english german|
+singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|null undefined|get set|get post|post put|
+horizontally vertically|https http|stdout stderr|encode decode|serialize deserialize|subscribe unsubscribe|
+active inactive|deprecated supported|known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
+"""
+ENVIRONMENTS = {
+    "prod": "production", "production": "production", "staging": "staging", "stage": "staging", "sandbox": "sandbox",
+    "canary": "canary", "qa": "qa", "uat": "uat", "preview": "preview", "preprod": "preprod", "demo": "demo", "dev": "dev",
+}  # fmt: skip
+DAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "  # noqa: SIM905 - a word list
+    "september october november december today yesterday tomorrow".split()
+)
+CONDITIONS = frozenset({"only", "unless", "except", "until", "if", "exclusively", "solely"})
+# When a thing holds: not yet, no longer, or at all.
+STATUSES = frozenset(
+    "deprecated obsolete superseded outdated abandoned planned planning plan pending todo wip blocked beta experimental "  # noqa: SIM905 - a word list
+    "yet formerly previously anymore former legacy old older will going soon upcoming was were partially partly rarely "
+    "seldom almost maybe perhaps probably unclear".split()
+)
+# Phrases of more words, as one.
+PHRASES = {
+    "filter out": "exclude", "filtered out": "exclude", "leave out": "exclude", "left out": "exclude",
+    "get rid of": "remove", "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
+    "pull request": "pr", "pull requests": "prs", "work in progress": "wip", "command line": "cli", "set up": "setup",
+    "log in": "login", "clean up": "cleanup", "unit test": "unittest", "do not": "don't", "does not": "doesn't",
+    "is not": "isn't", "can not": "cannot", "rather than": "not", "instead of": "instead", "as well as": "and",
+    "environment variable": "env-var", "environment variables": "env-var", "env var": "env-var", "env vars": "env-var",
+    "at all times": "always", "each time": "always", "under no circumstances": "never", "in order to": "to",
+    "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
+}  # fmt: skip
+STEPS = frozenset({"first", "then", "afterwards", "finally", "next"})
+STRONG = frozenset({"must", "always", "never", "shall", "required", "mandatory"})
+WEAK = frozenset(
+    {"may", "might", "can", "could", "optional", "optionally", "sometimes", "usually", "occasionally"}
+)
+NEGATIONS = frozenset(
+    "no not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
+)
+NUMBER_WORDS = {
+    name: str(number)
+    for number, name in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905 - a word list
+        start=2,
+    )
+} | {"twice": "2", "thrice": "3", "dozen": "12", "half": "0.5", "hundred": "100", "thousand": "1000"}
+UNITS = {
+    "ms": "millisecond", "s": "second", "sec": "second", "secs": "second", "m": "minute", "min": "minute", "mins": "minute",
+    "h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "w": "week", "kb": "kilobyte", "mb": "megabyte", "gb": "gigabyte",
+    "tb": "terabyte", "px": "pixel", "%": "percent",
+}  # fmt: skip
+
+
+def _pairs(table: str) -> frozenset[tuple[str, str]]:
+    found = set()
+    for entry in table.replace("\n", "").split("|"):
+        one, other = entry.split()
+        found |= {(one, other), (other, one), (stem(one), stem(other)), (stem(other), stem(one))}
+    return frozenset(found)
+
+
+def _synonyms() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for entry in _ABBREVIATIONS.split():
+        short, long = entry.split("=")
+        table[short] = table[stem(short)] = stem(long)
+    for line in _SYNONYMS.strip().splitlines():
+        group = [stem(word) for word in line.split()]
+        table.update({word: table.get(group[0], group[0]) for word in group})
+    return table
+
+
+FILLER = frozenset(_FILLER.split())
+GENERIC = frozenset(stem(word) for word in _GENERIC.split())
+SYNONYMS = _synonyms()
+OPPOSITES = _pairs(_OPPOSITES)

@@ -1,0 +1,218 @@
+"""One statement taken apart for comparing: weighted words, and what must agree before words count. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from dreams.language import lexicon
+from dreams.language.words import Token, code_spans, stem, tokens
+
+_LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
+_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,200}\|)?([^\]\n]{0,200})\]\]")
+_MARKS = re.compile(r"^\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|~~")
+_CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b")
+_NEGATION = re.compile(r"n['’]t$", re.IGNORECASE)
+_UNIT = re.compile(r"^([#$€£]?[\d.]+)\s?([a-zA-Z%]*)$")
+_LABEL = re.compile(r"[^.,;:()\n—–]{1,60}(?::\s|\s[—–-]\s)")
+_CONNECTORS = frozenset(
+    "over before after to from than instead not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
+    "imports triggers requires uses use overrides owns blocks beats precedes follows on for".split()
+)
+_PHRASE = re.compile(
+    r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"\s*(?:->|→|=>|⇒)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One word that carries meaning: `word` is its stem or canonical form, `clause` the clause it stands in."""
+
+    word: str
+    weight: float
+    anchor: bool
+    clause: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text as compared; all sets hold canonical forms."""
+
+    text: str
+    items: tuple[Item, ...]
+    weights: dict[str, float]
+    numbers: frozenset[str]
+    codes: frozenset[str]
+    names: frozenset[tuple[int, str]]  # (clause, name)
+    labelled: bool
+    spans: tuple[str, ...]  # inline code of more than one word
+    raw: frozenset[str]
+    negations: tuple[tuple[int, frozenset[str]], ...]  # (clause, the next words that carry meaning)
+    marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
+    sides: dict[str, tuple[frozenset[str], frozenset[str]]]
+
+    @functools.cached_property
+    def weight(self) -> float:
+        return sum(self.weights.values())
+
+    @property
+    def environments(self) -> frozenset[str]:
+        return frozenset(lexicon.ENVIRONMENTS[word] for word in self.raw if word in lexicon.ENVIRONMENTS)
+
+    @property
+    def days(self) -> frozenset[str]:
+        return self.raw & lexicon.DAYS
+
+    def touched(self, other: Statement) -> set[int]:
+        """The clauses that have a word of `other`."""
+        return {item.clause for item in self.items if item.word in other.weights}
+
+    def named(self, other: Statement) -> set[str]:
+        """Names that `other` lacks. A label in front ("OS and tooling: ...") only says what kind of note it is."""
+        label = 0 if self.labelled and 0 not in self.touched(other) else -1
+        return {name for clause, name in self.names if name not in other.weights and clause != label}
+
+    def marks(self, other: Statement) -> set[str]:
+        """Conditions and states in clauses that have to do with `other`."""
+        touched = self.touched(other)
+        return {word for clause, word in self.marked if clause in touched}
+
+    def negated(self, other: Statement) -> list[frozenset[str]]:
+        """For each denial in clauses that have to do with `other`, the words denied."""
+        touched = self.touched(other)
+        return [words for clause, words in self.negations if clause in touched]
+
+
+def plain(text: str) -> str:
+    """Lower case, single spaces, without list marks, emphasis, link targets, quotes, and punctuation at the end of words."""
+    text = _unmarked(text).replace("`", "").lower()
+    text = re.sub(r"[\"'“”‘’«»]", "", text)
+    text = re.sub(r"\s[—–-]+\s|[.,;:!?]+(?=\s|$)", " ", text)
+    return " ".join(text.split())
+
+
+def _unmarked(text: str) -> str:
+    text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
+    return _EMPHASIS.sub("", _MARKS.sub("", text))
+
+
+@functools.lru_cache(maxsize=20_000)
+def statement(text: str) -> Statement:
+    """A text taken apart. Cached: a text is compared with many others."""
+    bare = _PHRASE.sub(
+        lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())], _ARROW.sub(" to ", _unmarked(text))
+    )
+    builder = _Builder()
+    cuts = [match.start() for match in _CLAUSE.finditer(bare)]
+    clause, opening = 0, True
+    for token in tokens(bare.replace("`", " ")):
+        while clause < len(cuts) and cuts[clause] <= token.start:
+            clause += 1
+            opening = True
+        builder.add(token, clause, opening)
+        opening = False
+    return builder.built(text)
+
+
+class _Builder:
+    """Collects the parts of a statement, token by token."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.numbers: set[str] = set()
+        self.codes: set[str] = set()
+        self.names: set[tuple[int, str]] = set()
+        self.raw: set[str] = set()
+        self.marked: list[tuple[int, str]] = []
+        self.denials: list[tuple[int, int]] = []  # (clause, items before it)
+        self.connectors: list[tuple[str, int]] = []
+
+    def add(self, token: Token, clause: int, opening: bool) -> None:
+        if token.kind in {"number", "version", "date"}:
+            self._number(token.text, clause)
+        elif token.kind in {"path", "url", "identifier"}:
+            self._code(token, clause)
+        else:
+            self._word(token.text, clause, opening)
+
+    def _put(self, word: str, weight: float, clause: int, *, anchor: bool = False) -> None:
+        self.items.append(Item(word, weight, anchor, clause))
+
+    def _number(self, text: str, clause: int) -> None:
+        match = _UNIT.match(text.replace(",", "").replace("_", ""))
+        value = (match[1] if match else text).lower().removeprefix("v")
+        self.numbers.add(value)
+        self._put(value, 2.0, clause, anchor=True)
+        unit = match[2].lower() if match else ""
+        if unit:
+            word = lexicon.UNITS.get(unit, unit)
+            self.raw.add(word)
+            self._put(stem(word), 1.5, clause)
+
+    def _code(self, token: Token, clause: int) -> None:
+        text = token.text.rstrip("/.:,").removeprefix("./") or token.text
+        word = text.lower().removesuffix("'s")
+        canonical = lexicon.SYNONYMS.get(word, word)
+        self.raw.add(word)
+        self._put(canonical, 2.0, clause, anchor=True)
+        if re.fullmatch(
+            r"[A-Z][a-z]+[A-Za-z]*|[A-Z]{2,}s?", text
+        ):  # GitHub, PostgreSQL: a name as people write it
+            self.names.add((clause, canonical))
+        else:
+            self.codes.add(canonical)
+
+    def _word(self, text: str, clause: int, opening: bool) -> None:
+        low = text.lower().replace("’", "'")
+        if low in lexicon.NEGATIONS or _NEGATION.search(low):
+            self.denials.append((clause, len(self.items)))
+        if low in _CONNECTORS:
+            self.connectors.append((low, len(self.items)))
+        if low in lexicon.CONDITIONS or low in lexicon.STATUSES:
+            self.marked.append((clause, low))
+        bare = low.removesuffix("'s")
+        self.raw |= {bare, stem(bare)}
+        if bare in lexicon.NUMBER_WORDS:
+            self._number(lexicon.NUMBER_WORDS[bare], clause)
+        elif bare not in lexicon.FILLER and bare not in lexicon.NEGATIONS and not _NEGATION.search(low):
+            self._meaning(text, bare, clause, opening)
+
+    def _meaning(self, text: str, bare: str, clause: int, opening: bool) -> None:
+        stemmed = stem(bare)
+        word = lexicon.SYNONYMS.get(bare, lexicon.SYNONYMS.get(stemmed, stemmed))
+        shouted = len(text) > 1 and text.isupper()
+        named = (text[0].isupper() and not opening) or shouted
+        if named and bare not in lexicon.DAYS:
+            self.names.add((clause, word))
+        weight = 0.5 if word in lexicon.GENERIC else 1.5 if named else 1.0 + 0.05 * min(len(bare), 8)
+        self._put(word, weight, clause, anchor=named)
+
+    def built(self, text: str) -> Statement:
+        weights: dict[str, float] = {}
+        for item in self.items:
+            weights[item.word] = max(item.weight, weights.get(item.word, 0.0))
+        return Statement(
+            text,
+            tuple(self.items),
+            weights,
+            frozenset(self.numbers),
+            frozenset(self.codes),
+            frozenset(self.names),
+            bool(_LABEL.match(_unmarked(text))),
+            tuple(plain(text[start:end]) for start, end in code_spans(text) if " " in text[start:end]),
+            frozenset(self.raw),
+            tuple((clause, self._denied(clause, at)) for clause, at in self.denials),
+            tuple(self.marked),
+            {word: self._sides(at) for word, at in self.connectors},
+        )
+
+    def _denied(self, clause: int, at: int) -> frozenset[str]:
+        return frozenset(item.word for item in self.items[at : at + 3] if item.clause == clause)
+
+    def _sides(self, at: int) -> tuple[frozenset[str], frozenset[str]]:
+        left, right = self.items[max(0, at - 2) : at], self.items[at : at + 2]
+        return frozenset(i.word for i in left), frozenset(i.word for i in right)

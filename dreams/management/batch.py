@@ -1,0 +1,50 @@
+"""JSON lines in, JSON lines out: how every `--batch` command answers. No Django, no database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import BinaryIO, TextIO
+
+Row = dict[str, object]
+LONGEST = 8 * 1024 * 1024  # bytes of one line; what is longer is answered by an error and skipped
+
+
+def answer(lines: BinaryIO, out: TextIO, reply: Callable[[Row], Row]) -> None:
+    """One answer for each line that is not blank, in order, as soon as it is read.
+
+    A line that is no JSON object, or that `reply` refuses by ValueError, is answered by {"error": why}; the next ones
+    go on.
+    """
+    for number, line in enumerate(_lines(lines), start=1):
+        if line.strip():
+            out.write(json.dumps(_answer(number, line, reply)) + "\n")
+            out.flush()
+
+
+def _lines(lines: BinaryIO) -> Iterable[bytes]:
+    while line := lines.readline(LONGEST + 1):
+        rest = line
+        while len(rest) > LONGEST and not rest.endswith(b"\n"):
+            rest = lines.readline(LONGEST + 1)
+        yield line
+
+
+def _answer(number: int, line: bytes, reply: Callable[[Row], Row]) -> Row:
+    if len(line) > LONGEST:
+        return {"error": f"line {number}: longer than {LONGEST} bytes"}
+    try:
+        row = json.loads(line)
+        if not isinstance(row, dict):
+            return {"error": f"line {number}: not a JSON object"}
+        return reply(row)
+    except (ValueError, RecursionError) as error:
+        return {"error": f"line {number}: {error}"}
+
+
+def text_of(row: Row, key: str) -> str:
+    """The string under `key`; ValueError if it is missing or something else."""
+    value = row.get(key)
+    if not isinstance(value, str):
+        raise ValueError(f"{key!r} must be a string")
+    return value

@@ -1,0 +1,34 @@
+"""`resolve_dates --batch`, run as people run it."""
+
+import json
+from pathlib import Path
+
+from tests.pipeline.batches import run_batch
+
+
+def test_each_line_gets_its_spans_and_its_rewritten_text_in_order(tmp_path: Path) -> None:
+    first, second = run_batch(
+        tmp_path,
+        "resolve_dates",
+        json.dumps({"text": "🎉 deployed yesterday", "reference_date": "2026-03-04"}),
+        json.dumps({"text": "it changed recently", "reference_date": "2026-03-04T10:00:00+01:00"}),
+    )
+    assert first == {
+        "spans": [{"start": 11, "end": 20, "text": "yesterday", "iso": "2026-03-03", "granularity": "day"}],
+        "rewritten": "🎉 deployed on 2026-03-03",
+    }
+    assert second == {"spans": [], "rewritten": "it changed recently"}
+
+
+def test_a_bad_line_is_answered_by_an_error_and_the_next_goes_on(tmp_path: Path) -> None:
+    rows = run_batch(
+        tmp_path,
+        "resolve_dates",
+        "{half",
+        "[1]",
+        '{"text": 3, "reference_date": "2026-03-04"}',
+        '{"text": "today", "reference_date": "soon"}',
+        '{"text": "today", "reference_date": "2026-03-04"}',
+    )
+    assert ["error" in row for row in rows] == [True, True, True, True, False]
+    assert "reference_date" in rows[3]["error"]
