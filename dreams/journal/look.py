@@ -11,11 +11,10 @@ from typing import Literal
 from dreams.manifest import read_xattrs
 from dreams.safefs import Root, SafeFsError, kind_of
 
-from .plan import DirState, FileState, sha256_of
+from .plan import FILE_LIMIT, DirState, FileState, sha256_of
 from .records import Task
 from .system import System
 
-FILE_LIMIT = 64 * 1024 * 1024
 Who = Literal["absent", "ours", "old", "other"]
 
 

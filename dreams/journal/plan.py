@@ -10,6 +10,7 @@ from typing import Literal
 
 from dreams.safefs import UnsafePath, split
 
+FILE_LIMIT = 64 * 1024 * 1024  # bytes; a memory is a few kilobytes, and old and new texts are held in memory
 Status = Literal["applied", "conflict", "failed", "dry_run"]
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -144,6 +145,8 @@ def check_plan(plan: Plan) -> None:
     for op in plan.ops:
         if op.expected is None and op.data is None:
             raise BadPlan(f"{op.path!r} is to be absent before and after; leave it out")
+        if op.data is not None and len(op.data) > FILE_LIMIT:
+            raise BadPlan(f"{op.path!r} would be larger than {FILE_LIMIT:,} bytes")
     for rel in (*plan.make_dirs, *plan.remove_dirs, *plan.dir_states):
         check_dir(rel)
 

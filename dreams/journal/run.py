@@ -34,7 +34,8 @@ def run(
     written, or what was has been undone. "failed": the system refused (`error`); what was written has been undone,
     or `said` tells that `recover` has to be run. Running an applied id again writes nothing and is `repeated`.
 
-    Raises BadPlan; JournalBusy when another process writes, or an interrupted plan on this directory is waiting.
+    Raises BadPlan; JournalBusy when another process writes, or an interrupted plan on this directory is waiting;
+    OSError when the directory, or the journal's, cannot even be opened.
     """
     system = system or System()
     with locked(journal_dir, wait_seconds) as where:

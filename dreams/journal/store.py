@@ -19,9 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from dreams.safefs import DEFAULT_LIMIT
-
-from .plan import JournalBusy, JournalDamaged, sha256_of
+from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
 from .records import End, Script, decode, encode
 from .system import System
 
@@ -71,7 +69,7 @@ class Journal:
     def blob(self, sha256: str) -> bytes:
         """A kept text. Raises JournalDamaged when it is missing or not what was written."""
         try:
-            data, _ = self.system.read(self._blobs, sha256, DEFAULT_LIMIT)
+            data, _ = self.system.read(self._blobs, sha256, FILE_LIMIT)
         except FileNotFoundError:
             raise JournalDamaged(f"{self.path.name}: the text {sha256} is missing") from None
         if sha256_of(data) != sha256:
@@ -195,14 +193,14 @@ def sweep(journal_dir: Path) -> None:
 
 
 def unfinished(system: System, journal_dir: Path, target_dir: str) -> list[str]:
-    """Names of attempts on this directory that recovery has still to end."""
-    found = []
+    """Names of attempts on this directory, however it is spelt, that recovery has still to end."""
+    real, found = os.path.realpath(target_dir), []
     for path in attempts(journal_dir):
         if (path / "end.json").exists() or not (path / "record.json").exists():
             continue
         with Journal(system, path) as journal, suppress(JournalDamaged):
             script = journal.get("record", Script)
-            if script is not None and script.target_dir == target_dir:
+            if script is not None and os.path.realpath(f"{script.base}/{script.prefix}") == real:
                 found.append(path.name)
     return found
 

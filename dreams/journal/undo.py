@@ -155,7 +155,10 @@ def _do(work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen |
 def _rebuild(work: Work, folder: int, task: Task, state: FileState) -> None:
     """Under a third name until it is whole: half an old file at T would be exchanged into place."""
     write_temp(work, task, state, task.rebuilt)
-    work.system.move_new(folder, task.rebuilt, task.temp)
+    try:
+        work.system.move_new(folder, task.rebuilt, task.temp)
+    except FileExistsError:
+        work.system.unlink(folder, task.rebuilt)
 
 
 def _say_if_left(work: Work, task: Task, here: Who) -> None:

@@ -1,5 +1,6 @@
 """Killed at any step, and recovered, the tree is all-old or all-new, with nothing of ours left in it."""
 
+import os
 import shutil
 from collections.abc import Callable
 from itertools import count
@@ -7,8 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from dreams.journal import inverse, list_journals, read_text, recover, run
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan, quick_fsync
+from dreams.journal import FileOp, Plan, inverse, list_journals, read_text, recover, run, sha256_of
+from dreams.manifest import manifest
+from tests.unit.journal_kit import (
+    LONG_AGO,
+    NEW,
+    OLD,
+    Dying,
+    Place,
+    Traced,
+    dies,
+    make_place,
+    make_plan,
+    quick_fsync,
+)
 
 __all__ = ["quick_fsync"]
 
@@ -112,3 +125,45 @@ def test_a_rollback_killed_at_every_step_is_recovered_too(tmp_path: Path) -> Non
         assert place.tree() == (before if ends[-1] == "before" else applied)
     assert ends == sorted(ends)
     assert set(ends) == {"applied", "before"}
+
+
+@FLAGS
+def test_a_first_plan_in_a_missing_directory_killed_at_every_step(tmp_path: Path, rename_flags: bool) -> None:
+    ends = []
+    for step in count():
+        shutil.rmtree(tmp_path / "p", ignore_errors=True)
+        (tmp_path / "p" / "root").mkdir(parents=True)
+        os.utime(tmp_path / "p" / "root", ns=(LONG_AGO, LONG_AGO))
+        before = manifest(tmp_path / "p" / "root")
+        place = Place(tmp_path / "p" / "root" / "project" / "memory", tmp_path / "p" / "journal")
+        plan = Plan(
+            str(place.memory), (FileOp("a.md", None, b"x"), FileOp("team/b.md", None, b"y")), "d1", ""
+        )
+        if not dies(lambda p=place, w=plan, s=step: run(w, p.journal, Dying(s, rename_flags))):
+            break
+        recover(place.journal, Traced(rename_flags))
+        assert place.leftovers() == []
+        ends.append("old" if manifest(tmp_path / "p" / "root") == before else "new")
+        assert ends[-1] == "old" or place.texts() == {"a.md": b"x", "team/b.md": b"y"}
+    assert ends == sorted(ends, reverse=True)
+    assert set(ends) == {"old", "new"}
+
+
+@FLAGS
+def test_a_change_of_metadata_alone_killed_at_every_step(tmp_path: Path, rename_flags: bool) -> None:
+    """Old and new bytes are equal here, so only the inode tells which file is whose."""
+    ends = []
+    for step in count():
+        place = fresh(tmp_path / "p")
+        before = place.tree()
+        same = [FileOp(name, sha256_of(OLD[name]), OLD[name], 0o600, 7) for name in ("a.md", "gone.md")]
+        plan = Plan(str(place.memory), tuple(same), "d1", "")
+        if not dies(lambda p=place, w=plan, s=step: run(w, p.journal, Dying(s, rename_flags))):
+            break
+        recover(place.journal, Traced(rename_flags))
+        assert place.leftovers() == []
+        ends.append("old" if place.tree() == before else "new")
+        modes = {place.tree()[op.path].mode for op in same}
+        assert modes == ({0o640} if ends[-1] == "old" else {0o600})
+    assert ends == sorted(ends, reverse=True)
+    assert set(ends) == {"old", "new"}

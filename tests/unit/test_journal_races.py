@@ -1,13 +1,14 @@
 """Somebody else writes at the worst moment: their bytes survive, and the whole plan is undone."""
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dreams.journal import recover, run, sha256_of
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+from dreams.journal import Plan, recover, run, sha256_of
+from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
 
 THEIRS = b"written by somebody else"
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
@@ -191,3 +192,32 @@ def test_a_directory_that_somebody_uses_by_now_is_not_removed_and_its_mtime_not_
     assert any("'team'" in line for line in done.said)
     assert place.texts() == {**OLD, "team/theirs.md": THEIRS, "theirs.md": THEIRS}
     assert place.memory.stat().st_mtime_ns >= mtime
+
+
+@FLAGS
+def test_a_reader_sees_whole_old_or_whole_new_bytes_and_never_no_file(
+    place: Place, rename_flags: bool
+) -> None:
+    texts = [b"a" * 20_000, b"b" * 30_000]
+    (place.memory / A).write_bytes(texts[0])
+    seen: list[bytes] = []
+    stop = threading.Event()
+
+    def read_on() -> None:
+        while not stop.is_set():
+            try:
+                seen.append((place.memory / A).read_bytes())
+            except FileNotFoundError:
+                seen.append(b"no file")
+
+    reader = threading.Thread(target=read_on)
+    reader.start()
+    try:
+        for number in range(12):
+            old, new = texts[number % 2], texts[(number + 1) % 2]
+            plan = Plan(str(place.memory), (change(A, old, new),), f"d{number}", "")
+            assert run(plan, place.journal, Traced(rename_flags)).status == "applied"
+    finally:
+        stop.set()
+        reader.join()
+    assert set(seen) == set(texts)
