@@ -23,7 +23,7 @@ from .records import Line, MemoryEdit, Message, present
 from .summary import Summary, one_line
 from .times import instant
 from .typed import content_text, is_correction, typed_text
-from .usage import UsageRow, keep_best, usage_row
+from .usage import UsageRow, better_line, keep_best, same_request, usage_row
 
 BATCH_LINES = 20_000
 
@@ -115,6 +115,7 @@ class _Run:
     def __init__(self, summary: Summary, reader: Reader, *, uuids: bool) -> None:
         self.summary, self.reader, self.uuids = summary, reader, uuids
         self.batch = Batch()
+        self._pending: Line | None = None
         self._malformed = self._problems = self._bytes = 0
 
     def add(self, line: Line, offset: int, number: int) -> None:
@@ -125,15 +126,30 @@ class _Run:
             return
         message = line.message
         if message is not None and isinstance(message, Message) and message.usage is not None:
-            row = usage_row(line)
-            if row is not None:
-                keep_best(self.batch.usage, row)
+            self._add_usage(line)
         if kind == "user":
             self._add_user_line(line, offset, number)
         elif kind == "attachment":
             self._add_typed(line, offset, number)
         if self.uuids and line.uuid and kind in ("user", "assistant"):
             self.batch.uuids.append(uuid_key(line.uuid))
+
+    def _add_usage(self, line: Line) -> None:
+        """Lines of one request follow each other: only the best of a run becomes a row."""
+        last = self._pending
+        if last is not None and same_request(last, line):
+            if not better_line(line, last):
+                return
+        else:
+            self._flush_usage()
+        self._pending = line
+
+    def _flush_usage(self) -> None:
+        if self._pending is not None:
+            row = usage_row(self._pending)
+            self._pending = None
+            if row is not None:
+                keep_best(self.batch.usage, row)
 
     def _add_user_line(self, line: Line, offset: int, number: int) -> None:
         if present(line.tool_use_result):
@@ -169,6 +185,7 @@ class _Run:
 
     def hand_out(self, state: Scan) -> Batch:
         """The batch so far, with `state` brought to the same point."""
+        self._flush_usage()
         batch, reader = self.batch, self.reader
         batch.problems = reader.problems[self._problems :]
         batch.bytes_read = reader.bytes_read - self._bytes

@@ -14,7 +14,7 @@ from datetime import datetime
 import msgspec
 
 from .keys import key64
-from .records import Line, Message
+from .records import Line, Message, Usage
 from .times import instant
 
 SYNTHETIC = "<synthetic>"
@@ -62,9 +62,7 @@ def usage_row(line: Line) -> UsageRow | None:
         at=instant(line.timestamp),
         input=usage.input_tokens or 0,
         output=usage.output_tokens or 0,
-        cache_creation=usage.cache_creation_input_tokens
-        if usage.cache_creation_input_tokens is not None
-        else short + long,
+        cache_creation=_cache_creation(usage),
         cache_creation_5m=short,
         cache_creation_1h=long,
         cache_read=usage.cache_read_input_tokens or 0,
@@ -89,6 +87,49 @@ def better(new: UsageRow, old: UsageRow) -> bool:
     if new.total != old.total:
         return new.total > old.total
     return new.final and not old.final
+
+
+def same_request(a: Line, b: Line) -> bool:
+    """Whether two lines with usage surely carry that of one request, of the same conversation."""
+    one, two = a.message, b.message
+    return (
+        isinstance(one, Message)
+        and isinstance(two, Message)
+        and one.id is not None
+        and one.id == two.id
+        and a.request_id == b.request_id
+        and bool(a.is_sidechain) == bool(b.is_sidechain)
+    )
+
+
+def better_line(new: Line, old: Line) -> bool:
+    """As `better`, for two lines of the same request, before rows are made of them."""
+    one, two = _usage(new), _usage(old)
+    if one == two or one is None or two is None:
+        return False
+    if (totals := (_total(one), _total(two)))[0] != totals[1]:
+        return totals[0] > totals[1]
+    return one.speed is not None and two.speed is None
+
+
+def _usage(line: Line) -> Usage | None:
+    return line.message.usage if isinstance(line.message, Message) else None
+
+
+def _total(usage: Usage) -> int:
+    return (
+        (usage.input_tokens or 0)
+        + (usage.output_tokens or 0)
+        + _cache_creation(usage)
+        + (usage.cache_read_input_tokens or 0)
+    )
+
+
+def _cache_creation(usage: Usage) -> int:
+    if usage.cache_creation_input_tokens is not None:
+        return usage.cache_creation_input_tokens
+    parts = usage.cache_creation
+    return ((parts.ephemeral_5m_input_tokens or 0) + (parts.ephemeral_1h_input_tokens or 0)) if parts else 0
 
 
 def keep_best(rows: dict[int, UsageRow], row: UsageRow) -> None:
