@@ -95,9 +95,7 @@ class GitRepo:
             kind, data = self._repo.object_store.get_raw(oid)
         except KeyError as error:
             raise HistoryDamaged(f"object {oid.decode()} is missing from {self.path}") from error
-        except (
-            Exception
-        ) as error:  # dulwich raises a dozen kinds (zlib, assertion, struct, index) on bad bytes
+        except Exception as error:  # dulwich raises a dozen kinds on bad bytes
             raise HistoryDamaged(f"object {oid.decode()} in {self.path} cannot be read: {error}") from error
         if object_id(kind, data) != oid:
             raise HistoryDamaged(f"object {oid.decode()} in {self.path} is not what was stored")
@@ -153,18 +151,18 @@ class GitRepo:
             rows = sorted((oid, offset, crc) for oid, (offset, crc) in entries.items())
             write_pack_index_v2(file, rows, checksum)
 
-        nameless = folder / "next.pack"
-        durable.write_file(nameless, data)
-        name = f"pack-{written[0][1].hex()}"
-        final = self.pack_path(name)
-        nameless.rename(final)
+        left = [nameless := folder / "next.pack"]
         try:
+            durable.write_file(nameless, data)
+            name = f"pack-{written[0][1].hex()}"
+            left = [nameless, final := self.pack_path(name), final.with_suffix(".idx")]
+            nameless.rename(final)
             # Syncs the folder too, after both names are there.
             durable.write_file(final.with_suffix(".idx"), index)
         except BaseException:
             # Objects whose sync failed must not be found by a retry and taken for kept.
-            final.with_suffix(".idx").unlink(missing_ok=True)
-            final.unlink(missing_ok=True)
+            for path in reversed(left):
+                path.unlink(missing_ok=True)
             raise
         return name
 

@@ -33,7 +33,8 @@ from .model import (
     Version,
 )
 
-MAX_PACKS = 24
+#: As git itself: a repack costs about 1 ms for each commit of the whole history, an extra pack costs readers little.
+MAX_PACKS = 50
 MAX_LOOSE = 500
 
 

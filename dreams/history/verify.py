@@ -47,6 +47,7 @@ def _pack(path: Path) -> Iterator[Problem]:
     try:
         with Pack(str(path.with_suffix("")), object_format=DEFAULT_OBJECT_FORMAT) as pack:
             pack.index.check()
+            pack.data.check()
             pack.check_length_and_checksum()
             for oid in pack:
                 if object_id(*pack.get_raw(oid)) != oid:

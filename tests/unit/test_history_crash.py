@@ -8,8 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from dulwich.objects import Blob
 
 from dreams.history import HistoryBusy, HistoryStore, Meta
+from dreams.history.gitrepo import GitRepo
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 STEPS = [(os, "fsync"), (os, "replace"), (Path, "rename"), (Path, "unlink"), (os, "unlink"), (os, "mkdir")]
@@ -258,3 +260,26 @@ def test_a_disk_error_at_any_step_is_reported_and_a_retry_keeps_the_text(tmp_pat
             assert [store.read(version.sha256) for version in store.versions("a.md")] == [b"second", b"first"]
             assert store.verify() == []
     assert step > 8
+
+
+def test_a_pack_whose_writing_failed_leaves_no_file_for_a_retry_to_trust(tmp_path):
+    HistoryStore.open_or_create(tmp_path / "p.git").close()
+    repo = GitRepo(tmp_path / "p.git")
+    blob = Blob.from_string(b"text")
+    step, failed = 0, True
+
+    def fail():
+        raise OSError(5, "Input/output error")
+
+    while failed:
+        step += 1
+        with pytest.MonkeyPatch.context() as patch:
+            Steps(patch, fail, step)
+            try:
+                repo.write([blob])
+                failed = False
+            except OSError:
+                assert list((repo.path / "objects/pack").iterdir()) == []
+    assert repo.blob(blob.id) == b"text"
+    assert step > 6
+    repo.close()
