@@ -21,9 +21,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dreams.transcripts import Reader, Scan, UsageRow, keep_best, scan, without_replays
 
-WORDS = (
-    ['the', 'of', 'build', 'test', 'cache', 'index', 'user', 'memory', 'file', 'line', 'read', 'write', 'commit', 'branch', 'error', 'fix', '\\n', '"', 'ü']
-)
+WORDS = [
+    "the",
+    "of",
+    "build",
+    "test",
+    "cache",
+    "index",
+    "user",
+    "memory",
+    "file",
+    "line",
+    "read",
+    "write",
+    "commit",
+    "branch",
+    "error",
+    "fix",
+    "\\n",
+    '"',
+    "ü",
+]
 
 
 def prose(rng: random.Random, size: int) -> str:
@@ -85,7 +103,7 @@ def corpus(folder: Path, megabytes: int, small: int) -> None:
         fork = number % 5 == 4
         lines = session_lines(rng, name, rng.choice((5, 40, 200)))
         data = (last if fork else b"") + b"".join(
-            json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines
+            json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines
         )
         (folder / f"{name}.jsonl").write_bytes(data)
         written, number, last = written + len(data), number + 1, data[: 4 << 20].rpartition(b"\n")[0] + b"\n"

@@ -63,12 +63,19 @@ class Line(Struct, gc=False, rename="camel"):
     # Rare, or of more than one shape: kept raw, so that an odd one costs nothing and fails nothing.
     tool_use_result: Raw = NOTHING
     attachment: Raw = NOTHING
+    data: Raw = NOTHING
     plan_content: Raw = NOTHING
     custom_title: Raw = NOTHING
     ai_title: Raw = NOTHING
     last_prompt: Raw = NOTHING
     summary: Raw = NOTHING
     mode: Raw = NOTHING
+
+
+class Progress(Struct, gc=False):
+    """The `data` of a progress line: versions without sub-agent files report a sub-agent's lines in it."""
+
+    message: Line | None = None
 
 
 class Block(Struct, gc=False):

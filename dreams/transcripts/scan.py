@@ -23,7 +23,7 @@ from .records import Line, MemoryEdit, Message, present
 from .summary import Summary, one_line
 from .times import instant
 from .typed import content_text, is_correction, typed_text
-from .usage import UsageRow, better_line, keep_best, same_request, usage_row
+from .usage import UsageRow, better_line, keep_best, reported, same_request, usage_row
 
 BATCH_LINES = 20_000
 
@@ -123,9 +123,11 @@ class _Run:
         self.batch.lines += 1
         kind = line.type
         if kind == "progress":
+            inner = reported(line)
+            if inner is not None and _has_usage(inner):
+                self._add_usage(inner)
             return
-        message = line.message
-        if message is not None and isinstance(message, Message) and message.usage is not None:
+        if _has_usage(line):
             self._add_usage(line)
         if kind == "user":
             self._add_user_line(line, offset, number)
@@ -198,6 +200,11 @@ class _Run:
         state.cursor, state.summary = reader.cursor, self.summary
         self.batch = Batch()
         return batch
+
+
+def _has_usage(line: Line) -> bool:
+    message = line.message
+    return message is not None and isinstance(message, Message) and message.usage is not None
 
 
 def in_memory_folder(path: str) -> bool:

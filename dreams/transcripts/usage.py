@@ -14,7 +14,7 @@ from datetime import datetime
 import msgspec
 
 from .keys import key64
-from .records import Line, Message, Usage
+from .records import Line, Message, Progress, Usage
 from .times import instant
 
 SYNTHETIC = "<synthetic>"
@@ -44,6 +44,20 @@ class UsageRow(msgspec.Struct, frozen=True, gc=False):
     @property
     def total(self) -> int:
         return self.input + self.output + self.cache_creation + self.cache_read
+
+
+_progress = msgspec.json.Decoder(Progress)
+
+
+def reported(line: Line) -> Line | None:
+    """The sub-agent's line inside a progress line, when it carries usage (some versions write it nowhere else)."""
+    # Looked for before decoding: two lines of five are progress, and hardly any of them has one.
+    if len(line.data) == 0 or b'"usage"' not in bytes(line.data):
+        return None
+    try:
+        return _progress.decode(line.data).message
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def usage_row(line: Line) -> UsageRow | None:
@@ -126,7 +140,7 @@ def _total(usage: Usage) -> int:
 
 
 def _cache_creation(usage: Usage) -> int:
-    if usage.cache_creation_input_tokens is not None:
+    if usage.cache_creation_input_tokens:
         return usage.cache_creation_input_tokens
     parts = usage.cache_creation
     return ((parts.ephemeral_5m_input_tokens or 0) + (parts.ephemeral_1h_input_tokens or 0)) if parts else 0

@@ -92,6 +92,16 @@ def test_lines_without_message_id_count_each(file: Path) -> None:
     assert sorted(row.output for row in usage_of(file)) == [5, 6]
 
 
+def test_usage_that_only_a_progress_line_reports_counts_once(file: Path, tmp_path: Path) -> None:
+    inner = answer("a", 9, None)
+    write(
+        file, {"type": "progress", "data": {"type": "agent_progress", "message": inner}}, {"type": "progress"}
+    )
+    side = write(tmp_path / "agent-1.jsonl", answer("a", 9, "r", isSidechain=True))
+    for files in ((file,), (file, side)):
+        assert [row.output for row in usage_of(*files)] == [9]
+
+
 def test_cache_parts_and_web_searches_are_kept_and_placeholders_left_out(file: Path) -> None:
     line = answer("a", 5)
     line["message"]["usage"] |= {  # type: ignore[index]
