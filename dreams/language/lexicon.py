@@ -18,7 +18,7 @@ always ever need needs want wants let lets get gets got make sure ensure
 """
 _GENERIC = """
 project code codebase work task thing stuff way part case item relevant current existing new general various several other
-note fact info detail context overview description status rule preference prefer file style pattern key important specific
+note fact info detail context overview description status rule preference prefer use style pattern key important specific
 """
 _ABBREVIATIONS = """
 dir=directory dirs=directory folder=directory folders=directory repo=repository repos=repository config=configuration

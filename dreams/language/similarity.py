@@ -17,8 +17,11 @@ from typing import Literal
 from dreams.language import lexicon
 from dreams.language.statements import Item, Statement, plain, statement
 
-COVERED = 0.66  # share of the shorter statement's weight that the longer one must have
-SHARED = 0.3  # share of both statements' weight that they have in common
+# How many words the shorter statement has, the share of its weight that the longer one must have, and the share that both must
+# have in common: three words in common are a topic, ten are a statement.
+BARS = ((4, 0.99, 0.7), (6, 0.8, 0.45), (1_000_000, 0.66, 0.42))
+CONTAINED = 0.3  # in common, will do for five words or more that the other one has whole
+RUN = 4  # so many words in a row make up for a lower share (0.66, and 0.4 or 0.3)
 ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
 RARE_WORDS = 8
 COMMON_FROM = 60  # a word that more texts have finds no candidates
@@ -27,13 +30,17 @@ PARTNERS = 12
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """`same` only if one statement says all that the other says; `fuller` is the one to keep then. `score` is 0 to 1, `why` a
-    few words for a person."""
+    """The decision, a score from 0 to 1, and a few words of reason for a person.
+
+    `fuller` is the one to keep where they are the same; `lossless` is True if the other one has no word that it lacks
+    (filler aside), so that nothing is lost by leaving the other one out.
+    """
 
     same: bool
     score: float
     why: str
     fuller: Literal["a", "b"] = "a"
+    lossless: bool = False
 
 
 def normalised(text: str) -> str:
@@ -45,18 +52,42 @@ def same(a: str, b: str) -> Similarity:
     """Whether two statements (a line, a description; not whole files) surely say the same."""
     fuller: Literal["a", "b"] = "a" if len(a) >= len(b) else "b"
     if plain(a) == plain(b):
-        return Similarity(bool(plain(a)), float(bool(plain(a))), "the same words", fuller)
+        return Similarity(bool(plain(a)), float(bool(plain(a))), "the same words", fuller, bool(plain(a)))
     one, other = statement(a), statement(b)
     short, long = sorted((one, other), key=lambda s: (s.weight, s.text))
     fuller = "a" if long is one else "b"
     covered, shared = _overlap(short, long)
     score = round(min(1.0, (covered + shared) / 2), 3)
-    if not short.items or covered < COVERED or shared < SHARED:
+    if not _enough(short, long, covered, shared):
         return Similarity(False, score, "too few words in common", fuller)
     why = _conflict(short, long)
     if why:
         return Similarity(False, round(score / 2, 3), why, fuller)
-    return Similarity(True, score, "the same statement in other words", fuller)
+    return Similarity(True, score, "the same statement in other words", fuller, covered >= 0.999)
+
+
+def _enough(short: Statement, long: Statement, covered: float, shared: float) -> bool:
+    if not short.items:
+        return False
+    words = sum(word not in lexicon.GENERIC for word in short.weights)
+    if covered >= 0.99:
+        extra = sum(word not in short.weights and word not in lexicon.GENERIC for word in long.weights)
+        return shared >= (CONTAINED if words > BARS[0][0] else BARS[0][2]) or (words > 2 and extra <= 1)
+    need_covered, need_shared = next(bar[1:] for bar in BARS if words <= bar[0])
+    if covered >= need_covered and shared >= need_shared:
+        return True
+    return (
+        words > BARS[0][0]
+        and covered >= 0.66
+        and shared >= (0.3 if words > BARS[1][0] else 0.4)
+        and _run(short, long) >= RUN
+    )
+
+
+def _run(short: Statement, long: Statement) -> int:
+    """The longest row of words that both have."""
+    mine, theirs = [item.word for item in short.items], [item.word for item in long.items]
+    return SequenceMatcher(None, mine, theirs, autojunk=False).find_longest_match().size
 
 
 def _overlap(short: Statement, long: Statement) -> tuple[float, float]:
@@ -69,8 +100,9 @@ def _conflict(short: Statement, long: Statement) -> str:
     """The first thing that makes them two statements, or nothing."""
     checks = (
         (short.numbers != long.numbers, "numbers differ"),
+        (_signs_differ(short, long), "one is done or right, the other not"),
         (bool(short.codes ^ long.codes), "names or paths differ"),
-        (bool(long.named(short) or short.named(long)), "names differ"),
+        (_names_differ(short, long), "names differ"),
         (_code_differs(short, long), "commands or quoted code differ"),
         (_few(short, long), "too short to be sure"),
         (_negation_differs(short, long), "one denies what the other says"),
@@ -84,6 +116,19 @@ def _conflict(short: Statement, long: Statement) -> str:
         (_substituted(short, long), "one word stands for another"),
     )
     return next((why for found, why in checks if found), "")
+
+
+def _names_differ(short: Statement, long: Statement) -> bool:
+    """One more name in the longer one is let pass only where it has the whole of a long statement besides."""
+    more = long.named(short)
+    whole = len(short.weights) > BARS[1][0] and all(word in long.weights for word in short.weights)
+    return bool(short.named(long)) or len(more) > int(whole)
+
+
+def _signs_differ(short: Statement, long: Statement) -> bool:
+    """ "[x]" and "[ ]", "✅" and "❌" change what a line says; a sign of success alone may be missing."""
+    differing = short.signs ^ long.signs
+    return bool(differing - {"done"}) or (bool(differing) and bool(short.signs and long.signs))
 
 
 def _code_differs(short: Statement, long: Statement) -> bool:

@@ -11,11 +11,17 @@ from dreams.language.words import Token, code_spans, stem, tokens
 
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
 _WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,200}\|)?([^\]\n]{0,200})\]\]")
-_MARKS = re.compile(r"^\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?", re.MULTILINE)
+_MARKS = re.compile(r"^\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)+", re.MULTILINE)
+_BOX = re.compile(r"^\s*\[[ xX]\]\s", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|~~")
 _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b")
 _NEGATION = re.compile(r"n['’]t$", re.IGNORECASE)
 _UNIT = re.compile(r"^([#$€£]?[\d.]+)\s?([a-zA-Z%]*)$")
+_SIGNS = {
+    "[x]": "done", "✅": "done", "✔": "done", "☑": "done", "[ ]": "open", "☐": "open", "⬜": "open", "🚧": "open", "⏳": "open",
+    "❌": "failed", "✗": "failed", "✘": "failed", "🔴": "failed", "⚠": "warned", "🟡": "warned", "🟢": "done",
+}  # fmt: skip
+_SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS), re.IGNORECASE)
 _LABEL = re.compile(r"[^.,;:()\n—–]{1,60}(?::\s|\s[—–-]\s)")
 _CONNECTORS = frozenset(
     "over before after to from than instead not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
@@ -49,6 +55,7 @@ class Statement:
     codes: frozenset[str]
     names: frozenset[tuple[int, str]]  # (clause, name)
     labelled: bool
+    signs: frozenset[str]  # done, open, failed, warned: check boxes and the like
     spans: tuple[str, ...]  # inline code of more than one word
     raw: frozenset[str]
     negations: tuple[tuple[int, frozenset[str]], ...]  # (clause, the next words that carry meaning)
@@ -104,7 +111,8 @@ def _unmarked(text: str) -> str:
 def statement(text: str) -> Statement:
     """A text taken apart. Cached: a text is compared with many others."""
     bare = _PHRASE.sub(
-        lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())], _ARROW.sub(" to ", _unmarked(text))
+        lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
+        _ARROW.sub(" to ", _BOX.sub("", _unmarked(text))),
     )
     builder = _Builder()
     cuts = [match.start() for match in _CLAUSE.finditer(bare)]
@@ -116,6 +124,10 @@ def statement(text: str) -> Statement:
         builder.add(token, clause, opening)
         opening = False
     return builder.built(text)
+
+
+def _signs(text: str) -> frozenset[str]:
+    return frozenset(_SIGNS[match[0].lower()] for match in _SIGN.finditer(text))
 
 
 class _Builder:
@@ -203,6 +215,7 @@ class _Builder:
             frozenset(self.codes),
             frozenset(self.names),
             bool(_LABEL.match(_unmarked(text))),
+            _signs(text),
             tuple(plain(text[start:end]) for start, end in code_spans(text) if " " in text[start:end]),
             frozenset(self.raw),
             tuple((clause, self._denied(clause, at)) for clause, at in self.denials),

@@ -125,6 +125,9 @@ the night before last
 Release the version next week or so
 31st of last month
 15 hours 29 min
+## This week
+Moltbot (27 jan. 2026) and Date: February 8, 2026 (6 days ago)
+aucune version aujourd'hui (17/02)
 deployed 2 hours ago
 See https://example.org/last week/today
 """.strip().splitlines()

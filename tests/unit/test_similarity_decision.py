@@ -163,6 +163,26 @@ def test_the_fuller_statement_is_the_one_to_keep() -> None:
     assert same(full, short).fuller == "a"
 
 
+def test_a_merge_is_lossless_only_if_the_other_statement_has_no_word_of_its_own() -> None:
+    full = "Bash tool rejects quoted strings in flag names and arguments, remove unnecessary quotes"
+    assert same("Bash tool rejects quoted strings in flag names and arguments", full).lossless
+    partly = same("Bash tool rejects quoted strings in flag names and arguments today", full + " everywhere")
+    assert not partly.lossless
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("- [x] Importer reads compressed archives", "- [ ] Importer reads compressed archives"),
+        ("✅ All importer tests passed", "❌ All importer tests passed"),
+        ("Logs go to the audit trail", "Audit trail integrity: verify that daily logs exist"),
+        ("Zero external dependencies", "Code review found zero external dependencies and no injection risk"),
+    ],
+)
+def test_done_and_open_or_topic_and_statement_are_two(a: str, b: str) -> None:
+    assert not same(a, b).same
+
+
 def test_marks_case_and_space_do_not_count_for_exact_duplicates() -> None:
     assert normalised("- **Use** [the linter](lint.md)  always.") == normalised("use the linter always")
     assert normalised("Use v1.2") != normalised("Use v1.3")

@@ -45,9 +45,9 @@ _MENTION = re.compile(
     r"usa)\s+[*_'‘\"]*$",
     re.IGNORECASE,
 )
-_YEAR_AFTER = re.compile(r"\s*(?:,|of|in)?\s*(?:(?:1[89]|20|21)\d\d\b|['’]\d\d\b)", re.IGNORECASE)
-_YEAR_BEFORE = re.compile(r"\b(?:1[89]|20|21)\d\d[\s,/-]*(?:the\s+)?$")
-_DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
+_YEAR_AFTER = re.compile(r"\s*(?:[.,]|of|in)?\s*(?:(?:1[89]|20|21)\d\d\b|['’]\d\d\b)", re.IGNORECASE)
+_YEAR_BEFORE = re.compile(r"\b(?:1[89]|20|21)\d\d[\s,/(\[-]*(?:the\s+)?$")
+_DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?!\d))"
 _DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}")
 _DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
 # "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
@@ -101,9 +101,14 @@ class Context:
             any(start < stop and end > begin for begin, stop in self.masked)
             or not self._bounded(start, end)
             or self._dated(start, end)
+            or self._heading(start)
             or bool(_MENTION.search(self.text[max(0, start - 30) : start]))
             or self._habitual(start)
         )
+
+    def _heading(self, start: int) -> bool:
+        """A heading names its section, often for good ("## This week")."""
+        return bool(re.match(r"\s{0,3}#{1,6}\s", self.line(start)))
 
     def _habitual(self, start: int) -> bool:
         """A rule or an example, unless it tells what was done."""
