@@ -1,0 +1,131 @@
+"""Login by a one-time link, as a local notebook server does: no password to choose, none to leak.
+
+A link is good once and for ten minutes. Only its hash is kept. It carries its code in the fragment, which
+browsers send to no server and write into no log; the page posts it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import secrets
+from typing import NamedTuple
+
+from django.contrib.auth import authenticate, get_user_model
+from django.contrib.auth.models import AbstractUser
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from dreams import auditlog
+from dreams.models import LoginLink
+
+LIFETIME = dt.timedelta(minutes=10)
+OWNER = "owner"
+# 32 signs that are not mistaken for one another when read aloud; 20 of them are 100 bits.
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+LENGTH = 20
+GROUP = 5
+TRIES = 10
+TRIES_SECONDS = 60
+_TRIES_KEY = "login-tries"
+
+
+class Link(NamedTuple):
+    """`path` is below the site's address; `code` is the same secret in groups, to paste or type."""
+
+    path: str
+    code: str
+
+
+class TooManyTries(Exception):
+    """More than TRIES wrong codes or passwords in a minute."""
+
+
+def make_link(now: dt.datetime | None = None) -> Link:
+    """A new link. Old ones stay good until they are used or ten minutes old."""
+    now = now or timezone.now()
+    token = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+    with transaction.atomic():
+        LoginLink.objects.filter(expires_at__lt=now - dt.timedelta(days=1)).delete()
+        link = LoginLink.objects.create(token_hash=_hash(token), expires_at=now + LIFETIME)
+        auditlog.record("login.link", object_id=str(link.pk))
+    return Link(f"/login/#token={token}", _grouped(token))
+
+
+def use_code(code: str, now: dt.datetime | None = None) -> AbstractUser | None:
+    """The owner, once per link; None when the code is wrong, used or over. Raises TooManyTries."""
+    now = now or timezone.now()
+    _refuse_many_tries()
+    with transaction.atomic():
+        # One UPDATE decides: of two requests with the same code, one finds no row.
+        used = LoginLink.objects.filter(
+            token_hash=_hash(_cleaned(code)), used_at__isnull=True, expires_at__gt=now
+        ).update(used_at=now)
+        if used:
+            user = ensure_owner()
+            auditlog.record("login", actor=user.get_username(), by="link")
+            return user
+    _count_try()
+    return None
+
+
+def use_password(request: HttpRequest, name: str, password: str) -> AbstractUser | None:
+    """The account, or None. Raises TooManyTries."""
+    _refuse_many_tries()
+    user = authenticate(request, username=name, password=password)
+    if isinstance(user, AbstractUser):
+        auditlog.record("login", actor=user.get_username(), by="password")
+        return user
+    _count_try()
+    return None
+
+
+def ensure_owner() -> AbstractUser:
+    """The account that a link logs in: the first superuser, made without a password on first need."""
+    users = get_user_model().objects
+    found = users.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if found is not None:
+        return found
+    made, new = users.get_or_create(username=OWNER)
+    made.is_superuser = made.is_staff = made.is_active = True
+    if new:
+        made.set_unusable_password()
+    made.save()
+    return made
+
+
+def has_password_account() -> bool:
+    """True where someone can log in with a password; a server open to a network needs one."""
+    users = get_user_model().objects.filter(is_active=True)
+    return any(user.has_usable_password() for user in users[:100])
+
+
+def _cleaned(code: str) -> str:
+    """As typed: any case, with or without dashes and spaces, O for 0 and I or L for 1."""
+    kept = "".join(code.split()).replace("-", "").upper()[: LENGTH * 2]
+    return kept.translate(str.maketrans("OIL", "011"))
+
+
+def _grouped(token: str) -> str:
+    return "-".join(token[i : i + GROUP] for i in range(0, LENGTH, GROUP))
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _refuse_many_tries() -> None:
+    if cache.get(_TRIES_KEY, 0) >= TRIES:
+        raise TooManyTries
+
+
+def _count_try() -> None:
+    if cache.add(_TRIES_KEY, 1, TRIES_SECONDS):
+        return
+    try:
+        cache.incr(_TRIES_KEY)
+    except ValueError:
+        # It ran out between the two calls.
+        cache.set(_TRIES_KEY, 1, TRIES_SECONDS)

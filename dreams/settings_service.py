@@ -1,0 +1,88 @@
+"""Changing a setting or a policy: check, transaction, write and audit in one unit, for pages, admin and commands."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from dreams import auditlog, conf
+from dreams.models import Override, Policy, Project
+
+# The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
+MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
+
+
+class BadPolicy(ValueError):
+    """A policy for a type, operation or action that does not exist; the message names it."""
+
+
+def set_override(key: str, raw: object, *, actor: str, project: Project | None = None) -> conf.Value:
+    """Keep `raw` as the setting `key`, for `project` or for everywhere. Raises KeyError, conf.BadValue."""
+    spec = conf.specs()[key]
+    value = conf.parse(key, raw)
+    if project is not None and not spec.per_project:
+        raise conf.BadValue(f"{spec.label}: this is set for all projects together")
+    with transaction.atomic():
+        row = Override.objects.select_for_update().filter(project=project, key=key).first()
+        if row is not None and row.value == value:
+            return value
+        was = row.value if row else None
+        row = row or Override(project=project, key=key)
+        row.value, row.changed_by = value, actor
+        row.save()
+        auditlog.record("setting.changed", actor=actor, project=project, object_id=key, was=was, now=value)
+    return value
+
+
+def reset_override(key: str, *, actor: str, project: Project | None = None) -> bool:
+    """Back to what is given elsewhere. False when nothing was set here. Raises KeyError."""
+    if key not in conf.specs():
+        raise KeyError(key)
+    with transaction.atomic():
+        row = Override.objects.select_for_update().filter(project=project, key=key).first()
+        if row is None:
+            return False
+        row.delete()
+        auditlog.record(
+            "setting.changed", actor=actor, project=project, object_id=key, was=row.value, now=None
+        )
+    return True
+
+
+def set_policy(
+    operation: str, action: str, *, actor: str, memory_type: str = "", project: Project | None = None
+) -> bool:
+    """What happens with `operation` on memories of this type; "" as `action` takes the rule away.
+
+    True when something changed. Raises BadPolicy.
+    """
+    _check_policy(operation, action, memory_type)
+    with transaction.atomic():
+        rows = Policy.objects.select_for_update()
+        row = rows.filter(project=project, memory_type=memory_type, operation=operation).first()
+        was = row.action if row else ""
+        if was == action:
+            return False
+        if row is not None and not action:
+            row.delete()
+        else:
+            row = row or Policy(project=project, memory_type=memory_type, operation=operation)
+            row.action, row.changed_by = action, actor
+            row.save()
+        auditlog.record(
+            "policy.changed",
+            actor=actor,
+            project=project,
+            object_id=f"{operation} {memory_type or 'any'}",
+            was=was or None,
+            now=action or None,
+        )
+    return True
+
+
+def _check_policy(operation: str, action: str, memory_type: str) -> None:
+    if operation not in Policy.Operation.values:
+        raise BadPolicy(f"{operation!r} is not one of {', '.join(Policy.Operation.values)}")
+    if action and action not in Policy.Action.values:
+        raise BadPolicy(f"{action!r} is not one of {', '.join(Policy.Action.values)}")
+    if memory_type not in MEMORY_TYPES:
+        raise BadPolicy(f"{memory_type!r} is not one of {', '.join(MEMORY_TYPES[1:])}")

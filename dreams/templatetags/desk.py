@@ -1,0 +1,162 @@
+"""What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
+
+`{% load desk %}`: `age`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible` (filters);
+`icon`, `query`, `pages`, `bar` (tags).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django import template
+from django.core.paginator import Page
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from dreams import textdiff
+from dreams.language import ages
+from dreams.web import icons, render
+
+register = template.Library()
+
+
+@register.filter
+def age(moment: dt.datetime | None) -> str:
+    """`<time>` with the distance as text ("3 h ago", "in 6 h") and the absolute time on hover and focus."""
+    if moment is None:
+        return ""
+    return format_html(
+        '<time datetime="{}" title="{}" data-age>{}</time>',
+        _iso(moment),
+        absolute(moment),
+        ages.ago(moment, timezone.now()),
+    )
+
+
+@register.filter
+def absolute(moment: dt.datetime | None) -> str:
+    """ "12 Nov 2026 16:02", in the person's zone."""
+    return f"{timezone.localtime(moment):%-d %b %Y %H:%M}" if moment else ""
+
+
+@register.filter
+def stamp(moment: dt.datetime | None) -> str:
+    """`<time>` with the absolute time as its text."""
+    if moment is None:
+        return ""
+    return format_html('<time datetime="{}">{}</time>', _iso(moment), absolute(moment))
+
+
+@register.filter
+def short_path(path: str | Path) -> str:
+    """The home folder as `~`; a long path keeps its first folder and its last three."""
+    text, home = str(path), str(Path.home())
+    if text == home or text.startswith(home + "/"):
+        text = "~" + text[len(home) :]
+    parts = text.split("/")
+    return "/".join([*parts[:2], "…", *parts[-3:]]) if len(parts) > 6 and len(text) > 60 else text
+
+
+@register.filter(name="bytes")
+def bytes_(count: int | None) -> str:
+    """1,024 and its powers, as file managers count: "820 bytes", "20.4 KB", "3.1 GB"."""
+    if count is None:
+        return ""
+    if abs(count) < 1024:
+        return f"{count} byte{'' if count == 1 else 's'}"
+    size = float(count)
+    for unit in ("KB", "MB", "GB"):
+        size /= 1024
+        if abs(size) < 1024:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1024:.1f} TB"
+
+
+@register.filter
+def tokens(count: int | None) -> str:
+    """ "820", "12.3 k", "1.24 M"."""
+    if count is None:
+        return ""
+    if abs(count) < 1000:
+        return str(count)
+    return f"{count / 1000:.1f} k" if abs(count) < 1_000_000 else f"{count / 1_000_000:.2f} M"
+
+
+@register.filter
+def money(dollars: Decimal | float | None) -> str:
+    """ "$0.42", "$0.0031" under a cent, "no price known" for None."""
+    if dollars is None:
+        return "no price known"
+    if not dollars:
+        return "$0"
+    return f"${dollars:,.2f}" if abs(dollars) >= Decimal("0.01") else f"${dollars:.4f}"
+
+
+@register.filter
+def markdown(text: str, resolve: render.Resolver | None = None) -> SafeString:
+    """Safe HTML; give a resolver as the argument to make `[[names]]` links."""
+    return mark_safe(render.markdown(text, resolve))  # noqa: S308 - nh3 cleaned it, see dreams.web.render
+
+
+@register.filter
+def visible(text: str) -> str:
+    """Text with what cannot be seen written out, such as ⟨U+202E⟩."""
+    return textdiff.visible(str(text))
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """An inline picture for the eye only; the word beside it carries the meaning."""
+    inside = mark_safe(icons.ICONS[name])  # noqa: S308 - our own constants
+    return format_html(
+        '<svg class="icon {}" width="16" height="16" viewBox="0 0 16 16" fill="none" stroke="currentColor"'
+        ' stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">{}</svg>',
+        extra,
+        inside,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Mapping[str, Any], **changes: object) -> str:
+    """`?…` of this page with `changes` made; an empty value takes a parameter out."""
+    request: HttpRequest = context["request"]
+    params = request.GET.copy()
+    for name, value in changes.items():
+        if value in (None, ""):
+            params.pop(name, None)
+        else:
+            params[name] = str(value)
+    return f"?{params.urlencode()}" if params else request.path
+
+
+@register.inclusion_tag("_pages.html", takes_context=True)
+def pages(context: Mapping[str, Any], page: Page[Any]) -> dict[str, Any]:
+    """Newer and older, with where one is; nothing at all when everything fits on one page."""
+    return {"request": context["request"], "page": page}
+
+
+@register.inclusion_tag("_bar.html")
+def bar(used: float, limit: float, label: str = "", extra: str = "") -> dict[str, Any]:
+    """A budget: `used` of `limit`, what is over in another colour and pattern. `label` says it in words."""
+    share = used / limit if limit else 0.0
+    inside = min(share, 1.0)
+    # Over the limit, the whole width is what is used, and the limit stands inside it.
+    limit_at = 1 / share if share > 1 else 1.0
+    return {
+        "inside": round(300 * (inside if share <= 1 else limit_at), 1),
+        "limit_at": round(300 * limit_at, 1),
+        "over": round(300 * (1 - limit_at), 1),
+        "is_over": share > 1,
+        "label": label or f"{used:,.0f} of {limit:,.0f}",
+        "extra": extra,
+    }
+
+
+def _iso(moment: dt.datetime) -> str:
+    return moment.astimezone(dt.UTC).isoformat(timespec="seconds")

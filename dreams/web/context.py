@@ -1,0 +1,51 @@
+"""What every page shows around its content: counts, health, banners. Two small queries."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.utils import timezone
+from django_q.models import Schedule
+
+from dreams.models import Proposal
+
+# The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
+OVERDUE = dt.timedelta(minutes=2)
+MOST_ON_ICON = 9
+
+
+def everywhere(request: HttpRequest) -> dict[str, Any]:
+    """`open_proposals`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`; little for those not logged in."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {"favicon": favicon(0)}
+    try:
+        waiting = Proposal.objects.filter(state=Proposal.State.OPEN).count()
+        running = scheduler_runs(timezone.now())
+    except DatabaseError:
+        # An error page is rendered with this too: it must not fail for the same reason again.
+        return {"favicon": favicon(0)}
+    return {
+        "open_proposals": waiting,
+        "favicon": favicon(waiting),
+        "scheduler_ok": running,
+        "is_demo": (settings.DATA_DIR / "demo").exists(),
+        "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),
+    }
+
+
+def scheduler_runs(now: dt.datetime) -> bool:
+    """True while our schedule is looked at in time: its next run is never long past."""
+    due = Schedule.objects.filter(func__startswith="dreams.").values_list("next_run", flat=True).first()
+    return due is not None and due > now - OVERDUE
+
+
+def favicon(waiting: int) -> str:
+    """The picture in the browser's tab, with the number to review on it."""
+    if not waiting:
+        return "img/favicon.svg"
+    return f"img/favicon-{waiting if waiting <= MOST_ON_ICON else 'more'}.svg"

@@ -1,0 +1,51 @@
+"""One address serves the page and its fragment: what htmx asks for, and how it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render, resolve_url
+from django.utils.cache import patch_vary_headers
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+
+class Request(HttpRequest):
+    """A request after HtmxMiddleware; views annotate with it."""
+
+    htmx: HtmxDetails
+
+
+class SeeOther(HttpResponseRedirect):
+    """303: the browser comes back with a GET, and a reload never posts twice."""
+
+    status_code = 303
+
+
+def wants_fragment(request: HttpRequest) -> bool:
+    """True for an htmx request that swaps a part; a boosted link or a restored history entry wants the page."""
+    details = getattr(request, "htmx", None)
+    return bool(details) and not details.boosted and not details.history_restore_request
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    fragment: str,
+    context: Mapping[str, Any],
+    status: int = 200,
+) -> HttpResponse:
+    """Render `template`, or `fragment` alone where htmx asked. Use status 422 for an invalid form."""
+    chosen = fragment if wants_fragment(request) else template
+    response = render(request, chosen, dict(context), status=status)
+    # Without it the back button may show a bare fragment from the browser's cache.
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def go(request: HttpRequest, to: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    """After a POST: on to `to` (a view name, a model or an address), with or without JavaScript."""
+    url = resolve_url(to, *args, **kwargs)
+    return HttpResponseClientRedirect(url) if wants_fragment(request) else SeeOther(url)

@@ -1,0 +1,167 @@
+"""The fences around every page, outermost first (`settings.MIDDLEWARE` keeps the order).
+
+The server listens on the loopback address, but every page in the person's browser can send requests there, and
+a name of someone else's can be made to point there. So the host, the origin and what a page may load are all
+checked here, before any view runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import zoneinfo
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dreams import conf
+from dreams.web import bare
+
+Handler = Callable[[HttpRequest], HttpResponse]
+log = logging.getLogger(__name__)
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+def plain_errors(get_response: Handler) -> Handler:
+    """The last net: whatever fails, also the error page itself, a person gets a plain page and the log the rest."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        try:
+            return get_response(request)
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            return bare.failed()
+
+    return middleware
+
+
+def exact_host(get_response: Handler) -> Handler:
+    """Only the addresses that are served, port included: a foreign name that points here gets nothing."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        return get_response(request) if _host_is_ours(request) else bare.wrong_host()
+
+    return middleware
+
+
+def _host_is_ours(request: HttpRequest) -> bool:
+    try:
+        host = request.get_host().lower()
+    except DisallowedHost:
+        return False
+    name, port = _split(host)
+    if name in LOOPBACK:
+        return port == settings.PORT
+    # A name the person gave (MEMORYWEB_HOSTS): bare behind a proxy, or with the served port.
+    given = {allowed.lower() for allowed in settings.ALLOWED_HOSTS} - {"*"}
+    return name in given and (host == name or port == settings.PORT)
+
+
+def _split(host: str) -> tuple[str, int]:
+    """`[::1]:8765` as ("[::1]", 8765); a bare name has HTTP's own port."""
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        return host, 80
+    return name, int(port) if port.isdecimal() else 0
+
+
+def security_headers(get_response: Handler) -> Handler:
+    """What a page may load and who may frame it: on every answer, also errors and static files."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        for name, value in HEADERS.items():
+            response.headers[name] = value
+        if not request.path.startswith(settings.STATIC_URL):
+            # Pages show private notes: nothing of them stays in a cache after logging out.
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    return middleware
+
+
+def same_site_only(get_response: Handler) -> Handler:
+    """No other site, and no other port of this machine, may post here, embed a page or read one.
+
+    A link from elsewhere (a digest mail) is followed through a page of our own: the strict cookie is not sent
+    along with the first request, so leading on from our own page is what keeps the person logged in.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.method not in SAFE_METHODS:
+            return get_response(request) if _is_own_post(request) else bare.cross_site()
+        if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
+            return get_response(request)
+        return _onward(request) if _is_followed_link(request) else bare.cross_site()
+
+    return middleware
+
+
+def _is_own_post(request: HttpRequest) -> bool:
+    if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+        return False
+    origin = request.headers.get("Origin")
+    return origin is None or urlsplit(origin)[:2] == (request.scheme, request.get_host())
+
+
+def _is_followed_link(request: HttpRequest) -> bool:
+    return (
+        request.headers.get("Sec-Fetch-Mode") == "navigate"
+        and request.headers.get("Sec-Fetch-Dest") == "document"
+    )
+
+
+def _onward(request: HttpRequest) -> HttpResponse:
+    # `//host/…` would be another site's address in a refresh.
+    address = "/" + request.get_full_path().lstrip("/")
+    return HttpResponse(render_to_string("dreams/onward.html", {"address": address}))
+
+
+def local_time(get_response: Handler) -> Handler:
+    """Times are shown in the person's zone; the settings read for it are kept on the request for the page."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        with timezone.override(_zone(request)):
+            return get_response(request)
+
+    return middleware
+
+
+def _zone(request: HttpRequest) -> zoneinfo.ZoneInfo:
+    try:
+        request.config = conf.current()  # type: ignore[attr-defined] # read back by dreams.web.context
+    except (DatabaseError, conf.BadValue):
+        # Not migrated yet, or a value that no longer fits: the health page must still come up and say so.
+        log.warning("Settings could not be read", exc_info=True)
+        return zoneinfo.ZoneInfo(settings.TIME_ZONE)
+    return zoneinfo.ZoneInfo(request.config.time_zone or settings.TIME_ZONE)  # type: ignore[attr-defined] # set above

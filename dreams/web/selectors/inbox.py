@@ -1,0 +1,237 @@
+"""What the inbox shows, in a fixed number of queries."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from dreams.models import DreamRun, FileChange, Finding, GateEvaluation, Hunk, Project, Proposal
+from dreams.text import plural
+
+MOST = 100
+MOST_NEXT = 6
+MOST_NEWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One proposal to review."""
+
+    public_id: str
+    project: str
+    project_pk: int
+    origin: str
+    origin_label: str
+    engine: str
+    summary: str
+    created_at: dt.datetime
+    files: int
+    changes: int
+    decided: int
+    blocks: int
+    warnings: int
+
+    @property
+    def state(self) -> str:
+        return "block" if self.blocks else "warn" if self.warnings else "accent"
+
+    @property
+    def size(self) -> str:
+        return f"{plural(self.changes, 'change')} in {plural(self.files, 'file')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    public_id: str
+    project: str
+    status: str
+    phase: str
+    engine: str
+    since: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What became of a dream; told once."""
+
+    public_id: str
+    project: str
+    text: str
+    state: str
+    proposal: str
+    ended_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """A project whose gates open by themselves, and what it waits for."""
+
+    project: str
+    project_pk: int
+    reason: str
+    opens_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    waiting: list[Waiting]
+    running: list[Running]
+    news: list[News]
+    next: list[Next]
+    projects: int
+    any_ever: bool
+
+
+def inbox(now: dt.datetime) -> Inbox:
+    return Inbox(
+        waiting=_waiting(),
+        running=_running(),
+        news=_news(),
+        next=_next(now),
+        projects=Project.objects.filter(gone_at__isnull=True).count(),
+        any_ever=Proposal.objects.exists(),
+    )
+
+
+def mark_told(news: Iterable[News], now: dt.datetime) -> None:
+    """A person has seen these; they do not come up again."""
+    ids = [item.public_id for item in news]
+    if ids:
+        DreamRun.objects.filter(public_id__in=ids, told_at__isnull=True).update(told_at=now)
+
+
+def _waiting() -> list[Waiting]:
+    hunks = Hunk.objects.filter(file__proposal=OuterRef("pk"))
+    findings = Finding.objects.filter(proposal=OuterRef("pk"), confirmed_at__isnull=True)
+    severe = findings.filter(severity__in=[Finding.Severity.REFUSE, Finding.Severity.BLOCK])
+    rows = (
+        Proposal.objects.filter(state=Proposal.State.OPEN)
+        .select_related("project", "dream")
+        .annotate(
+            files_n=_count(FileChange.objects.filter(proposal=OuterRef("pk")), "proposal"),
+            hunks_n=_count(hunks, "file__proposal"),
+            decided_n=_count(hunks.exclude(verdict=Hunk.Verdict.PENDING), "file__proposal"),
+            blocks_n=_count(severe, "proposal"),
+            warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
+        )
+    )
+    found = [
+        Waiting(
+            public_id=row.public_id,
+            project=str(row.project),
+            project_pk=row.project_id,
+            origin=row.origin,
+            origin_label=row.get_origin_display(),
+            engine=row.dream.engine if row.dream else "",
+            summary=row.summary,
+            created_at=row.created_at,
+            files=row.files_n,
+            changes=row.hunks_n,
+            decided=row.decided_n,
+            blocks=row.blocks_n,
+            warnings=row.warnings_n,
+        )
+        for row in rows[:MOST]
+    ]
+    # What needs care first, then what has waited longest.
+    return sorted(found, key=lambda w: (-min(w.blocks, 1), -min(w.warnings, 1), w.created_at))
+
+
+def _count(rows: QuerySet[Any], group: str) -> Coalesce:
+    """The number of `rows` per outer row: one subquery each, as joins would multiply them by one another."""
+    counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def _running() -> list[Running]:
+    rows = DreamRun.objects.filter(
+        status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+    ).select_related("project")
+    return [
+        Running(
+            public_id=row.public_id,
+            project=str(row.project),
+            status=row.get_status_display(),
+            phase=row.get_phase_display() if row.phase else "",
+            engine=row.engine,
+            since=row.started_at or row.created_at,
+        )
+        for row in rows[:MOST]
+    ]
+
+
+def _news() -> list[News]:
+    rows = (
+        DreamRun.objects.filter(status__in=DreamRun.TERMINAL, told_at__isnull=True)
+        .select_related("project", "proposal")
+        .annotate(files_n=Count("proposal__files"))
+        .order_by("-ended_at")
+    )
+    return [_news_of(row, row.files_n) for row in rows[:MOST_NEWS]]
+
+
+def _news_of(run: DreamRun, files: int) -> News:
+    proposal = getattr(run, "proposal", None)
+    text, state = _told(run, proposal, files)
+    return News(
+        public_id=run.public_id,
+        project=str(run.project),
+        text=text,
+        state=state,
+        proposal=proposal.public_id if proposal else "",
+        ended_at=run.ended_at,
+    )
+
+
+def _told(run: DreamRun, proposal: Proposal | None, files: int) -> tuple[str, str]:
+    """A sentence for a person, and the colour of its sign."""
+    if run.status == DreamRun.Status.FAILED:
+        return f"Failed: {run.error or 'no reason was given'}", "block"
+    if run.status == DreamRun.Status.KILLED:
+        return "Cancelled; nothing was changed", "warn"
+    if proposal is None or not files:
+        return "Nothing to improve", "ok"
+    memories = plural(files, "memory", "memories")
+    if proposal.state == Proposal.State.APPLIED:
+        return f"Improved {memories}", "ok"
+    return f"Proposes to improve {memories}", "accent"
+
+
+def _next(now: dt.datetime) -> list[Next]:
+    """Closed projects in the order in which they open; those that wait for a person are not among them."""
+    latest = (
+        GateEvaluation.objects.filter(project=OuterRef("project")).order_by("-at", "-pk").values("pk")[:1]
+    )
+    rows = GateEvaluation.objects.filter(
+        pk=Subquery(latest), open=False, project__gone_at__isnull=True
+    ).select_related("project")
+    found = [item for row in rows.iterator() if (item := _next_of(row, now)) is not None]
+    return sorted(found, key=lambda item: item.opens_at)[:MOST_NEXT]
+
+
+def _next_of(row: GateEvaluation, now: dt.datetime) -> Next | None:
+    closed = [gate for gate in row.results if not gate.get("passed")]
+    if not closed:
+        return None
+    moments = [_moment(gate.get("opens_at")) for gate in closed]
+    known = [moment for moment in moments if moment is not None]
+    # One gate that does not open by itself keeps the project closed, whatever the clock says.
+    if len(known) != len(closed):
+        return None
+    at = max(known)
+    return Next(str(row.project), row.project_id, str(closed[0].get("reason", "")), at) if at > now else None
+
+
+def _moment(text: object) -> dt.datetime | None:
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None

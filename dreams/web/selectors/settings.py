@@ -1,0 +1,157 @@
+"""Settings and policies as the page shows them: what is in force, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dreams import conf
+from dreams.models import Policy, Project
+from dreams.settings_service import MEMORY_TYPES
+
+SOURCES = {
+    "default": "Default",
+    "environment": "From the environment",
+    "everywhere": "Set here for all projects",
+    "project": "Set for this project",
+}
+GROUPS = {
+    "When": "When a project is ready to dream.",
+    "Engine": "Who dreams, and how long.",
+    "Budget": "What dreams may cost. Only a model costs anything.",
+    "Index": "What an agent loads of MEMORY.md, and what a dream aims at.",
+    "Places": "Where your agents keep their notes.",
+}
+# Paused has its own place at the end, where nothing is pressed by accident.
+APART = frozenset({"paused"})
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    spec: conf.Spec
+    value: conf.Value
+    source: conf.SourceName
+    source_label: str
+    can_reset: bool
+    text: str
+    error: str = ""
+
+    @property
+    def is_switch(self) -> bool:
+        return self.spec.kind is bool
+
+    @property
+    def is_number(self) -> bool:
+        return self.spec.kind in (int, float)
+
+    @property
+    def is_long(self) -> bool:
+        return self.spec.key == "roots"
+
+    @property
+    def default(self) -> str:
+        return as_text(self.spec, self.spec.default)
+
+    @property
+    def bounds(self) -> str:
+        low, high = self.spec.minimum, self.spec.maximum
+        return f"{low:,.15g} to {high:,.15g}" if low is not None and high is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+    sentence: str
+    common: list[Setting]
+    advanced: list[Setting]
+    has_errors: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCell:
+    operation: str
+    label: str
+    field: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    memory_type: str
+    label: str
+    cells: list[PolicyCell]
+
+
+def groups(
+    project: Project | None, typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+) -> list[Group]:
+    """All settings by group; `typed` and `errors` are those of a form that was not taken."""
+    values = conf.sourced(project)
+    shown = [
+        _setting(spec, values[key], project, (typed or {}).get(key), (errors or {}).get(key, ""))
+        for key, spec in conf.specs().items()
+        if key not in APART and (project is None or spec.per_project)
+    ]
+    found = [_group(name, [s for s in shown if s.spec.group == name]) for name in GROUPS]
+    return [group for group in found if group.common or group.advanced]
+
+
+def policies(project: Project | None) -> list[PolicyRow]:
+    rows = Policy.objects.filter(project=project)
+    actions = {(row.memory_type, row.operation): row.action for row in rows}
+    return [
+        PolicyRow(
+            memory_type=kind,
+            label=kind.capitalize() or "Any type",
+            cells=[
+                PolicyCell(
+                    op.value, op.label, policy_field(kind, op.value), actions.get((kind, op.value), "")
+                )
+                for op in Policy.Operation
+            ],
+        )
+        for kind in MEMORY_TYPES
+    ]
+
+
+def removes_without_asking(project: Project | None) -> bool:
+    removals = Policy.objects.filter(operation=Policy.Operation.REMOVE, action=Policy.Action.AUTO)
+    return removals.filter(project=project).exists()
+
+
+def policy_field(memory_type: str, operation: str) -> str:
+    return f"{memory_type or 'any'}-{operation}"
+
+
+def as_text(spec: conf.Spec, value: conf.Value) -> str:
+    if spec.kind is bool:
+        return "on" if value else "off"
+    if spec.choices is not None:
+        return spec.choices.get(str(value), str(value))
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _setting(
+    spec: conf.Spec, found: conf.Sourced, project: Project | None, typed: str | None, error: str
+) -> Setting:
+    here: conf.SourceName = "project" if project is not None else "everywhere"
+    plain = as_text(spec, found.value) if spec.choices is None else str(found.value)
+    return Setting(
+        spec=spec,
+        value=found.value,
+        source=found.source,
+        source_label=SOURCES[found.source],
+        can_reset=found.source == here,
+        text=plain if typed is None else typed,
+        error=error,
+    )
+
+
+def _group(name: str, settings: list[Setting]) -> Group:
+    return Group(
+        name=name,
+        sentence=GROUPS[name],
+        common=[s for s in settings if not s.spec.advanced],
+        advanced=[s for s in settings if s.spec.advanced],
+        has_errors=any(s.error for s in settings if s.spec.advanced),
+    )

@@ -1,0 +1,35 @@
+"""Every address of the pages, grouped by prefix. One address per verb; changes are POSTs.
+
+Names other pages may rely on, with what they take: projects · project (pk) · memory (pk) · memory-edit (pk) ·
+memory-forget (pk) · session (pk) · dreams · dream (public_id) · review (a proposal's public_id) ·
+conflict (a proposal's public_id) · audit · usage.
+"""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dreams.web.views import health, inbox, login, settings
+
+urlpatterns = [
+    path("", inbox.inbox, name="inbox"),
+    # --- login ---
+    path("login/", login.login, name="login"),
+    path("login/password/", login.with_password, name="login-password"),
+    path("logout/", login.logout, name="logout"),
+    # --- projects, memories, sessions ---
+    # --- dreams ---
+    # --- review, conflict ---
+    # --- usage, audit ---
+    # --- settings ---
+    path("settings/", settings.everywhere, name="settings"),
+    path("settings/policies/", settings.policies, name="settings-policies"),
+    path("settings/pause/", settings.pause, name="settings-pause"),
+    path("settings/resume/", settings.resume, name="settings-resume"),
+    path("settings/reset/<slug:key>/", settings.reset, name="settings-reset"),
+    path("projects/<int:pk>/settings/", settings.of_project, name="project-settings"),
+    path("projects/<int:pk>/settings/policies/", settings.policies, name="project-settings-policies"),
+    path("projects/<int:pk>/settings/reset/<slug:key>/", settings.reset, name="project-settings-reset"),
+    # --- health ---
+    path("health/", health.health, name="health"),
+]

@@ -1,0 +1,80 @@
+// Keys for those who like them: every one of them presses a button or follows a link that is on the page.
+//
+// A page marks what keys act on: data-hunk and data-file on the things to walk through (j/k and n/p), and
+// data-key="a" on a button or link inside the present one, or anywhere on the page. `?` opens the sheet (#keys).
+// Ignored in fields and with Ctrl, Alt or Meta; switched off by the box in the sheet.
+const OFF = "keys-off";
+
+function isOff() {
+  try { return localStorage.getItem(OFF) === "1"; } catch { return false; }
+}
+
+function inField(target) {
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+function shown(selector) {
+  return [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility());
+}
+
+function present(selector) {
+  return document.activeElement?.closest(selector) ?? document.querySelector(`${selector}.now`);
+}
+
+function walk(selector, step) {
+  const all = shown(selector);
+  if (!all.length) return;
+  const at = all.indexOf(present(selector));
+  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step))];
+  for (const element of document.querySelectorAll(`${selector}.now`)) element.classList.remove("now");
+  next.classList.add("now");
+  if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function press(key) {
+  const wanted = `[data-key="${CSS.escape(key)}"]`;
+  const inside = present("[data-hunk]");
+  const target = inside?.querySelector(wanted) ?? shown(wanted).find((element) => !element.closest("[data-hunk]"));
+  target?.click();
+  return Boolean(target);
+}
+
+function sheet() {
+  const keys = document.getElementById("keys");
+  if (!keys) return false;
+  keys.open = !keys.open;
+  if (keys.open) keys.querySelector("summary")?.focus();
+  return true;
+}
+
+const WALKS = { j: ["[data-hunk]", 1], k: ["[data-hunk]", -1], n: ["[data-file]", 1], p: ["[data-file]", -1] };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || inField(event.target)) return;
+  if (event.key === "Escape") {
+    const keys = document.getElementById("keys");
+    if (keys?.open) keys.open = false;
+    return;
+  }
+  if (event.key === "?") {
+    if (sheet()) event.preventDefault();
+    return;
+  }
+  if (isOff() || event.key.length !== 1) return;
+  if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
+    walk(...WALKS[event.key]);
+    event.preventDefault();
+  } else if (/^[a-z/]$/.test(event.key) && press(event.key)) {
+    event.preventDefault();
+  }
+});
+
+const box = document.querySelector("[data-keys-switch]");
+if (box) {
+  box.checked = !isOff();
+  box.addEventListener("change", () => {
+    try { localStorage.setItem(OFF, box.checked ? "0" : "1"); } catch { /* Storage may be refused; then keys stay on. */ }
+  });
+}

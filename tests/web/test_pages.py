@@ -1,0 +1,43 @@
+"""Every page: it comes up, for the owner alone, with one h1 and one main, without anything inline."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.world import World
+
+PAGES = ["inbox", "health", "settings"]
+INLINE = re.compile(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_stranger_is_led_to_the_login_and_back(client: Client, db: None, name: str) -> None:
+    response = client.get(reverse(name))
+    assert response.status_code == 302
+    assert response["Location"].startswith("/login/")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_one_heading_and_nothing_inline(browser: Client, world: World, name: str) -> None:
+    response = browser.get(reverse(name))
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert len(re.findall(r"<h1[ >]", text)) == 1
+    assert len(re.findall(r"<main[ >]", text)) == 1
+    assert not INLINE.search(text)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_and_its_addresses_say_get_or_post_and_no_more(
+    browser: Client, world: World, name: str
+) -> None:
+    assert browser.delete(reverse(name)).status_code == 405
+
+
+def test_an_account_that_is_no_owner_is_refused(client: Client, django_user_model: type) -> None:
+    client.force_login(django_user_model.objects.create_user("visitor"))
+    assert client.get("/").status_code == 403
