@@ -1,5 +1,7 @@
 """Somebody else writes at the worst moment: their bytes survive, and the whole plan is undone."""
 
+import ctypes
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -8,8 +10,22 @@ from pathlib import Path
 import pytest
 
 from dreams.journal import Plan, recover, run, sha256_of
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
+from tests.unit.journal_kit import (
+    NEW,
+    OLD,
+    Dying,
+    Place,
+    Traced,
+    change,
+    dies,
+    make_place,
+    make_plan,
+    quick_fsync,
+)
 
+__all__ = ["quick_fsync"]
+
+pytestmark = pytest.mark.usefixtures("quick_fsync")
 THEIRS = b"written by somebody else"
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 A, ADDED, GONE = "a.md", "team/new.md", "gone.md"
@@ -221,3 +237,32 @@ def test_a_reader_sees_whole_old_or_whole_new_bytes_and_never_no_file(
         stop.set()
         reader.join()
     assert set(seen) == set(texts)
+
+
+@FLAGS
+def test_a_change_between_the_undos_look_and_its_swap_back_survives(place: Place, rename_flags: bool) -> None:
+    crashed(place, rename_flags)
+    system = Traced(rename_flags)
+    system.before["exchange", A] = lambda: by_rename(place.memory / A)
+    [done] = recover(place.journal, system)
+    assert done.action == "undone"
+    assert any(repr(A) in line for line in done.said)
+    assert place.texts() == {**OLD, A: THEIRS}
+    assert place.leftovers() == []
+
+
+def test_a_file_system_without_the_renames_is_noticed_by_its_answer(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refuses(*arguments: object) -> int:
+        asked.append(1)
+        ctypes.set_errno(errno.EINVAL)
+        return -1
+
+    monkeypatch.setattr("dreams.journal.system._renameat2", lambda: refuses)
+    assert run(make_plan(place), place.journal).status == "applied"
+    assert asked
+    assert place.texts() == NEW
+    assert place.leftovers() == []

@@ -23,7 +23,11 @@ from dreams.journal import (
     verify_journals,
 )
 from dreams.journal.store import locked
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan, quick_fsync
+
+__all__ = ["quick_fsync"]
+
+pytestmark = pytest.mark.usefixtures("quick_fsync")
 
 
 @pytest.fixture
@@ -155,6 +159,15 @@ def test_what_an_interrupted_pruning_left_is_never_taken_for_an_interrupted_plan
     assert recover(place.journal) == []
     assert place.texts() == NEW
     assert not gone.exists()
+
+
+def test_a_pruning_that_is_cut_short_never_leaves_half_a_journal(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(make_plan(place), place.journal)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    assert prune_journals(place.journal, keep=()) == ["d1.1"]
+    assert list_journals(place.journal) == []
 
 
 def test_a_failed_plan_can_be_tried_again_under_its_id_and_both_attempts_are_told(place: Place) -> None:
