@@ -14,6 +14,8 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
+from django.db.models import Q
+
 from memoryweb import env
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ class Config:
         "When",
         "Hours between dreams",
         "Time since the last consolidation, by anyone.",
-        minimum=0,
+        minimum=0.01,
         maximum=8760,
         unit="h",
     )
@@ -83,7 +85,7 @@ class Config:
         "When",
         "Sessions needed",
         "Sessions touched since the last consolidation.",
-        minimum=0,
+        minimum=1,
         maximum=1000,
         unit="sessions",
     )
@@ -92,7 +94,7 @@ class Config:
         "When",
         "Minutes between looks",
         "How often the sessions of a project are counted again.",
-        minimum=0,
+        minimum=0.01,
         maximum=1440,
         unit="min",
     )
@@ -394,18 +396,39 @@ class Sourced:
     source: SourceName
 
 
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """All overrides, read once: a tick over many projects asks the database a single time."""
+
+    everywhere: Mapping[str, Any]
+    by_project: Mapping[int, Mapping[str, Any]]
+
+    @classmethod
+    def load(cls, project: Project | None = None) -> Overrides:
+        """Those of `project` and everywhere; without one, those of every project."""
+        from dreams.models import Override  # noqa: PLC0415 - pure callers use Config without the app registry
+
+        rows = Override.objects.all()
+        if project is not None:
+            rows = rows.filter(Q(project=project) | Q(project__isnull=True))
+        everywhere: dict[str, Any] = {}
+        by_project: dict[int, dict[str, Any]] = {}
+        for row in rows:
+            own = everywhere if row.project_id is None else by_project.setdefault(row.project_id, {})
+            own[row.key] = row.value
+        return cls(everywhere, by_project)
+
+    def sourced(self, project_pk: int | None) -> dict[str, Sourced]:
+        own = self.by_project.get(project_pk, {}) if project_pk is not None else {}
+        return {key: _look_up(spec, own, self.everywhere) for key, spec in specs().items()}
+
+    def config(self, project_pk: int | None) -> Config:
+        return Config(**{key: found.value for key, found in self.sourced(project_pk).items()})  # type: ignore[arg-type] # parse() gave each its own type
+
+
 def sourced(project: Project | None = None) -> dict[str, Sourced]:
     """Every setting with where its value comes from; one query."""
-    from dreams.models import Override  # noqa: PLC0415 - read without the app registry by pure callers
-
-    everywhere: dict[str, Any] = {}
-    own: dict[str, Any] = {}
-    rows = Override.objects.filter(project__isnull=True)
-    if project is not None:
-        rows = rows | Override.objects.filter(project=project)
-    for row in rows:
-        (everywhere if row.project_id is None else own)[row.key] = row.value
-    return {key: _look_up(spec, own, everywhere) for key, spec in specs().items()}
+    return Overrides.load(project).sourced(project.pk if project else None)
 
 
 def _look_up(spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any]) -> Sourced:
@@ -420,8 +443,8 @@ def _look_up(spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any]) 
 
 
 def current(project: Project | None = None) -> Config:
-    """The values in force, for `project` or for everywhere."""
-    return Config(**{key: found.value for key, found in sourced(project).items()})  # type: ignore[arg-type] # parse() gave each its own type
+    """The values in force, for `project` or for everywhere; one query."""
+    return Overrides.load(project).config(project.pk if project else None)
 
 
 def engines() -> tuple[str, ...]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 
 from dreams import ids
 from dreams.models.projects import Project
 from dreams.models.sessions import Session
+
+if TYPE_CHECKING:
+    from dreams.models.proposals import Proposal
 
 
 class DreamRun(models.Model):
@@ -88,6 +93,11 @@ class DreamRun(models.Model):
     @property
     def is_over(self) -> bool:
         return self.status in self.TERMINAL
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """What a person reviews: the part that no policy let in, else the part that one did."""
+        return self.proposals.order_by("by_policy", "-pk").first()
 
 
 class DreamSession(models.Model):

@@ -33,8 +33,11 @@ class Proposal(models.Model):
 
     public_id = models.CharField(max_length=9, unique=True, default=ids.proposal_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="proposals")
-    dream = models.OneToOneField(
-        DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="proposal"
+    dream = models.ForeignKey(
+        DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="proposals"
+    )
+    by_policy = models.BooleanField(
+        default=False, help_text="The part of a dream that a policy lets in without a person."
     )
     origin = models.CharField(max_length=10, choices=Origin)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_index=True)
@@ -54,7 +57,7 @@ class Proposal(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project"],
-                condition=models.Q(state__in=["open", "submitted"], origin="dream"),
+                condition=models.Q(state__in=["open", "submitted"], origin="dream", by_policy=False),
                 name="one_open_dream_proposal",
             )
         ]

@@ -1,0 +1,166 @@
+"""The facts that the gates judge, from rows and, where they cost more, from the disk only when asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+import zoneinfo
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Q, Sum
+
+from dreams import conf, discovery, gates, inputs, locks, process
+from dreams.models import DreamRun, LockHold, Project, Proposal
+
+
+@dataclass(slots=True)
+class Everywhere:
+    """What one tick reads once for all projects."""
+
+    overrides: conf.Overrides
+    open_proposals: dict[int, str]
+    configs: dict[int | None, conf.Config] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls) -> Everywhere:
+        states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
+        waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
+        return cls(conf.Overrides.load(), dict(waiting.values_list("project_id", "public_id")))
+
+    def config(self, project: Project) -> conf.Config:
+        """Projects without overrides of their own share one."""
+        key = project.pk if project.pk in self.overrides.by_project else None
+        if key not in self.configs:
+            self.configs[key] = self.overrides.config(key)
+        return self.configs[key]
+
+
+def gate_config(config: conf.Config) -> gates.GateConfig:
+    return gates.GateConfig(
+        min_age=dt.timedelta(hours=config.min_hours),
+        scan_throttle=dt.timedelta(minutes=config.scan_minutes),
+        min_sessions=config.min_sessions,
+        correction_weight=config.correction_weight,
+        dream_cap=_cap(config.max_cost_dream),
+        day_cap=_cap(config.max_cost_day),
+        month_cap=_cap(config.max_cost_month),
+        project_cap=_cap(config.max_cost_project),
+        zone=zone(config),
+    )
+
+
+def zone(config: conf.Config) -> dt.tzinfo:
+    return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
+
+
+def _cap(dollars: float) -> Decimal | None:
+    return Decimal(str(dollars)) if dollars > 0 else None
+
+
+def facts_of(
+    project: Project,
+    everywhere: Everywhere,
+    now: dt.datetime,
+    *,
+    scan: Callable[[Project], None] | None = None,
+) -> gates.Facts:
+    """The facts of one project. `scan` is called before the sessions are counted; without it rows are enough."""
+    config = everywhere.config(project)
+    return gates.Facts(
+        paused=config.paused,
+        project_on=config.dreaming,
+        agent_dreams=project.agent_settings.get("auto_dream"),
+        open_proposal=everywhere.open_proposals.get(project.pk),
+        memory=_memory_switch(project),
+        mode=gates.Mode(project.mode) if project.mode else gates.Mode.NORMAL,
+        last_scan_at=project.sessions_scanned_at,
+        retry_at=project.not_before,
+        failures=project.failures,
+        clock=partial(_clock, project),
+        sessions=partial(_sessions, project, now, scan),
+        inputs=partial(_inputs, project),
+        spending=partial(_spending, project, config, now),
+        lock=partial(_lock, project, config, now),
+    )
+
+
+def _memory_switch(project: Project) -> gates.Switch:
+    found = project.agent_settings
+    return gates.Switch(
+        bool(found.get("auto_memory", True)), str(found.get("auto_memory_source", "the default"))
+    )
+
+
+def _clock(project: Project) -> int | None:
+    """The lock file's mtime; for a directory that does not exist yet, what our last dream left in the database."""
+    folder = Path(project.memory_dir)
+    found = locks.last_consolidated_ns(folder)
+    if found is None and project.last_consolidated_at and not folder.exists():
+        return int(project.last_consolidated_at.timestamp() * 1e9)
+    return found
+
+
+def _sessions(
+    project: Project, now: dt.datetime, scan: Callable[[Project], None] | None
+) -> Sequence[gates.SessionFact]:
+    if scan is not None:
+        scan(project)
+    live = discovery.live_session_ids(project)
+    since = Q(given_back_at__isnull=False)
+    clock = _clock(project)
+    if clock is None:
+        since |= Q(pk__isnull=False)
+    else:
+        # A microsecond of slack: rows keep microseconds, the gate compares nanoseconds.
+        since |= Q(
+            touched_at__gte=dt.datetime.fromtimestamp(clock / 1e9, dt.UTC) - dt.timedelta(microseconds=1)
+        )
+    rows = project.sessions.filter(since, gone_at__isnull=True).values_list(
+        "session_id", "root_key", "touched_at", "own", "given_back_at", "corrections"
+    )
+    return [
+        gates.SessionFact(
+            session_id=session_id,
+            root_id="" if root is None else str(root),
+            mtime_ns=int(touched.timestamp() * 1e9),
+            live=gates.is_live(True if session_id in live else None, touched, now),
+            own=own,
+            given_back=given_back is not None,
+            corrected=corrections > 0,
+        )
+        for session_id, root, touched, own, given_back, corrections in rows
+    ]
+
+
+def _inputs(project: Project) -> gates.InputsFact:
+    return gates.InputsFact(inputs.fingerprint(project), project.inputs_hash or None)
+
+
+def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:
+    if config.engine == "rules":
+        return gates.SpendingFact(free=True)
+    own_zone = zone(config)
+    spent = DreamRun.objects.filter(started_at__gte=gates.month_start(now, own_zone))
+    sums = spent.aggregate(
+        today=Sum("cost_usd", filter=Q(started_at__gte=gates.day_start(now, own_zone))),
+        month=Sum("cost_usd"),
+        project=Sum("cost_usd", filter=Q(project=project)),
+    )
+    nothing = Decimal(0)
+    return gates.SpendingFact(
+        free=False,
+        today=sums["today"] or nothing,
+        month=sums["month"] or nothing,
+        project_month=sums["project"] or nothing,
+    )
+
+
+def _lock(project: Project, config: conf.Config, now: dt.datetime) -> gates.LockFact:
+    row = LockHold.objects.filter(project=project).first()
+    known = process.ProcessIdentity(row.pid, row.process_started) if row else None
+    stale = dt.timedelta(minutes=config.lock_stale_minutes)
+    return locks.status(Path(project.memory_dir).resolve(), now, known=known, stale_after=stale)

@@ -1,0 +1,98 @@
+"""What a check looks at and what it may say. PURE: no Django, no database, no disk.
+
+A check is a function `check(subject: Subject) -> Iterable[Found]`. The ledger is a check too: besides findings it
+gives one `Row` per removed line. Keys come from content, so that a confirmation survives a new run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dreams.conf import Config
+from dreams.engines.base import Citation, Fate
+
+Severity = Literal["refuse", "block", "warn", "info"]
+FateName = Literal["kept-in", "merged-into", "superseded-by", "stated", "unexplained"]
+SEVERITIES: tuple[Severity, ...] = ("refuse", "block", "warn", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedHunk:
+    """A hunk as it would be written: `added` is the decided text where a person edited it.
+
+    Starts are 0-based lines in the text before and after; lines carry no line ends.
+    """
+
+    path: str
+    hunk_id: str
+    base_start: int
+    removed: tuple[str, ...]
+    new_start: int
+    added: tuple[str, ...]
+    citations: tuple[Citation, ...] = ()
+    fates: tuple[Fate, ...] = ()
+    by_hand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Two states of a memory directory and the hunks between them."""
+
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+    hunks: Sequence[ChangedHunk]
+    config: Config = field(default_factory=Config)
+    instructions: str = ""  # the text of the project's CLAUDE.md files, for what they already say
+    rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
+    hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing to say. `path` and `hunk_id` are empty for a finding on the whole. `line_no` is 1-based, in the new text."""
+
+    check: str
+    code: str
+    severity: Severity
+    message: str
+    remedy: str = ""
+    path: str = ""
+    hunk_id: str = ""
+    line_no: int | None = None
+    about: str = ""
+
+    @property
+    def key(self) -> str:
+        """The same thing said of the same text keeps its key when lines move."""
+        parts = "\0".join([self.code, self.path, self.hunk_id, self.about or self.message])
+        return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Where one removed line went. `target_line` is 1-based in the new text of `target_path`."""
+
+    path: str
+    hunk_id: str
+    text: str
+    fate: FateName
+    target_path: str = ""
+    target_line: int | None = None
+    target_text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    findings: tuple[Found, ...] = ()
+    ledger: tuple[Row, ...] = ()
+
+    def worst(self) -> Severity | None:
+        present = {found.severity for found in self.findings}
+        return next((severity for severity in SEVERITIES if severity in present), None)
+
+
+Check = Callable[[Subject], Iterable[Found]]

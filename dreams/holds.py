@@ -1,0 +1,84 @@
+"""Holding a project's consolidation lock with our own record of it, so that a crash can be healed.
+
+The record is saved before the file is touched and removed after it was let go: whatever a crash leaves, the next
+tick knows what to put back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.utils import timezone
+
+from dreams import auditlog, conf, locks, process
+from dreams.models import LockHold, Project
+
+
+class ProjectBusy(Exception):
+    """Somebody else is at this memory directory; the message says who, and until when."""
+
+
+@contextmanager
+def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Iterator[locks.Held]:
+    """The lock of `project`, held for the block. Raises ProjectBusy.
+
+    The block lets go as it means to (`release_completed`, `release_keeping_clock`); left without, the lock is
+    rewound, as after a failure.
+    """
+    taken = locks.acquire(
+        Path(project.memory_dir).resolve(),
+        process.current(),
+        timezone.now(),
+        known=_known_holder(project),
+        stale_after=dt.timedelta(minutes=conf.current(project).lock_stale_minutes),
+        keep_dir_mtime=keep_dir_mtime,
+        before_write=lambda record: _save(project, record, purpose),
+    )
+    if isinstance(taken, locks.Busy):
+        raise ProjectBusy(taken.reason)
+    try:
+        with taken:
+            yield taken
+    finally:
+        LockHold.objects.filter(project=project, pid=process.current().pid).delete()
+
+
+def _known_holder(project: Project) -> process.ProcessIdentity | None:
+    row = LockHold.objects.filter(project=project).first()
+    return process.ProcessIdentity(row.pid, row.process_started) if row else None
+
+
+def _save(project: Project, record: locks.LockRecord, purpose: str) -> None:
+    LockHold.objects.update_or_create(
+        project=project,
+        defaults={
+            "pid": record.pid,
+            "process_started": record.start_time,
+            "prior_mtime_ns": record.prior_mtime_ns,
+            "prior_body": record.prior_body,
+            "taken_at": timezone.now(),
+            "purpose": purpose,
+        },
+    )
+
+
+def heal(project: Project) -> str:
+    """Put back the clock that a dead holder of ours moved; says what was done, empty when there was nothing to do."""
+    row = LockHold.objects.filter(project=project).first()
+    if row is None:
+        return ""
+    healed = locks.heal(
+        Path(project.memory_dir).resolve(),
+        row.pid,
+        row.process_started,
+        row.prior_mtime_ns,
+        prior_body=bytes(row.prior_body),
+    )
+    if healed.outcome in (locks.Healing.ALIVE, locks.Healing.BUSY, locks.Healing.FAILED):
+        return ""
+    row.delete()
+    auditlog.record("lock.healed", project=project, object_id=str(row.pid), outcome=healed.outcome.value)
+    return healed.reason

@@ -1,0 +1,59 @@
+"""When each line of a memory was written, and how that is known. PURE: no Django, no disk.
+
+A line came with the earliest kept version that has it. The day of that version is read, in this order, from its own
+frontmatter, from when the history saw it change, from the transcript that shows the write, and from its mtime.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dreams import memdir, text
+from dreams.engines.base import EvidenceSource, LineDate
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVersion:
+    """One kept state of a file. `seen_change`: the history saw it come, so `at` is when it was written."""
+
+    data: bytes
+    at: dt.datetime
+    mtime: dt.datetime
+    seen_change: bool
+    written_at: dt.datetime | None = None  # by a transcript
+
+
+def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo) -> list[LineDate | None]:
+    """One entry per line of the newest version; `versions` are oldest first."""
+    if not versions:
+        return []
+    first_seen: dict[str, LineDate] = {}
+    for version in versions:
+        day = _day_of(version, zone)
+        for line in text.decode(version.data).split("\n"):
+            first_seen.setdefault(line.strip(), day)
+    newest = text.decode(versions[-1].data).split("\n")
+    return [first_seen.get(line.strip()) if line.strip() else None for line in newest]
+
+
+def _day_of(version: KeptVersion, zone: dt.tzinfo) -> LineDate:
+    front = memdir.parse(version.data).frontmatter
+    stated = (front.modified_at or front.created_at) if front else None
+    if stated is not None:
+        return LineDate(_day(stated, zone), "memory", "the memory's own date")
+    candidates: list[tuple[dt.datetime | None, EvidenceSource, str]] = [
+        (version.at if version.seen_change else None, "history", "first seen in the history"),
+        (version.written_at, "transcript", "written in a session"),
+        (version.mtime, "file", "the file's own date"),
+    ]
+    at, source, note = next(found for found in candidates if found[0] is not None)
+    return LineDate(_day(at, zone), source, note)
+
+
+def _day(moment: dt.date | dt.datetime | None, zone: dt.tzinfo) -> dt.date:
+    if isinstance(moment, dt.datetime):
+        return moment.astimezone(zone).date()
+    assert moment is not None  # noqa: S101 - the callers pass only what is there
+    return moment

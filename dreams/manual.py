@@ -1,0 +1,109 @@
+"""Changes by a person's own hand: edit, forget, restore. Through the same door as a dream's: a proposal, then apply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dreams import apply as applying
+from dreams import blobs, drafts, holds, memdir, memories, proposals, review, text, workspace
+from dreams.apply import ApplyReport
+from dreams.engines.base import Edit, OperationKind
+from dreams.models import Hunk, Memory, Project, Proposal
+from dreams.review import Reviewer, ReviewRefused
+
+
+class Stale(Exception):
+    """The memory changed since the page was opened; the message says so. Nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a hand wants: the texts that differ (None: remove the file), and why."""
+
+    origin: Proposal.Origin
+    kind: OperationKind
+    reason: str
+    after: Mapping[str, bytes | None]
+
+
+def edit(memory: Memory, content: str, base_sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
+    """Replace a memory's text. `base_sha` is the state that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
+    now = memories.contents(memory.project).get(memory.path, b"")
+    if text.sha256(now) != base_sha:
+        raise Stale(
+            f"{memory.path} changed since you opened it. Copy your text, reload, and edit the new state."
+        )
+    data = text.encode(_with_line_ends_of(now, content))
+    why = reason or f"Edited by {reviewer.name or 'hand'}."
+    return carry_out(memory.project, Change(Proposal.Origin.EDIT, "edit", why, {memory.path: data}), reviewer)
+
+
+def _with_line_ends_of(old: bytes, content: str) -> str:
+    """A browser sends CRLF for every line; the file keeps its own line ends and its final newline."""
+    plain = content.replace("\r\n", "\n")
+    if old.endswith(b"\n") and plain and not plain.endswith("\n"):
+        plain += "\n"
+    return plain.replace("\n", "\r\n") if b"\r\n" in old else plain
+
+
+def forget(memory: Memory, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
+    """Remove a memory and the index rows that point to it; the history keeps it."""
+    after: dict[str, bytes | None] = {memory.path: None}
+    index = memories.contents(memory.project).get("MEMORY.md")
+    if index is not None and memory.path != "MEMORY.md":
+        after["MEMORY.md"] = text.encode(_without_rows(text.decode(index), memory.path))
+    why = reason or f"Forgotten by {reviewer.name or 'hand'}."
+    return carry_out(memory.project, Change(Proposal.Origin.FORGET, "prune", why, after), reviewer)
+
+
+def _without_rows(index: str, path: str) -> str:
+    parsed = memdir.parse_index(index)
+    return parsed.without(parsed.rows_for(path)).text
+
+
+def restore(project: Project, path: str, sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
+    """Bring back a kept version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
+    data = blobs.get_many([sha]).get(sha)
+    if data is None:
+        with memories.open_history(project) as store:
+            data = store.read(sha)
+    why = reason or f"Restored version {sha[:12]} of {path}."
+    return carry_out(project, Change(Proposal.Origin.RESTORE, "edit", why, {path: data}), reviewer)
+
+
+def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyReport:
+    """Make the change a proposal, approve it as a whole and apply it.
+
+    Where a finding blocks it, the proposal stays open for the person to look at, and ReviewRefused says why.
+    """
+    with holds.hold(project, "apply", keep_dir_mtime=True) as held:
+        memories.refresh(project)
+        held.release_keeping_clock()
+    made = propose(project, change, reviewer)
+    if made is None:
+        return ApplyReport(said=("Nothing differs from what is there.",))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
+    try:
+        return applying.apply(made, reviewer)
+    except ReviewRefused as refused:
+        raise ReviewRefused(f"{refused} It waits as {made.public_id}.") from refused
+
+
+def propose(project: Project, change: Change, reviewer: Reviewer) -> Proposal | None:
+    """The change as an open proposal; None when nothing differs."""
+    before = workspace.take(memories.memory_dir(project)).contents()
+    after = {path: data for path, data in {**before, **change.after}.items() if data is not None}
+    edits = [
+        Edit(path, _decoded(before.get(path)), _decoded(after.get(path)), "hand", change.kind, change.reason)
+        for path in change.after
+        if before.get(path) != after.get(path)
+    ]
+    if not edits:
+        return None
+    origin = proposals.Origin(change.origin, actor=reviewer.name, summary=change.reason)
+    return proposals.create(project, origin, drafts.draft(before, after, edits), before)
+
+
+def _decoded(data: bytes | None) -> str | None:
+    return None if data is None else text.decode(data)

@@ -1,0 +1,183 @@
+"""What stands in a memory directory now, brought into rows, blobs and history: the one place that does so.
+
+Discovery, dreams, apply and rollback all call `sync`, so an edit made outside is seen and kept by whoever comes
+first, and nothing is written over before it was kept.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import blobs, history, memdir, safefs, text, workspace
+from dreams.models import Memory, Project, Proposal, Version
+
+NAME_LIMIT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why the directory is as it is now. The default: somebody outside changed it, or it is new to us."""
+
+    origin: Version.Origin | None = None
+    proposal: Proposal | None = None
+    actor: str = ""
+    reason: str = ""
+    trailers: Mapping[str, str] = field(default_factory=dict)
+
+
+def memory_dir(project: Project) -> Path:
+    return Path(project.memory_dir)
+
+
+def history_path(project: Project) -> Path:
+    return Path(settings.DATA_DIR) / "history" / f"{project.history_key}.git"
+
+
+def open_history(project: Project) -> history.HistoryStore:
+    return history.HistoryStore.open_or_create(history_path(project))
+
+
+def contents(project: Project) -> dict[str, bytes]:
+    """Every memory as last seen, from the database."""
+    rows = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "sha256"))
+    found = blobs.get_many(rows.values())
+    return {path: found[sha] for path, sha in rows.items() if sha in found}
+
+
+def is_unchanged(project: Project) -> bool:
+    """True when no file differs from its row by name, size, mtime or inode: nothing need be read."""
+    known = {
+        path: (size, mtime, inode)
+        for path, size, mtime, inode in project.memories.filter(gone_at__isnull=True).values_list(
+            "path", "size", "mtime_ns", "inode"
+        )
+    }
+    try:
+        root = safefs.Root.open(memory_dir(project))
+    except OSError:
+        return not known
+    with root:
+        now = {
+            entry.rel: (entry.stat.st_size, entry.stat.st_mtime_ns, entry.stat.st_ino)
+            for entry in root.walk(limit=workspace.MAX_FILES)
+            if isinstance(entry, safefs.Found) and is_memory(entry.rel)
+        }
+    return now == known
+
+
+def is_memory(path: str) -> bool:
+    """Markdown files that are not hidden; everything else in the directory is left alone."""
+    return path.endswith(".md") and not any(part.startswith(".") for part in PurePosixPath(path).parts)
+
+
+def refresh(project: Project) -> list[str]:
+    """Bring the rows up to the disk; returns the paths that changed. Costs one walk where nothing did."""
+    if is_unchanged(project):
+        return []
+    return sync(project, workspace.take(memory_dir(project)))
+
+
+def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
+    """Rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed."""
+    cause = cause or Cause()
+    now = timezone.now()
+    files = {path: file for path, file in snapshot.files.items() if is_memory(path)}
+    with transaction.atomic():
+        rows = {row.path: row for row in project.memories.select_for_update()}
+        first_look = not rows
+        blobs.put_many(file.data for file in files.values())
+        changed = [
+            path
+            for path, file in files.items()
+            if _save(project, rows.get(path), file, cause, now, first_look)
+        ]
+        gone = [row for path, row in rows.items() if path not in files and row.gone_at is None]
+        for row in gone:
+            _mark_gone(row, cause, now)
+    if changed or gone:
+        commit(project, snapshot, cause, first_look=first_look)
+    return sorted([*changed, *(row.path for row in gone)])
+
+
+def _save(
+    project: Project,
+    row: Memory | None,
+    file: workspace.SnapshotFile,
+    cause: Cause,
+    now: dt.datetime,
+    first_look: bool,
+) -> bool:
+    """Update one row; True when its bytes are others than before."""
+    row = row or Memory(project=project, path=file.path)
+    sha = file.sha256
+    is_new = row.sha256 != sha or row.gone_at is not None
+    if is_new:
+        _describe(row, file)
+        row.changed_at = dt.datetime.fromtimestamp(file.mtime_ns / 1e9, dt.UTC)
+    row.sha256, row.size, row.mode = sha, len(file.data), file.mode
+    row.mtime_ns, row.inode, row.gone_at = file.mtime_ns, file.inode, None
+    row.save()
+    if is_new:
+        Version.objects.create(
+            memory=row,
+            sha256=sha,
+            size=len(file.data),
+            mode=file.mode,
+            mtime_ns=file.mtime_ns,
+            at=row.changed_at if first_look and row.changed_at else now,
+            origin=cause.origin or (Version.Origin.FOUND if first_look else Version.Origin.OUTSIDE),
+            proposal=cause.proposal,
+            actor=cause.actor,
+        )
+    return is_new
+
+
+def _describe(row: Memory, file: workspace.SnapshotFile) -> None:
+    """What the file says of itself, for lists and search."""
+    document = memdir.parse(file.data)
+    front = document.frontmatter
+    row.kind = kind_of(file.path)
+    row.type = text.storable(memdir.memory_type(document, file.path) or "", 40)
+    row.name = text.storable((front.name if front else None) or "", NAME_LIMIT)
+    row.description = text.storable((front.description if front else None) or "", 2000)
+    row.pinned = bool(front and front.pinned)
+    row.lines = file.data.count(b"\n") + (not file.data.endswith(b"\n") and bool(file.data))
+
+
+def kind_of(path: str) -> Memory.Kind:
+    top = PurePosixPath(path).parts[0]
+    if top == "team":
+        return Memory.Kind.TEAM
+    if top == "logs":
+        return Memory.Kind.LOG
+    return Memory.Kind.INDEX if path == "MEMORY.md" else Memory.Kind.TOPIC
+
+
+def _mark_gone(row: Memory, cause: Cause, now: dt.datetime) -> None:
+    row.gone_at = now
+    row.save(update_fields=["gone_at"])
+    Version.objects.create(
+        memory=row,
+        at=now,
+        origin=cause.origin or Version.Origin.OUTSIDE,
+        proposal=cause.proposal,
+        actor=cause.actor,
+    )
+
+
+def commit(project: Project, snapshot: workspace.Snapshot, cause: Cause, *, first_look: bool = False) -> None:
+    """One commit of the whole directory into the project's history; an unchanged tree makes none."""
+    subject = cause.reason or ("First look" if first_look else "Changed outside memoryweb")
+    trailers = {"Origin": (cause.origin or Version.Origin.OUTSIDE).value, **cause.trailers}
+    manifest = {path: history.Meta(file.mode, file.mtime_ns) for path, file in snapshot.files.items()}
+    with open_history(project) as store:
+        store.commit(
+            snapshot.contents(), manifest, subject, trailers, timezone.now(), cause.actor or "memoryweb"
+        )

@@ -1,0 +1,179 @@
+"""When a file changed since its verdict: bring the proposal onto the new state, keep verdicts, ask once more.
+
+Nothing is written here. MEMORY.md is merged by row, other files by line. Where both sides changed the same place,
+the file carries a conflict until a person chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import transaction
+from django.db.models import CharField, Value
+from django.db.models.functions import Cast, Concat
+
+from dreams import blobs, drafts, merge, proposals, text, textdiff
+from dreams.models import FileChange, Hunk, Proposal
+
+Outcome = Literal["same", "rebased", "conflict", "already-there"]
+
+
+class NoConflict(Exception):
+    """There is nothing to solve here any more; the message says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The three texts of a conflict; None where the file does not exist on that side."""
+
+    base: bytes | None
+    now: bytes | None
+    wanted: bytes | None
+
+
+def rebase(file: FileChange, now: bytes | None) -> Outcome:
+    """Bring `file` onto the bytes that stand on disk now (None: it is gone)."""
+    sha = text.sha256(now) if now is not None else ""
+    if sha == file.base_sha and not file.conflict:
+        return "same"
+    if file.conflict and file.conflict.get("now") == sha:
+        return "conflict"
+    base = proposals.bytes_of(file.conflict["base"] if file.conflict else file.base_sha)
+    for wanted in _wanted(file):
+        merged = merged_bytes(Sides(base, now, wanted), file.path)
+        if not isinstance(merged, merge.Merge):
+            return _move(file, now, merged)
+    remember_conflict(file, Sides(base, now, wanted))
+    return "conflict"
+
+
+def _wanted(file: FileChange) -> Iterator[bytes | None]:
+    """What to merge, most first. Once submitted, exactly what was decided.
+
+    Before that first every hunk, so that all stay to decide on; then without the rejected and the undecided
+    ones, which must not raise a conflict over something that will not be written.
+    """
+    if file.conflict:
+        yield proposals.bytes_of(file.conflict["wanted"])
+        return
+    if file.proposal.state == Proposal.State.OPEN:
+        yield proposals.bytes_of(file.new_sha)
+        yield proposals.decided_bytes(file, undecided=True)
+    yield proposals.decided_bytes(file)
+
+
+def merged_bytes(sides: Sides, path: str) -> bytes | merge.Merge | None:
+    """The merge of three states: bytes, None for no file, or the conflict."""
+    base, now, wanted = sides.base, sides.now, sides.wanted
+    if wanted in (now, base):
+        return now
+    if now == base:
+        return wanted
+    merged = three_way(sides, path)
+    if merged.clean and base is not None and now is not None and wanted is not None:
+        return text.encode(merged.text)
+    return merged
+
+
+def three_way(sides: Sides, path: str) -> merge.Merge:
+    """The chunks of a conflict; a file that one side removed is one conflict over the whole of it."""
+    base, now, wanted = (text.decode(side or b"") for side in (sides.base, sides.now, sides.wanted))
+    if None in (sides.base, sides.now, sides.wanted) or not all(
+        text.is_utf8(side or b"") for side in (sides.base, sides.now, sides.wanted)
+    ):
+        whole = [merge.Part(0, tuple(textdiff.split_lines(side))) for side in (base, now, wanted)]
+        return merge.Merge((merge.Chunk("conflict", whole[0], whole[1], whole[2]),))
+    if path.rpartition("/")[2] == "MEMORY.md":
+        return merge.merge_index(base, now, wanted)
+    return merge.merge3(base, now, wanted)
+
+
+def sides_of(file: FileChange) -> Sides:
+    """The three texts of the file's conflict. Raises NoConflict."""
+    if not file.conflict:
+        raise NoConflict(f"{file.path} has no conflict any more.")
+    found = file.conflict
+    return Sides(*(proposals.bytes_of(found[name]) for name in ("base", "now", "wanted")))
+
+
+def resolve(file: FileChange, choices: Mapping[int, merge.Choice], *, remove: bool = False) -> Outcome:
+    """Solve the conflict of `file`: the result becomes what the file wants, based on the state it has now.
+
+    `remove` wants the file gone, for a conflict in which one side removed it. Raises NoConflict, and
+    `merge.UnresolvedConflictError` when a conflict has no choice.
+    """
+    sides = sides_of(file)
+    result = None if remove else text.encode(three_way(sides, file.path).resolve(choices))
+    outcome = _move(file, sides.now, result)
+    FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
+    Hunk.objects.filter(file=file, verdict=Hunk.Verdict.PENDING).update(
+        verdict=Hunk.Verdict.APPROVED, verdict_base_sha=file.base_sha
+    )
+    return outcome
+
+
+def remember_conflict(file: FileChange, sides: Sides) -> None:
+    """Keep the three texts, so that the page shows what the merge saw even if the disk changes again."""
+    texts = {"base": sides.base, "now": sides.now, "wanted": sides.wanted}
+    file.conflict = {name: blobs.put(side) if side is not None else "" for name, side in texts.items()}
+    file.save(update_fields=["conflict"])
+
+
+def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
+    """Give `file` a new base and new hunks; hunks that say the same keep verdict, evidence and operation."""
+    with transaction.atomic():
+        old_hunks = proposals.text_hunks(file)
+        file.rebased_from = file.base_sha
+        file.base_sha = blobs.put(now) if now is not None else ""
+        file.new_sha = blobs.put(new) if new is not None else ""
+        file.kind = drafts.change_kind(now, new)
+        file.conflict = None
+        file.rebase_confirmed = now == new
+        file.save()
+        _replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
+    return "already-there" if now == new else "rebased"
+
+
+def _replace_hunks(file: FileChange, old: list[tuple[Hunk, textdiff.Hunk]], new: list[textdiff.Hunk]) -> None:
+    left = {row.hunk_id: (row, lines) for row, lines in old}
+    matched: list[tuple[textdiff.Hunk, Hunk | None]] = []
+    for hunk in new:
+        row = left.pop(hunk.id, (None, hunk))[0]
+        matched.append((hunk, row))
+    # A hunk whose surroundings changed says nearly the same under another id: the nearest one left lends its row.
+    placed: list[tuple[Hunk, textdiff.Hunk]] = []
+    for hunk, row in matched:
+        heir = row or _nearest(hunk, left)
+        if row is None and heir is not None:
+            left.pop(heir.hunk_id)
+        placed.append((heir or Hunk(file=file), hunk))
+    Hunk.objects.filter(pk__in=[row.pk for row, _ in left.values()]).delete()
+    file.hunks.update(
+        hunk_id=Concat(Value("~"), Cast("pk", CharField()))
+    )  # frees the ids while they change hands
+    for number, (row, hunk) in enumerate(placed):
+        _carry_verdict(row, hunk, file)
+        row.hunk_id, row.number = hunk.id, number
+        row.base_start, row.base_count = hunk.base_start, len(hunk.base_lines)
+        row.new_start, row.new_count = hunk.new_start, len(hunk.new_lines)
+        row.save()
+
+
+def _carry_verdict(row: Hunk, hunk: textdiff.Hunk, file: FileChange) -> None:
+    if file.proposal.state != Proposal.State.OPEN:
+        # What was merged is what was decided, edits included.
+        row.verdict, row.edited_sha = Hunk.Verdict.APPROVED, ""
+    elif row.verdict == Hunk.Verdict.EDITED and row.hunk_id != hunk.id:
+        # The edit was made against other lines; it is to be looked at again.
+        row.verdict, row.edited_sha = Hunk.Verdict.PENDING, ""
+    row.verdict_base_sha = file.base_sha if row.verdict != Hunk.Verdict.PENDING else ""
+
+
+def _nearest(hunk: textdiff.Hunk, left: Mapping[str, tuple[Hunk, textdiff.Hunk]]) -> Hunk | None:
+    """The old hunk that shares most lines with `hunk`, if it shares any."""
+    ours = {*hunk.base_lines, *hunk.new_lines}
+    scored = [(len(ours & {*lines.base_lines, *lines.new_lines}), row) for row, lines in left.values()]
+    best = max(scored, key=lambda pair: pair[0], default=(0, None))
+    return best[1] if best[0] else None

@@ -1,0 +1,329 @@
+"""Undo: a dream, a file or a hunk, at once or much later, also after other edits.
+
+An undo is a three-way merge: what was applied is the base, what stands there now is one side, and what was applied
+minus the undone hunks is the other. Where nothing else has touched a file it comes back exactly: bytes, mode and
+mtime, and a folder's mtime with it. It goes through the same door as everything else, as a proposal of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import drafts, holds, journal, locks, memories, merge, proposals, rebase, review, workspace
+from dreams.apply import ApplyReport, Order, Waiting, Written
+from dreams.engines.base import Edit
+from dreams.models import Application, AppliedFile, FileChange, Hunk, Proposal, Session, Version
+from dreams.review import Reviewer
+
+
+class NothingToUndo(Exception):
+    """Nothing of this is applied, or all of it was undone; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to undo: everything, or some files, or some hunks."""
+
+    paths: tuple[str, ...] = ()
+    hunk_ids: tuple[str, ...] = ()
+
+    @property
+    def is_all(self) -> bool:
+        return not (self.paths or self.hunk_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneFile:
+    """One file of an undo. `result` is None where the file is not to exist; `merged` is set on a conflict."""
+
+    path: str
+    applied: bytes | None
+    now: bytes | None
+    wanted: bytes | None
+    result: bytes | None = None
+    merged: merge.Merge | None = None
+    restored: proposals.Restored = field(default_factory=proposals.Restored)
+
+    @property
+    def is_exact(self) -> bool:
+        """Nobody touched the file since: it comes back with its mode and mtime."""
+        return self.now == self.applied
+
+    @property
+    def changes(self) -> bool:
+        return self.merged is None and self.result != self.now
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an undo would do. Nothing is written to make one."""
+
+    proposal: Proposal
+    hunks: tuple[Hunk, ...]
+    files: tuple[UndoneFile, ...]
+
+    @property
+    def conflicts(self) -> tuple[UndoneFile, ...]:
+        return tuple(file for file in self.files if file.merged is not None)
+
+
+def preview(proposal: Proposal, selection: Selection = Selection()) -> Preview:
+    """What undoing `selection` would do to what stands on disk now. Raises NothingToUndo, review.ReviewRefused."""
+    return _preview(proposal, selection, workspace.take(memories.memory_dir(proposal.project)))
+
+
+def _preview(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:
+    hunks = _selected(proposal, selection)
+    paths = sorted({hunk.file.path for hunk in hunks})
+    now = snapshot.contents()
+    return Preview(
+        proposal, tuple(hunks), tuple(_undone(proposal, path, hunks, now.get(path)) for path in paths)
+    )
+
+
+def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
+    """The applied hunks to undo, with the parts that must go with them."""
+    applied = Hunk.objects.filter(file__proposal=proposal, applied_in__isnull=False).select_related("file")
+    standing = list(applied.filter(undone_in__isnull=True).order_by("file__path", "number"))
+    if not standing:
+        what = "was undone before" if applied.exists() else "was never applied"
+        raise NothingToUndo(f"{proposal.public_id} {what}; there is nothing to undo.")
+    if selection.is_all:
+        return standing
+    named = review.select(proposal, paths=selection.paths, hunk_ids=selection.hunk_ids)
+    chosen = {hunk.pk for hunk in named}
+    if selection.hunk_ids:
+        chosen |= {hunk.pk for hunk in review.together(named)}
+    else:
+        chosen |= _removals_of(named)
+    found = [hunk for hunk in standing if hunk.pk in chosen]
+    if not found:
+        raise NothingToUndo(
+            f"Nothing of that is applied now in {proposal.public_id}; there is nothing to undo."
+        )
+    return found
+
+
+def _removals_of(named: Sequence[Hunk]) -> set[int]:
+    """The parts that took lines away because they had arrived in one of the files named: else they would be lost."""
+    operations = {hunk.operation_id for hunk in named if hunk.operation_id and hunk.new_count}
+    return {
+        hunk.pk for hunk in Hunk.objects.filter(operation__in=operations) if hunk.base_count > hunk.new_count
+    }
+
+
+def _undone(proposal: Proposal, path: str, hunks: Iterable[Hunk], now: bytes | None) -> UndoneFile:
+    written = AppliedFile.objects.filter(application__proposal=proposal, path=path)
+    first, last = written.order_by("pk").first(), written.order_by("-pk").first()
+    undone = {hunk.hunk_id for hunk in hunks if hunk.file.path == path}
+    applied = proposals.bytes_of(last.after_sha) if last else now
+    wanted, is_whole = _without(proposal, path, undone)
+    file = UndoneFile(path, applied, now, wanted)
+    merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
+    if isinstance(merged, merge.Merge):
+        return UndoneFile(path, applied, now, wanted, merged=merged)
+    exact = is_whole and file.is_exact and first is not None and first.before_sha
+    restored = (
+        proposals.Restored(first.before_mode, first.before_mtime_ns)
+        if exact and first
+        else proposals.Restored()
+    )
+    return UndoneFile(path, applied, now, wanted, result=merged, restored=restored)
+
+
+def _without(proposal: Proposal, path: str, undone: set[str]) -> tuple[bytes | None, bool]:
+    """The file as it would be had the undone hunks never been taken; and whether that is the state before."""
+    file = FileChange.objects.get(proposal=proposal, path=path)
+    chosen: dict[str, bool | str] = {}
+    for row, choice in zip(file.hunks.all(), proposals.choices(file, undecided=False).values(), strict=True):
+        stands = row.applied_in_id is not None and row.undone_in_id is None and row.hunk_id not in undone
+        chosen[row.hunk_id] = choice if stands else False
+    lines = [hunk for _, hunk in proposals.text_hunks(file)]
+    base, new = proposals.bytes_of(file.base_sha), proposals.bytes_of(file.new_sha)
+    return drafts.rebuild(base, new, lines, chosen), not any(chosen.values())
+
+
+def rollback(
+    proposal: Proposal,
+    reviewer: Reviewer,
+    selection: Selection = Selection(),
+    *,
+    reason: str = "",
+    never_again: bool = False,
+) -> ApplyReport:
+    """Undo `selection`. On a conflict nothing is written, and the report names it.
+
+    `never_again`: what is undone is not proposed again while its inputs are the same. The sessions of an undone
+    dream are given back. Raises NothingToUndo, review.ReviewRefused, holds.ProjectBusy.
+    """
+    project = proposal.project
+    with holds.hold(project, "rollback", keep_dir_mtime=True) as held:
+        snapshot = workspace.take(memories.memory_dir(project))
+        memories.sync(project, snapshot)
+        planned = _preview(proposal, selection, snapshot)
+        if planned.conflicts:
+            held.release_keeping_clock()
+            return _conflict_report(planned)
+        made = _propose(planned, reviewer, reason, snapshot)
+        result = applying.write(_order(planned, made, reviewer, reason, snapshot), held)
+        if result.status == "applied":
+            _remember(planned, made, result, reason, never_again)
+        _release(held, result)
+    return ApplyReport(
+        applied=tuple(Written(item.path, item.sha256) for item in result.applied),
+        conflicts=tuple(Waiting(c.path, c.why) for c in result.conflicts),
+        untouched=result.untouched,
+        said=result.said,
+        error=result.error,
+        proposal=made.public_id,
+    )
+
+
+def propose(proposal: Proposal, reviewer: Reviewer, selection: Selection, *, reason: str = "") -> Proposal:
+    """An undo that a person wants to look at or whose conflicts they want to solve: an open proposal, not applied."""
+    snapshot = workspace.take(memories.memory_dir(proposal.project))
+    memories.sync(proposal.project, snapshot)
+    planned = _preview(proposal, selection, snapshot)
+    made = _propose(planned, reviewer, reason, snapshot)
+    for file in planned.conflicts:
+        change = FileChange.objects.get(proposal=made, path=file.path)
+        rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
+    return made
+
+
+def _propose(planned: Preview, reviewer: Reviewer, reason: str, snapshot: workspace.Snapshot) -> Proposal:
+    """The undo as a proposal: approved and submitted where nothing is in conflict."""
+    before = snapshot.contents()
+    after = dict(before)
+    for file in planned.files:
+        # A conflict is shown with the wanted side until a person has solved it.
+        result = file.wanted if file.merged is not None else file.result
+        if result is None:
+            after.pop(file.path, None)
+        else:
+            after[file.path] = result
+    label = planned.proposal.dream.public_id if planned.proposal.dream else planned.proposal.public_id
+    why = reason or f"Undo of {label}."
+    edits = [
+        Edit(path, _text(before.get(path)), _text(after.get(path)), f"undo:{label}", "undo", why)
+        for path in sorted(before.keys() | after.keys())
+        if before.get(path) != after.get(path)
+    ]
+    origin = proposals.Origin(
+        Proposal.Origin.ROLLBACK,
+        actor=reviewer.name,
+        summary=why,
+        undoes=planned.proposal,
+        restored={file.path: file.restored for file in planned.files},
+    )
+    with transaction.atomic():
+        made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
+        if not planned.conflicts:
+            hunks = review.select(made)
+            review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
+            # An undo is its own approval: what was there before needs no one's leave to come back.
+            Proposal.objects.filter(pk=made.pk).update(
+                state=Proposal.State.SUBMITTED, submitted_at=timezone.now(), submitted_by=reviewer.name
+            )
+            made.refresh_from_db()
+    return made
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def _order(
+    planned: Preview, made: Proposal, reviewer: Reviewer, reason: str, snapshot: workspace.Snapshot
+) -> Order:
+    ops = [
+        journal.FileOp(
+            path=file.path,
+            expected=snapshot.files[file.path].sha256 if file.path in snapshot.files else None,
+            data=file.result,
+            mode=file.restored.mode,
+            mtime_ns=file.restored.mtime_ns,
+        )
+        for file in planned.files
+        if file.changes
+    ]
+    whole = _whole_application(planned)
+    return Order(
+        proposal=made,
+        reviewer=reviewer,
+        ops=tuple(ops),
+        hunks=tuple(Hunk.objects.filter(file__proposal=made).values_list("pk", flat=True)),
+        origin=Version.Origin.ROLLBACK,
+        reason=reason,
+        remove_dirs=whole.dirs_made if whole else (),
+        dir_states=whole.dirs_before if whole else {},
+    )
+
+
+def _whole_application(planned: Preview) -> journal.Result | None:
+    """The journal's result, where this undo takes back all of one application: then its folders come back too."""
+    applications = list(planned.proposal.applications.all())
+    if len(applications) != 1 or not all(file.is_exact for file in planned.files):
+        return None
+    written = set(applications[0].files.values_list("path", flat=True))
+    if written - {file.path for file in planned.files if file.restored.mtime_ns or file.wanted is None}:
+        return None
+    entry = journal.read_journal(applying.journal_dir(), applications[0].journal_id)
+    return entry.result if entry and entry.result and entry.state == "applied" else None
+
+
+def _remember(
+    planned: Preview, made: Proposal, result: journal.Result, reason: str, never_again: bool
+) -> None:
+    with transaction.atomic():
+        application = Application.objects.get(journal_id=result.plan_id)
+        Hunk.objects.filter(pk__in=[hunk.pk for hunk in planned.hunks]).update(undone_in=application)
+        Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.APPLIED, closed_at=timezone.now())
+        if never_again:
+            for hunk in planned.hunks:
+                review.leave_out(planned.proposal, hunk, reason)
+        left = Hunk.objects.filter(
+            file__proposal=planned.proposal, applied_in__isnull=False, undone_in__isnull=True
+        )
+        if not left.exists():
+            planned.proposal.applications.update(undone_at=timezone.now())
+        _give_back_sessions(planned.proposal)
+
+
+def _give_back_sessions(proposal: Proposal) -> None:
+    """What was learnt from them is no longer there: the next dream may read them again."""
+    if proposal.dream is None:
+        return
+    for reviewed in proposal.dream.reviewed.all():
+        Session.objects.filter(pk=reviewed.session_id).update(
+            used_bytes=reviewed.from_byte, given_back_at=timezone.now()
+        )
+
+
+def _release(held: locks.Held, result: journal.Result) -> None:
+    """A directory that the apply had made is removed with its lock file; else the clock is kept."""
+    if "" in result.dirs_removed:
+        held.rewind()
+    else:
+        held.release_keeping_clock()
+
+
+def _conflict_report(planned: Preview) -> ApplyReport:
+    return ApplyReport(
+        conflicts=tuple(
+            Waiting(file.path, "it was changed in the same place since; solve it in the page")
+            for file in planned.conflicts
+        ),
+        untouched=tuple(file.path for file in planned.files if file.merged is None),
+        said=("Nothing was written.",),
+        proposal=planned.proposal.public_id,
+    )
+
+
+def by_path(planned: Preview) -> Mapping[str, UndoneFile]:
+    return {file.path: file for file in planned.files}

@@ -1,0 +1,255 @@
+"""The scheduler: the only place that decides to dream.
+
+One tick: repair what a crash left · look for new files, at most every few minutes · judge the gates of every
+project, cheapest first, and stop at the first closed one · claim and enqueue what is open, projects with the most
+recent sessions first, never more at once than the setting allows.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from dreams import discovery, dreaming, gates, holds, process
+from dreams.facts import Everywhere, facts_of, gate_config
+from dreams.models import DreamRun, GateEvaluation, LockHold, Project
+
+log = logging.getLogger(__name__)
+
+SCHEDULE_NAME = "memoryweb tick"
+LAST_TICK = "memoryweb:last-tick"
+LAST_DISCOVERY = "memoryweb:last-discovery"
+# A pending dream that no worker took for this long has lost its task: it is handed to the queue again.
+PENDING_TOO_LONG = dt.timedelta(minutes=5)
+
+
+@dataclass(slots=True)
+class TickReport:
+    """What one tick did, for the log, the health page and tests."""
+
+    at: dt.datetime
+    healed: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    evaluated: int = 0
+    changed: int = 0
+    started: list[str] = field(default_factory=list)
+
+
+def host() -> str:
+    return platform.node() or "localhost"
+
+
+def cluster_name(host_name: str) -> str:
+    """Work on a host's files is queued to that host's cluster."""
+    return f"{settings.Q_CLUSTER['name']}@{host_name}"
+
+
+def tick(now: dt.datetime | None = None) -> TickReport:
+    """One round. One odd project never stops the others."""
+    report = TickReport(at=now or timezone.now())
+    cache.set(LAST_TICK, report.at.isoformat(), None)
+    repair(report)
+    _discover_now_and_then(report.at)
+    everywhere = Everywhere.load()
+    free = everywhere.overrides.config(None).max_dreams_at_once - _busy_dreams()
+    for project in _projects():
+        try:
+            opened = judge(project, everywhere, report)
+        except Exception:
+            log.exception("gates of %s", project)
+            continue
+        if opened and free > 0 and _start(project, report):
+            free -= 1
+    return report
+
+
+def _projects() -> Sequence[Project]:
+    """Those of this host; the most recently used come first, so that a first start begins with what matters."""
+    found = Project.objects.filter(host=host(), gone_at__isnull=True)
+    return list(found.order_by("-last_session_at", "pk"))
+
+
+def _busy_dreams() -> int:
+    return DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).count()
+
+
+def _discover_now_and_then(now: dt.datetime) -> None:
+    last = cache.get(LAST_DISCOVERY)
+    throttle = dt.timedelta(minutes=Everywhere.load().overrides.config(None).scan_minutes)
+    if last is None or now - dt.datetime.fromisoformat(last) >= throttle:
+        cache.set(LAST_DISCOVERY, now.isoformat(), None)
+        try:
+            discovery.discover()
+        except Exception:
+            log.exception("discovery")
+
+
+# --- Judging ------------------------------------------------------------------------------------------------------
+
+
+def judge(project: Project, everywhere: Everywhere, report: TickReport) -> bool:
+    """Judge the gates of one project up to the first closed one, and keep an answer that is new."""
+    facts = facts_of(project, everywhere, report.at, scan=lambda found: _scan(found, report.at))
+    results = gates.evaluate(facts, gate_config(everywhere.config(project)), report.at)
+    report.evaluated += 1
+    if remember(project, results, report.at):
+        report.changed += 1
+    return gates.is_open(results)
+
+
+def _scan(project: Project, now: dt.datetime) -> None:
+    """Count the sessions anew; the throttle gate spaces this."""
+    Project.objects.filter(pk=project.pk).update(sessions_scanned_at=now)
+    discovery.refresh(project)
+    project.refresh_from_db()
+
+
+def remember(project: Project, results: Sequence[gates.GateResult], now: dt.datetime) -> bool:
+    """Keep an evaluation whose answer differs from the last one; True when it did."""
+    found = gates.fingerprint(results)
+    if found is None or found == project.gate_fingerprint:
+        return False
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(gate_fingerprint=found[:300])
+        GateEvaluation.objects.create(
+            project=project,
+            at=now,
+            open=gates.is_open(results),
+            results=[result.as_json() for result in results],
+            fingerprint=found[:64],
+        )
+    project.gate_fingerprint = found[:300]
+    return True
+
+
+def evaluate_all(
+    project: Project, now: dt.datetime, everywhere: Everywhere | None = None
+) -> list[gates.GateResult]:
+    """Every gate of a project, without starting or keeping anything: for the page and the command."""
+    everywhere = everywhere or Everywhere.load()
+    return gates.evaluate(
+        facts_of(project, everywhere, now), gate_config(everywhere.config(project)), now, stop_at_first=False
+    )
+
+
+# --- Starting -----------------------------------------------------------------------------------------------------
+
+
+def _start(project: Project, report: TickReport) -> bool:
+    try:
+        dream = dreaming.request(project, DreamRun.Trigger.SCHEDULE)
+    except (holds.ProjectBusy, IntegrityError):
+        return False
+    enqueue(dream)
+    report.started.append(dream.public_id)
+    return True
+
+
+def enqueue(dream: DreamRun) -> None:
+    """Hand a pending dream to its host's queue; its task may arrive twice, and is claimed once."""
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    async_task(
+        "dreams.tasks.run_dream",
+        dream.pk,
+        cluster=cluster_name(dream.project.host),
+        task_name=dream.public_id,
+    )
+
+
+def dream_now(project: Project, *, engine: str = "", forced: bool = True, actor: str = "") -> DreamRun:
+    """A dream that a person asked for on a page. Raises Refused when a gate that force does not pass is closed."""
+    refuse_closed(project, forced=forced)
+    dream = dreaming.request(project, DreamRun.Trigger.PAGE, engine=engine, forced=forced, actor=actor)
+    enqueue(dream)
+    return dream
+
+
+class GateClosed(Exception):
+    """A gate is closed; the message says which, why, and when it opens."""
+
+
+def refuse_closed(project: Project, *, forced: bool) -> None:
+    """Raises GateClosed unless every gate is open, or passed by force."""
+    now = timezone.now()
+    everywhere = Everywhere.load()
+    results = gates.evaluate(
+        facts_of(project, everywhere, now, scan=discovery.refresh),
+        gate_config(everywhere.config(project)),
+        now,
+        force=forced,
+    )
+    closed = next((result for result in results if not result.passed), None)
+    if closed is not None:
+        raise GateClosed(f"{project}: {closed.reason}")
+
+
+# --- Repairing ----------------------------------------------------------------------------------------------------
+
+
+def repair(report: TickReport | None = None) -> TickReport:
+    """Heal locks of dead holders, end dreams whose worker died, and hand lost tasks to the queue again."""
+    report = report or TickReport(at=timezone.now())
+    for dream in DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=host()).select_related(
+        "project"
+    ):
+        if _worker_is_dead(dream, report.at):
+            said = dreaming.lost_its_worker(dream)
+            report.lost += [dream.public_id] if said else []
+    for hold in LockHold.objects.filter(project__host=host()).select_related("project"):
+        if not process.is_alive(hold.pid, hold.process_started):
+            said = holds.heal(hold.project)
+            report.healed += [said] if said else []
+    waiting = DreamRun.objects.filter(status=DreamRun.Status.PENDING, project__host=host()).select_related(
+        "project"
+    )
+    for dream in waiting.filter(created_at__lt=report.at - PENDING_TOO_LONG):
+        _hand_out_again(dream, report.at)
+    return report
+
+
+def _worker_is_dead(dream: DreamRun, now: dt.datetime) -> bool:
+    if dream.worker_pid is None or not process.is_alive(dream.worker_pid, dream.worker_started):
+        return True
+    # It lives but does not keep its lease: it hangs where no signal reaches it. Its lock goes stale by itself.
+    return dream.lease_until is not None and now - dream.lease_until > dreaming.LEASE * 4
+
+
+def _hand_out_again(dream: DreamRun, now: dt.datetime) -> None:
+    key = f"memoryweb:handed-out:{dream.public_id}"
+    last = cache.get(key)
+    if last is None or now - dt.datetime.fromisoformat(last) >= PENDING_TOO_LONG:
+        cache.set(key, now.isoformat(), 3600)
+        if last is not None or not _in_queue(dream):
+            enqueue(dream)
+
+
+def _in_queue(dream: DreamRun) -> bool:
+    from django_q.models import OrmQ  # noqa: PLC0415 - as above
+
+    return bool(OrmQ.objects.filter(key=cluster_name(dream.project.host)).exists())
+
+
+def ensure_schedule() -> None:
+    """The one schedule row of this host. `Schedule.name` is not unique, so it is updated, never added twice."""
+    from django_q.models import Schedule  # noqa: PLC0415 - as above
+
+    name = f"{SCHEDULE_NAME} {host()}"[:100]
+    Schedule.objects.update_or_create(
+        name=name,
+        defaults={
+            "func": "dreams.tasks.tick",
+            "schedule_type": Schedule.MINUTES,
+            "minutes": 1,
+            "repeats": -1,
+            "cluster": cluster_name(host())[:100],
+        },
+    )

@@ -1,0 +1,17 @@
+"""What the queue calls: ids in, rows read anew, a quiet return when the row is gone."""
+
+from __future__ import annotations
+
+from dreams import dreaming, scheduler
+
+
+def tick() -> str:
+    """One round of the scheduler."""
+    report = scheduler.tick()
+    return f"{report.evaluated} projects judged, {len(report.started)} dreams started"
+
+
+def run_dream(dream_pk: int) -> str:
+    """Run one pending dream. Handed out twice, it runs once."""
+    dream = dreaming.run_dream(dream_pk)
+    return f"{dream.public_id} {dream.status}" if dream else "nothing to do"
