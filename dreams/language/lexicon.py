@@ -128,6 +128,10 @@ UNITS = {
 }  # fmt: skip
 
 
+# Filler that still tells two statements apart which are alike word for word.
+_JOINTS = "and or|to from|in out|into from|by for|on off|can cannot|will would|is was|are were|each any|with for|from by"
+
+
 def _pairs(table: str) -> frozenset[tuple[str, str]]:
     found = set()
     for entry in table.replace("\n", "").split("|"):
@@ -151,3 +155,4 @@ FILLER = frozenset(_FILLER.split())
 GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
 OPPOSITES = _pairs(_OPPOSITES)
+JOINTS = _pairs(_JOINTS)

@@ -86,7 +86,7 @@ def _enough(short: Statement, long: Statement, covered: float, shared: float) ->
 
 def _run(short: Statement, long: Statement) -> int:
     """The longest row of words that both have."""
-    mine, theirs = [item.word for item in short.items], [item.word for item in long.items]
+    mine, theirs = _words(short), _words(long)
     return SequenceMatcher(None, mine, theirs, autojunk=False).find_longest_match().size
 
 
@@ -113,7 +113,7 @@ def _conflict(short: Statement, long: Statement) -> str:
         (_strength_differs(short, long), "one demands, the other allows"),
         (_turned_round(short, long), "the order is turned round"),
         (_swapped(short, long), "names change places"),
-        (_substituted(short, long), "one word stands for another"),
+        (_exchanged(short, long) or _substituted(short, long), "one word stands for another"),
     )
     return next((why for found, why in checks if found), "")
 
@@ -138,6 +138,10 @@ def _code_differs(short: Statement, long: Statement) -> bool:
     )
 
 
+def _words(one: Statement) -> list[str]:
+    return [item.word for item in one.items]
+
+
 def _few(short: Statement, long: Statement) -> bool:
     """Two or three shared words make a topic, not a statement, unless nothing else is there."""
     common = [word for word in short.weights if word in long.weights]
@@ -148,7 +152,7 @@ def _few(short: Statement, long: Statement) -> bool:
 def _negation_differs(short: Statement, long: Statement) -> bool:
     """Counted only in clauses that have to do with the other statement: "never spell it out" may be an addition."""
     mine, theirs = short.negated(long), long.negated(short)
-    if bool(mine) != bool(theirs):
+    if bool(mine) != bool(theirs) or (len(mine) != len(theirs) and _words(short) == _words(long)):
         return True
     return _denied_elsewhere(mine, theirs, long) or _denied_elsewhere(theirs, mine, short)
 
@@ -160,8 +164,11 @@ def _denied_elsewhere(mine: list[frozenset[str]], theirs: list[frozenset[str]], 
 
 
 def _opposed(short: Statement, long: Statement) -> bool:
-    mine, theirs = short.raw - long.raw, long.raw - short.raw
-    return any((one, other) in lexicon.OPPOSITES for one in mine for other in theirs)
+    mine, theirs = short.counts - long.counts, long.counts - short.counts
+    if any((one, other) in lexicon.OPPOSITES for one in mine for other in theirs):
+        return True
+    same_words = _words(short) == _words(long)
+    return same_words and any((one, other) in lexicon.JOINTS for one in mine for other in theirs)
 
 
 def _strength_differs(short: Statement, long: Statement) -> bool:
@@ -196,7 +203,7 @@ def _swapped(short: Statement, long: Statement) -> bool:
 
 def _common_order(short: Statement, long: Statement) -> tuple[list[str], list[str]]:
     """The words that each statement has exactly once, in the order of the one and of the other."""
-    mine, theirs = [item.word for item in short.items], [item.word for item in long.items]
+    mine, theirs = _words(short), _words(long)
     counts, others = Counter(mine), Counter(theirs)
     once = {word for word in counts if counts[word] == others[word] == 1}
     return [w for w in mine if w in once], [w for w in theirs if w in once]
@@ -214,16 +221,33 @@ def _parted(
     return part(True), part(False)
 
 
+def _exchanged(short: Statement, long: Statement) -> bool:
+    """Alike to the last word of filler, but for one place where something of meaning stands."""
+    changes = [
+        (short.flow[i1:i2], long.flow[j1:j2])
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, short.flow, long.flow, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+    if len(changes) != 1 or not (changes[0][0] and changes[0][1]) or max(map(len, changes[0])) > 2:
+        return False
+    return any(
+        word not in lexicon.FILLER and word not in lexicon.GENERIC for side in changes[0] for word in side
+    )
+
+
 def _substituted(short: Statement, long: Statement) -> bool:
     """A word or two in the place of another word or two, the rest alike: the mark of a look-alike."""
-    mine, theirs = [item.word for item in short.items], [item.word for item in long.items]
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
-        if tag != "replace":
+    mine, theirs = _words(short), _words(long)
+    changes = [
+        op for op in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes() if op[0] != "equal"
+    ]
+    near = len(changes) == 1  # all else is the same, word for word
+    for tag, i1, i2, j1, j2 in changes:
+        if tag != "replace" or i2 - i1 > 2 or j2 - j1 > 2:
             continue
-        one = _own(short.items[i1:i2], long)
-        other = _own(long.items[j1:j2], short)
-        alike = _begins_clause(short, i1) == _begins_clause(long, j1)
-        if one and other and i2 - i1 <= 2 and j2 - j1 <= 2 and alike:
+        if _begins_clause(short, i1) != _begins_clause(long, j1):
+            continue
+        if near or (_own(short.items[i1:i2], long) and _own(long.items[j1:j2], short)):
             return True
     return False
 

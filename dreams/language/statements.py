@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from dreams.language import lexicon
@@ -58,6 +59,8 @@ class Statement:
     signs: frozenset[str]  # done, open, failed, warned: check boxes and the like
     spans: tuple[str, ...]  # inline code of more than one word
     raw: frozenset[str]
+    counts: Counter[str]  # how often each plain word stands there, filler too
+    flow: tuple[str, ...]  # every word in order, filler too
     negations: tuple[tuple[int, frozenset[str]], ...]  # (clause, the next words that carry meaning)
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
     sides: dict[str, tuple[frozenset[str], frozenset[str]]]
@@ -139,6 +142,8 @@ class _Builder:
         self.codes: set[str] = set()
         self.names: set[tuple[int, str]] = set()
         self.raw: set[str] = set()
+        self.counts: Counter[str] = Counter()
+        self.flow: list[str] = []
         self.marked: list[tuple[int, str]] = []
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
         self.connectors: list[tuple[str, int]] = []
@@ -153,6 +158,7 @@ class _Builder:
 
     def _put(self, word: str, weight: float, clause: int, *, anchor: bool = False) -> None:
         self.items.append(Item(word, weight, anchor, clause))
+        self.flow.append(word)
 
     def _number(self, text: str, clause: int) -> None:
         match = _UNIT.match(text.replace(",", "").replace("_", ""))
@@ -188,10 +194,13 @@ class _Builder:
             self.marked.append((clause, low))
         bare = low.removesuffix("'s")
         self.raw |= {bare, stem(bare)}
+        self.counts.update({bare, stem(bare)})
         if bare in lexicon.NUMBER_WORDS:
             self._number(lexicon.NUMBER_WORDS[bare], clause)
         elif bare not in lexicon.FILLER and bare not in lexicon.NEGATIONS and not _NEGATION.search(low):
             self._meaning(text, bare, clause, opening)
+        else:
+            self.flow.append(bare)
 
     def _meaning(self, text: str, bare: str, clause: int, opening: bool) -> None:
         stemmed = stem(bare)
@@ -218,6 +227,8 @@ class _Builder:
             _signs(text),
             tuple(plain(text[start:end]) for start, end in code_spans(text) if " " in text[start:end]),
             frozenset(self.raw),
+            self.counts,
+            tuple(self.flow),
             tuple((clause, self._denied(clause, at)) for clause, at in self.denials),
             tuple(self.marked),
             {word: self._sides(at) for word, at in self.connectors},

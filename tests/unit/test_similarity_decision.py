@@ -155,6 +155,33 @@ def test_the_same_in_other_words_is_found_either_way_round(line: str) -> None:
     assert same(b, a).same
 
 
+REAL = [
+    "Never write generated research or output files into .claude/, it is for config only",
+    "The encryption key is cached at module level, so tests must call resetKeyCache() after stubbing variables",
+    "When a function signature changes, grep for all consumers and update them before marking the task done",
+    "Skill audit runs weekly at 09:00 and writes its report to reports/audit.md for the reviewers",
+    "The import job reads 500 rows per batch from S3 and does not retry failed batches",
+]
+
+
+@pytest.mark.parametrize("line", REAL)
+def test_no_word_of_meaning_can_be_exchanged_unseen(line: str) -> None:
+    words = line.split()
+    for place, word in enumerate(words):
+        if len(word) > 3:
+            changed = " ".join([*words[:place], "zebra", *words[place + 1 :]])
+            assert not same(line, changed).same, changed
+
+
+@pytest.mark.parametrize("line", REAL)
+def test_no_denial_can_come_or_go_unseen(line: str) -> None:
+    for verb in (" is ", " must ", " runs ", " does ", " it "):
+        if verb in line:
+            assert not same(line, line.replace(verb, f"{verb}never ", 1)).same
+    bare = line.replace("Never ", "").replace(" not ", " ")
+    assert bare == line or not same(line, bare).same
+
+
 def test_the_fuller_statement_is_the_one_to_keep() -> None:
     short = "Grep all consumers of changed interfaces before release"
     full = "Grep all consumers of changed interfaces before release, since callers in scripts break silently"
