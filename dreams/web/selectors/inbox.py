@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from dreams.models import DreamRun, FileChange, Finding, GateEvaluation, Hunk, Project, Proposal
@@ -166,38 +166,39 @@ def _running() -> list[Running]:
 
 
 def _news() -> list[News]:
+    made = Proposal.objects.filter(origin=Proposal.Origin.DREAM).annotate(files_n=Count("files"))
     rows = (
         DreamRun.objects.filter(status__in=DreamRun.TERMINAL, told_at__isnull=True)
-        .select_related("project", "proposal")
-        .annotate(files_n=Count("proposal__files"))
+        .select_related("project")
+        .prefetch_related(Prefetch("proposals", queryset=made.order_by("created_at"), to_attr="made"))
         .order_by("-ended_at")
     )
-    return [_news_of(row, row.files_n) for row in rows[:MOST_NEWS]]
+    return [_news_of(row, row.made) for row in rows[:MOST_NEWS]]
 
 
-def _news_of(run: DreamRun, files: int) -> News:
-    proposal = getattr(run, "proposal", None)
-    text, state = _told(run, proposal, files)
+def _news_of(run: DreamRun, made: list[Proposal]) -> News:
+    text, state = _told(run, made)
     return News(
         public_id=run.public_id,
         project=str(run.project),
         text=text,
         state=state,
-        proposal=proposal.public_id if proposal else "",
+        proposal=made[-1].public_id if made else "",
         ended_at=run.ended_at,
     )
 
 
-def _told(run: DreamRun, proposal: Proposal | None, files: int) -> tuple[str, str]:
+def _told(run: DreamRun, made: list[Proposal]) -> tuple[str, str]:
     """A sentence for a person, and the colour of its sign."""
     if run.status == DreamRun.Status.FAILED:
         return f"Failed: {run.error or 'no reason was given'}", "block"
     if run.status == DreamRun.Status.KILLED:
         return "Cancelled; nothing was changed", "warn"
-    if proposal is None or not files:
+    files = sum(proposal.files_n for proposal in made)  # type: ignore[attr-defined] # annotated by _news
+    if not files:
         return "Nothing to improve", "ok"
     memories = plural(files, "memory", "memories")
-    if proposal.state == Proposal.State.APPLIED:
+    if all(proposal.state == Proposal.State.APPLIED for proposal in made):
         return f"Improved {memories}", "ok"
     return f"Proposes to improve {memories}", "accent"
 
