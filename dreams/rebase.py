@@ -87,7 +87,9 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
         return merge.Merge((merge.Chunk("conflict", whole[0], whole[1], whole[2]),))
     if path.rpartition("/")[2] == "MEMORY.md":
         return merge.merge_index(base, now, wanted)
-    return merge.merge3(base, now, wanted)
+    # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
+    # end, right behind the line that a dream changed.
+    return merge.merge3(base, now, wanted, adjacent="merge")
 
 
 def sides_of(file: FileChange) -> Sides:

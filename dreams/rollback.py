@@ -8,13 +8,28 @@ mtime, and a folder's mtime with it. It goes through the same door as everything
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import drafts, holds, journal, locks, memories, merge, proposals, rebase, review, workspace
+from dreams import (
+    drafts,
+    holds,
+    journal,
+    locks,
+    memories,
+    merge,
+    proposals,
+    rebase,
+    review,
+    safefs,
+    text,
+    workspace,
+)
 from dreams.apply import ApplyReport, Order, Waiting, Written
 from dreams.engines.base import Edit
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Proposal, Session, Version
@@ -253,6 +268,8 @@ def _order(
         if file.changes
     ]
     whole = _whole_application(planned)
+    if whole and "" in whole.dirs_made:
+        ops += _lock_file_too(memories.memory_dir(planned.proposal.project))
     return Order(
         proposal=made,
         reviewer=reviewer,
@@ -263,6 +280,13 @@ def _order(
         remove_dirs=whole.dirs_made if whole else (),
         dir_states=whole.dirs_before if whole else {},
     )
+
+
+def _lock_file_too(folder: Path) -> list[journal.FileOp]:
+    """A directory that the apply had made goes with its lock file, which would keep it from being empty."""
+    with suppress(OSError, safefs.SafeFsError), safefs.Root.open(folder) as root:
+        return [journal.FileOp(locks.LOCK_NAME, text.sha256(root.read_bytes(locks.LOCK_NAME)), None)]
+    return []
 
 
 def _whole_application(planned: Preview) -> journal.Result | None:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.conf import settings
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from dreams import discovery, dreaming, gates, holds, process
 from dreams.facts import Everywhere, facts_of, gate_config
+from dreams.hosts import cluster_name, host
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 
 log = logging.getLogger(__name__)
@@ -41,15 +40,6 @@ class TickReport:
     evaluated: int = 0
     changed: int = 0
     started: list[str] = field(default_factory=list)
-
-
-def host() -> str:
-    return platform.node() or "localhost"
-
-
-def cluster_name(host_name: str) -> str:
-    """Work on a host's files is queued to that host's cluster."""
-    return f"{settings.Q_CLUSTER['name']}@{host_name}"
 
 
 def tick(now: dt.datetime | None = None) -> TickReport:

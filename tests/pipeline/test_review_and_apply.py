@@ -1,0 +1,186 @@
+"""Decide, submit, apply: only what was approved is written, exactly as it was seen."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dreams import apply as applying
+from dreams import review, rollback, text
+from dreams.manifest import manifest
+from dreams.models import AuditEntry, Hunk, LeftOut, Proposal, Version
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def hunk_with(proposal: Proposal, words: str) -> Hunk:
+    from dreams import proposals
+
+    for file in proposal.files.all():
+        for row, lines in proposals.text_hunks(file):
+            if words in lines.added:
+                return row
+    raise AssertionError(f"no hunk adds {words!r}")
+
+
+def test_everything_approved_is_on_disk_and_the_rest_is_untouched(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    deploy = os.stat(folder / "project_deploy.md")
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+
+    report = applying.apply(proposal, world.ME)
+
+    assert report.complete
+    assert {w.path for w in report.applied} == {"MEMORY.md", "feedback_testing.md", "project_export.md"}
+    assert "never with -u" in (folder / "feedback_testing.md").read_text()
+    for written in report.applied:
+        assert text.sha256((folder / written.path).read_bytes()) == written.sha256
+    assert (folder / "feedback_testing.md").stat().st_mode & 0o777 == 0o640
+    after = os.stat(folder / "project_deploy.md")
+    assert (after.st_ino, after.st_mtime_ns) == (deploy.st_ino, deploy.st_mtime_ns)
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.APPLIED
+    assert not (folder / ".consolidate-lock").exists()
+
+
+def test_nothing_is_written_before_the_review_is_submitted(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert manifest(world.folder(project)) == before
+
+
+def test_one_hunk_of_a_file_can_be_approved_without_the_other(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, [hunk_with(proposal, "make fresh")], Hunk.Verdict.APPROVED, world.ME)
+    review.decide(
+        proposal, [hunk_with(proposal, "never with -u")], Hunk.Verdict.REJECTED, world.ME, reason="no"
+    )
+
+    report = applying.apply(proposal, world.ME)
+
+    written = (world.folder(project) / "feedback_testing.md").read_text()
+    assert "make fresh" in written and "-u" not in written
+    assert [w.path for w in report.applied] == ["feedback_testing.md"]
+    assert LeftOut.objects.get().reason == "no"
+
+
+def test_the_parts_of_an_operation_are_decided_together(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    decided = review.decide(proposal, [hunk_with(proposal, "04:00 UTC")], Hunk.Verdict.REJECTED, world.ME)
+    assert {hunk.file.path for hunk in decided} == {"project_export.md", "MEMORY.md"}
+    assert {hunk.verdict for hunk in decided} == {"rejected"}
+
+
+def test_an_edited_hunk_writes_the_persons_text_with_the_files_line_ends(tmp_path: Path) -> None:
+    crlf = world.TESTING.replace("\n", "\r\n")
+    project = world.make_project(tmp_path, {"MEMORY.md": world.INDEX, "feedback_testing.md": crlf.encode()})
+    new = crlf.replace("make reset", "make fresh")
+    proposal = world.propose(project, world.edit("feedback_testing.md", crlf, new, "reset"))
+    review.edit(proposal, hunk_with(proposal, "make fresh"), "Use make clean first.\nThen wait.", world.ME)
+    applying.apply(proposal, world.ME)
+    written = (world.folder(project) / "feedback_testing.md").read_bytes()
+    assert b"Use make clean first.\r\nThen wait.\r\n" in written
+    assert b"\n" not in written.replace(b"\r\n", b"")
+
+
+def test_applying_twice_writes_once(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    first = applying.apply(proposal, world.ME)
+    once = manifest(world.folder(project))
+    again = applying.apply(proposal, world.ME)
+    assert {(w.path, w.sha256) for w in again.applied} == {(w.path, w.sha256) for w in first.applied}
+    assert manifest(world.folder(project)) == once
+    assert proposal.applications.count() == 1
+
+
+def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    outside = world.TESTING + "\nA line from a live session.\n"
+    world.put(folder / "feedback_testing.md", outside)
+
+    report = applying.apply(proposal, world.ME)
+
+    assert not report.complete
+    assert [w.path for w in report.rebased] == ["feedback_testing.md"]
+    assert (folder / "feedback_testing.md").read_text() == outside, (
+        "nothing is written to a file that changed"
+    )
+    assert (folder / "project_export.md").exists(), "what does not depend on it is written"
+
+    confirmed = applying.apply(proposal, world.ME, rebased=True)
+    assert confirmed.complete
+    written = (folder / "feedback_testing.md").read_text()
+    assert "A line from a live session." in written and "never with -u" in written
+    assert text.sha256(written.encode()) == report.rebased[0].sha256, "what is applied is what was shown"
+
+
+def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    outside = world.TESTING.replace("make reset", "make wipe")
+    world.put(folder / "feedback_testing.md", outside)
+    report = applying.apply(proposal, world.ME)
+    assert [w.path for w in report.conflicts] == ["feedback_testing.md"]
+    assert (folder / "feedback_testing.md").read_text() == outside
+
+
+def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    world.put(folder / "MEMORY.md", world.INDEX + "- [New](new.md) — appended meanwhile\n")
+    assert {w.path for w in applying.apply(proposal, world.ME).rebased} == {"MEMORY.md"}
+    assert not (folder / "project_export.md").exists(), "its row waits, so the file waits with it"
+    assert applying.apply(proposal, world.ME, rebased=True).complete
+    index = (folder / "MEMORY.md").read_text()
+    assert "appended meanwhile" in index and "project_export.md" in index
+
+
+def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    world.put(world.folder(project) / "feedback_testing.md", world.TESTING + "\nOutside.\n")
+    applying.apply(proposal, world.ME)
+    versions = Version.objects.filter(memory__path="feedback_testing.md").order_by("pk")
+    assert [v.origin for v in versions] == ["found", "outside"]
+
+
+def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> None:
+    from dreams import auditlog
+
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME, reason="fine")
+    applying.apply(proposal, world.ME)
+    rollback.rollback(proposal, world.ME, reason="changed my mind")
+    actions = list(AuditEntry.objects.order_by("number").values_list("action", flat=True))
+    assert [
+        a for a in actions if a in ("review.decided", "review.submitted", "apply.done", "rollback.done")
+    ] == [
+        "review.decided",
+        "review.submitted",
+        "apply.done",
+        "review.decided",
+        "rollback.done",
+    ]
+    assert auditlog.verify_chain() == []
+    AuditEntry.objects.filter(number=2).update(actor="someone else")
+    assert auditlog.verify_chain() == ["Audit entry 2 was changed after it was written."]

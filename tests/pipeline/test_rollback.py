@@ -1,0 +1,141 @@
+"""Undo: exactly, singly, and also after later edits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams import apply as applying
+from dreams import proposals, review, rollback
+from dreams.manifest import manifest
+from dreams.models import Hunk, Proposal, Version
+from dreams.rollback import Selection
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def applied(project) -> Proposal:
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    return proposal
+
+
+def hunk_id(proposal: Proposal, words: str) -> str:
+    found = [
+        row.hunk_id
+        for file in proposal.files.all()
+        for row, lines in proposals.text_hunks(file)
+        if words in lines.added
+    ]
+    return found[0]
+
+
+def test_a_dream_is_undone_to_the_same_bytes_modes_and_mtimes(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    proposal = applied(project)
+    report = rollback.rollback(proposal, world.ME)
+    assert report.complete
+    assert manifest(world.folder(project)) == before
+    assert Version.objects.filter(origin="rollback").exists()
+
+
+def test_one_hunk_is_undone_and_the_others_stay(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    rollback.rollback(proposal, world.ME, Selection(hunk_ids=(hunk_id(proposal, "make fresh"),)))
+    written = (world.folder(project) / "feedback_testing.md").read_text()
+    assert "make reset" in written and "never with -u" in written
+
+
+def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    original = {p.name: p.read_bytes() for p in world.folder(project).iterdir()}
+    proposal = applied(project)
+    rollback.rollback(proposal, world.ME, Selection(hunk_ids=(hunk_id(proposal, "make fresh"),)))
+    rollback.rollback(proposal, world.ME)
+    assert {p.name: p.read_bytes() for p in world.folder(project).iterdir()} == original
+    with pytest.raises(rollback.NothingToUndo):
+        rollback.rollback(proposal, world.ME)
+
+
+def test_one_file_is_undone_and_the_others_stay(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    rollback.rollback(proposal, world.ME, Selection(paths=("feedback_testing.md",)))
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
+    assert (world.folder(project) / "project_export.md").exists()
+
+
+def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    path = world.folder(project) / "feedback_testing.md"
+    path.write_text(path.read_text() + "\nLater line.\n")
+    assert rollback.rollback(proposal, world.ME).complete
+    assert path.read_text() == world.TESTING + "\nLater line.\n"
+
+
+def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    path = world.folder(project) / "feedback_testing.md"
+    path.write_text(path.read_text().replace("make fresh", "make other"))
+    before = manifest(world.folder(project))
+    report = rollback.rollback(proposal, world.ME)
+    assert [w.path for w in report.conflicts] == ["feedback_testing.md"]
+    assert manifest(world.folder(project)) == before
+
+
+def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None:
+    from dreams import rebase
+
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    path = world.folder(project) / "feedback_testing.md"
+    path.write_text(path.read_text().replace("make fresh", "make other"))
+    undo = rollback.propose(proposal, world.ME, Selection(paths=("feedback_testing.md",)))
+    file = undo.files.get(path="feedback_testing.md")
+    assert rebase.three_way(rebase.sides_of(file), file.path).conflicts
+    rebase.resolve(file, {0: "theirs"})
+    assert applying.apply(undo, world.ME).complete
+    assert "make reset" in path.read_text()
+
+
+def test_an_undo_can_be_undone(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    with_changes = {p.name: p.read_bytes() for p in world.folder(project).iterdir()}
+    report = rollback.rollback(proposal, world.ME)
+    undo = Proposal.objects.get(public_id=report.proposal)
+    rollback.rollback(undo, world.ME)
+    assert {p.name: p.read_bytes() for p in world.folder(project).iterdir()} == with_changes
+
+
+def test_a_preview_writes_nothing_and_equals_the_later_undo(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    before = manifest(world.folder(project))
+    preview = rollback.preview(proposal)
+    assert manifest(world.folder(project)) == before
+    rollback.rollback(proposal, world.ME)
+    for file in preview.files:
+        path = world.folder(project) / file.path
+        assert (path.read_bytes() if path.exists() else None) == file.result
+
+
+def test_a_memory_directory_that_the_apply_made_goes_with_its_undo(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {})
+    folder = world.folder(project)
+    folder.rmdir()
+    parent = manifest(folder.parent)
+    proposal = world.propose(project, world.edit("MEMORY.md", None, "# Memory\n", "first", "learn"))
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    assert (folder / "MEMORY.md").read_text() == "# Memory\n"
+    assert rollback.rollback(proposal, world.ME).complete
+    assert not folder.exists()
+    assert manifest(folder.parent) == parent

@@ -1,0 +1,86 @@
+"""A small shared world: a project on a real directory, and proposals made from what its files shall become."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from dreams import drafts, hosts, memories, proposals, workspace
+from dreams.engines.base import Citation, Edit, OperationKind
+from dreams.models import Project, Proposal
+from dreams.review import Reviewer
+
+ME = Reviewer("owner")
+
+INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
+TESTING = (
+    "---\nname: Testing\ndescription: how tests run\ntype: feedback\n---\n\n"
+    "Tests run against a real database.\n\nUse make reset before a run.\n\nSnapshots are reviewed by hand.\n"
+)
+DEPLOY = "---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n"
+
+
+def make_project(folder: Path, files: Mapping[str, str | bytes] | None = None) -> Project:
+    """A project whose memory directory holds `files`, seen once."""
+    memory = folder / "projects" / "-home-dev-app" / "memory"
+    memory.mkdir(parents=True)
+    default = {"MEMORY.md": INDEX, "feedback_testing.md": TESTING, "project_deploy.md": DEPLOY}
+    for path, content in (default if files is None else files).items():
+        put(memory / path, content)
+    project = Project.objects.create(
+        host=hosts.host(),
+        memory_dir=str(memory),
+        slug="-home-dev-app",
+        name="app",
+        root=str(folder),
+        history_key=uuid.uuid4().hex,
+    )
+    memories.refresh(project)
+    return project
+
+
+def put(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    os.chmod(path, 0o640)
+    os.utime(path, ns=(1_700_000_000_123_456_789, 1_700_000_000_123_456_789))
+
+
+def folder(project: Project) -> Path:
+    return Path(project.memory_dir)
+
+
+def edit(
+    path: str, before: str | None, after: str | None, operation: str, kind: OperationKind = "update"
+) -> Edit:
+    said = Citation("transcript", "as I said", place="s.jsonl", line_no=3, role="user")
+    return Edit(path, before, after, operation, kind, f"Because of {operation}.", (said,))
+
+
+def propose(project: Project, *edits: Edit) -> Proposal:
+    """An open proposal of a dream that made these edits."""
+    before = workspace.take(folder(project)).contents()
+    after = dict(before)
+    for made in edits:
+        if made.after is None:
+            after.pop(made.path)
+        else:
+            after[made.path] = made.after.encode()
+    origin = proposals.Origin(Proposal.Origin.DREAM, summary="A dream.")
+    return proposals.create(project, origin, drafts.draft(before, after, edits), before)
+
+
+def three_changes(project: Project) -> Proposal:
+    """Two separate changes in one file, and a new file with its index row as one operation."""
+    one = TESTING.replace("make reset", "make fresh")
+    two = one.replace("Snapshots are reviewed by hand.", "Snapshots are reviewed by hand, never with -u.")
+    fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
+    return propose(
+        project,
+        edit("feedback_testing.md", TESTING, one, "reset"),
+        edit("feedback_testing.md", one, two, "snapshots"),
+        edit("project_export.md", None, fact, "export", "learn"),
+        edit("MEMORY.md", INDEX, INDEX + "- [Export](project_export.md) — when it runs\n", "export", "index"),
+    )
