@@ -6,7 +6,6 @@ one and no other (numbers, names, paths, negation, environment, direction, condi
 
 from __future__ import annotations
 
-import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -299,6 +298,3 @@ def _equals(texts: Sequence[str]) -> set[tuple[int, int]]:
     for place, text in enumerate(texts):
         places[plain(text)].append(place)
     return {pair for each in places.values() for pair in pairwise(each)}
-
-
-clear_cache = functools.partial(statement.cache_clear)

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from dreams.language import lexicon
-from dreams.language.words import Token, code_spans, stem, tokens
+from dreams.language.words import LONGEST, Token, code_spans, stem, tokens
 
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
 _WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,200}\|)?([^\]\n]{0,200})\]\]")
@@ -32,7 +32,7 @@ _PHRASE = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
     re.IGNORECASE,
 )
-_ARROW = re.compile(r"\s*(?:->|→|=>|⇒)\s*")
+_ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,7 @@ def plain(text: str) -> str:
 
 
 def _unmarked(text: str) -> str:
+    text = re.sub(r"[^\S\n]+", " ", text[:LONGEST])
     text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
     return _EMPHASIS.sub("", _MARKS.sub("", text))
 

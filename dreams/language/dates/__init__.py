@@ -115,9 +115,9 @@ def _written(context: Context, start: int, end: int, reading: Reading) -> str:
     """The date as the sentence wants it: with "on" or "in" unless a preposition is there or the phrase is a label."""
     if re.match(r"['’]s\b", context.text[end : end + 3]):  # "last week's outage"
         return reading.period.iso.replace("/", " to ")
-    before = context.text[:start]
+    before = context.before(start)
     lead = reading.lead
-    if _needs_none(before[-30:], context.text[end:]) or context.alone(start, end):
+    if _needs_none(before, context.text[end : end + 40]) or context.alone(start, end):
         lead = ""
     words = f"{lead} {reading.words}" if lead else reading.words
     begins = not before.strip() or before.rstrip(" *_")[-1:] in ".!?:\n>-*#"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 Orientation = Literal["past", "future", "auto"]
+AROUND = 300  # code points of a sentence on each side that tell its tense: long texts stay linear
 LONGEST = 20_000  # code points read of one text; a line of a note is far shorter
 
 _MASKED = re.compile(
@@ -72,14 +74,19 @@ class Context:
         return [match.end() for match in _SENTENCE_END.finditer(self.text)]
 
     def sentence(self, start: int) -> str:
-        begin = max((end for end in self._ends if end <= start), default=0)
-        stop = min((end for end in self._ends if end > start), default=len(self.text))
-        return self.text[begin:stop]
+        at = bisect.bisect_right(self._ends, start)
+        begin = self._ends[at - 1] if at else 0
+        stop = self._ends[at] if at < len(self._ends) else len(self.text)
+        return self.text[max(begin, start - AROUND) : min(stop, start + AROUND)]
 
     def line(self, start: int) -> str:
         begin = self.text.rfind("\n", 0, start) + 1
         stop = self.text.find("\n", start)
-        return self.text[begin : stop if stop >= 0 else len(self.text)]
+        return self.text[begin : min(stop if stop >= 0 else len(self.text), begin + AROUND)]
+
+    def before(self, start: int) -> str:
+        """The few words before a place: enough for a preposition, and no more to search."""
+        return self.text[max(0, start - 40) : start]
 
     def alone(self, start: int, end: int) -> bool:
         """Nothing but the phrase is there: a label or a heading."""
@@ -102,7 +109,7 @@ class Context:
             or not self._bounded(start, end)
             or self._dated(start, end)
             or self._heading(start)
-            or bool(_MENTION.search(self.text[max(0, start - 30) : start]))
+            or bool(_MENTION.search(self.before(start)))
             or self._habitual(start)
         )
 
@@ -125,7 +132,7 @@ class Context:
         return not (len(right) == 2 and right[0] in ".-:" and right[1].isalnum())
 
     def _dated(self, start: int, end: int) -> bool:
-        left, right = self.text[max(0, start - 40) : start], self.text[end : end + 40]
+        left, right = self.before(start), self.text[end : end + 40]
         return bool(
             _YEAR_AFTER.match(right)
             or _YEAR_BEFORE.search(left)

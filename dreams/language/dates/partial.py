@@ -154,7 +154,7 @@ def _holiday(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
 
 def _stands_as_date(m: re.Match[str], context: Context) -> bool:
     """Not the first half of a name ("Good Friday agreement"): after a preposition, or at the end of a clause."""
-    before, after = context.text[: m.start()], context.text[m.end() :]
+    before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
     return bool(
         re.search(rf"\b(?:on|at|over|around|for|{_IN})\s+$", before, re.IGNORECASE)
         or re.match(r"\s*(?:[.,;:!?)]|$)", after)
@@ -263,7 +263,7 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(
         "weekday at an end",
-        rf"(?<=[a-z]\s)(?P<wd>{v.WEEKDAY}){_P}(?=\s*(?:[.,;!?)]|$))",
+        rf"(?<=[a-z]\s)(?<!\ba\s)(?<!\bone\s)(?<!\bthe\s)(?<!\bis\s)(?<!\bwas\s)(?P<wd>{v.WEEKDAY}){_P}(?=\s*(?:[.,;!?)]|$))",
         _bare_weekday,
     ),
     rule(

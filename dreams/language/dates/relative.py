@@ -115,7 +115,7 @@ def _weekdays_ago(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 
 def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    before = context.text[: m.start()]
+    before = context.before(m.start())
     if re.search(r"\bweek(?:end)?s?\s+$|\bafter\s+$", before, re.IGNORECASE):
         return None
     return whole(calendars.unit_of(ref.date, m["u"].lower(), _direction(m["d"])))
@@ -179,7 +179,7 @@ def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading |
     else:
         return None
     anchor = (period.end if back else period.start - DAY).isoformat()
-    the = "" if re.search(r"\bthe\s+$", context.text[: m.start()], re.IGNORECASE) else "the "
+    the = "" if re.search(r"\bthe\s+$", context.before(m.start()), re.IGNORECASE) else "the "
     words = f"{the}{m['n']} {m['u']} {'before' if back else 'after'} {anchor}"
     return Reading(period, "range", words, "in")
 
@@ -281,7 +281,7 @@ RULES: tuple[Rule, ...] = (
         leave,
     ),
     rule("half a year ago", r"half\s+a\s+year\s+ago|(?:a\s+)?half\s+year\s+ago", _half_year_ago),
-    rule("ago", rf"{_STEPS}(?P<half>\s+and\s+a\s+half)?\s+ago", _ago),
+    rule("ago", rf"{_STEPS}(?P<half>\s+and\s+a\s+half)?\s+ago(?:\s+today)?", _ago),
     rule("from now", rf"(?:in\s+)?{_STEPS}\s+(?:from\s+now|hence)", _from_now),
     rule("in units", rf"in\s+(?:another\s+)?{_STEPS}(?!['’]|\s+(?:of|or|ago|before|after))", _in_units),
     rule("weekdays ago", rf"(?P<n>{v.COUNTED})\s+(?P<wd>{v.WEEKDAY})s?\s+ago", _weekdays_ago),
@@ -320,7 +320,7 @@ RULES: tuple[Rule, ...] = (
     rule("earlier", r"(?P<e>earlier|later)\s+(?:this|in\s+the)\s+(?P<u>week|month|quarter|year)", _earlier),
     rule(
         "pieces of a period",
-        rf"(?:days?|weeks?|weekends?|months?|quarters?|half|rest|remainder|part|most|middle|mid|end|ends|start|beginning|early|late|"
+        rf"(?:days?|weeks?|weekends?|months?|quarters?|half|rest|remainder|part|most|middle|mid|end|start|beginning|early|late|"
         rf"mornings?|evenings?|nights?|summer|winter|spring|autumn|fall|{v.WEEKDAY}s?|{v.MONTH}|{v.ORDINAL})"
         rf"\s+(?:(?:of|in)\s+)?(?:the\s+)?(?:last|this|next|past|previous|current)\s+{v.PERIOD}",
         leave,
