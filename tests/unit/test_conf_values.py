@@ -1,0 +1,54 @@
+"""Settings: each value has bounds, and junk is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from dreams import conf
+
+
+@pytest.mark.parametrize(
+    ("key", "raw", "value"),
+    [
+        ("min_sessions", "7", 7),
+        ("min_hours", "0.5", 0.5),
+        ("paused", "on", True),
+        ("paused", "", False),
+        ("engine", "rules", "rules"),
+        ("time_zone", "Europe/Berlin", "Europe/Berlin"),
+        ("max_tokens", "1_000_000", 1_000_000),
+    ],
+)
+def test_a_good_value_is_read_as_its_own_type(key: str, raw: str, value: object) -> None:
+    assert conf.parse(key, raw) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "raw"),
+    [
+        ("min_sessions", "many"),
+        ("min_sessions", "0"),
+        ("min_sessions", "2.5"),
+        ("min_hours", "nan"),
+        ("min_hours", "-1"),
+        ("paused", "perhaps"),
+        ("engine", "oracle"),
+        ("time_zone", "Mars/Olympus"),
+    ],
+)
+def test_junk_is_refused_with_the_settings_name(key: str, raw: str) -> None:
+    with pytest.raises(conf.BadValue, match=conf.specs()[key].label):
+        conf.parse(key, raw)
+
+
+def test_every_default_is_a_value_that_its_setting_takes() -> None:
+    for key, spec in conf.specs().items():
+        assert conf.parse(key, spec.default) == spec.default
+
+
+def test_the_environment_is_read_by_the_settings_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYWEB_MIN_SESSIONS", "9")
+    assert conf.from_environment("min_sessions") == 9
+    monkeypatch.setenv("MEMORYWEB_MIN_SESSIONS", "nine")
+    with pytest.raises(conf.BadValue):
+        conf.from_environment("min_sessions")

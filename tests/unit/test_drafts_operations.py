@@ -1,0 +1,115 @@
+"""From an engine's steps to hunks that belong together."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dreams import drafts
+from dreams.engines.base import Citation, Edit, Fate
+
+INDEX = "- [A](a.md) — one\n- [B](b.md) — two\n"
+
+
+def step(path: str, before: str | None, after: str | None, operation: str, **more) -> Edit:
+    return Edit(path, before, after, operation, more.pop("kind", "edit"), f"Why {operation}.", **more)
+
+
+def run(before: dict[str, str], *edits: Edit, rejected=None) -> drafts.Draft:
+    after = dict(before)
+    for edit in edits:
+        if edit.after is None:
+            after.pop(edit.path)
+        else:
+            after[edit.path] = edit.after
+    return drafts.draft(encoded(before), encoded(after), edits, rejected)
+
+
+def encoded(texts: dict[str, str]) -> dict[str, bytes]:
+    return {path: content.encode() for path, content in texts.items()}
+
+
+def operations_of(draft: drafts.Draft) -> dict[str, set[str]]:
+    return {file.path: {hunk.operation for hunk in file.hunks} for file in draft.files}
+
+
+def test_a_merge_of_two_files_and_its_index_row_are_one_operation() -> None:
+    before = {"MEMORY.md": INDEX, "a.md": "x\n", "b.md": "y\n"}
+    made = run(
+        before,
+        step("a.md", "x\n", "x\ny\n", "merge"),
+        step("b.md", "y\n", None, "merge"),
+        step("MEMORY.md", INDEX, INDEX.splitlines(keepends=True)[0], "merge"),
+    )
+    assert len(made.operations) == 1
+    assert [file.kind for file in made.files] == ["modify", "modify", "delete"]
+
+
+def test_unrelated_changes_of_one_file_stay_apart() -> None:
+    text = "one\n\ntwo\n"
+    half = "ONE\n\ntwo\n"
+    made = run(
+        {"a.md": text}, step("a.md", text, half, "first"), step("a.md", half, "ONE\n\nTWO\n", "second")
+    )
+    assert len(operations_of(made)["a.md"]) == 2
+
+
+def test_two_steps_on_one_line_are_decided_together() -> None:
+    made = run(
+        {"a.md": "on monday\nkeep\n"},
+        step("a.md", "on monday\nkeep\n", "on 2026-03-02\nkeep\n", "date", kind="date"),
+        step("a.md", "on 2026-03-02\nkeep\n", "keep\n", "move", kind="merge"),
+        step("b.md", None, "on 2026-03-02\n", "move", kind="merge"),
+    )
+    assert len(made.operations) == 1
+    (operation,) = made.operations.values()
+    assert operation.kind == "merge"
+    assert "Why date." in operation.reason and "Why move." in operation.reason
+
+
+def test_evidence_and_fates_go_to_the_hunks_they_speak_of() -> None:
+    said = Citation("transcript", "as I said")
+    fate = Fate("two", "merged-into", "b.md", "two")
+    text = "one\n\ntwo\n"
+    made = run(
+        {"a.md": text, "b.md": "z\n"},
+        step("a.md", text, "one\n\n", "move", citations=(said,), fates=(fate,)),
+        step("b.md", "z\n", "z\ntwo\n", "move"),
+    )
+    first = made.files[0].hunks[0]
+    assert first.citations == (said,)
+    assert first.fates == (fate,)
+
+
+def test_a_rejected_hunk_stays_out_with_its_whole_operation_while_its_inputs_are_the_same() -> None:
+    before = {"MEMORY.md": INDEX}
+    edits = (
+        step("c.md", None, "new\n", "learn"),
+        step("MEMORY.md", INDEX, INDEX + "- [C](c.md) — three\n", "learn"),
+    )
+    first = run(before, *edits)
+    hunk = first.files[0].hunks[0]
+    again = run(before, *edits, rejected={(first.files[0].path, hunk.hunk.id): hunk.inputs_key})
+    assert again.is_empty
+    assert {path for path, _ in again.left_out} == {"MEMORY.md", "c.md"}
+    other = run(before, *edits, rejected={(first.files[0].path, hunk.hunk.id): "made from something else"})
+    assert not other.is_empty
+
+
+def test_an_empty_file_that_appears_or_goes_is_still_one_hunk() -> None:
+    assert len(drafts.file_hunks("a.md", None, b"")) == 1
+    assert len(drafts.file_hunks("a.md", b"", None)) == 1
+
+
+lines = st.lists(st.text("ab \r\x80é", max_size=4), max_size=6).map("\n".join)
+texts = st.builds(lambda body, end: (body + end).encode(), lines, st.sampled_from(["", "\n", "\r\n"]))
+states = st.one_of(st.none(), texts, st.binary(max_size=12))
+
+
+@given(states, states)
+def test_all_hunks_give_the_new_state_and_none_gives_the_old_one(
+    base: bytes | None, new: bytes | None
+) -> None:
+    found = drafts.file_hunks("a.md", base, new)
+    assert drafts.rebuild(base, new, found, {hunk.id: True for hunk in found}) == new
+    assert drafts.rebuild(base, new, found, {}) == base

@@ -1,0 +1,47 @@
+"""When a line was written: frontmatter, then history, then transcript, then mtime; and the earliest version counts."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from dreams.linedates import KeptVersion, line_dates
+
+
+def moment(day: int, hour: int = 12) -> dt.datetime:
+    return dt.datetime(2026, 3, day, hour, tzinfo=dt.UTC)
+
+
+def version(text: str, day: int, *, seen: bool = False, written: int | None = None) -> KeptVersion:
+    at = moment(written) if written else None
+    return KeptVersion(text.encode(), moment(day), moment(day), seen_change=seen, written_at=at)
+
+
+def test_the_frontmatters_own_date_comes_first() -> None:
+    text = "---\nname: x\nmetadata:\n  modified: 2026-02-01T10:00:00Z\n---\nbody\n"
+    found = line_dates([version(text, 9, seen=True)], dt.UTC)[5]
+    assert found is not None
+    assert (found.day, found.source) == (dt.date(2026, 2, 1), "memory")
+
+
+def test_a_line_keeps_the_day_of_the_first_version_that_has_it() -> None:
+    found = line_dates([version("old\n", 2, seen=True), version("old\nnew\n", 8, seen=True)], dt.UTC)
+    assert [line.day.day if line else None for line in found] == [2, 8, None]
+
+
+def test_a_file_only_found_is_dated_by_the_transcript_and_then_by_its_mtime() -> None:
+    first = line_dates([version("a\n", 5, written=4)], dt.UTC)[0]
+    second = line_dates([version("a\n", 5)], dt.UTC)[0]
+    assert first is not None and second is not None
+    assert (first.day.day, first.source) == (4, "transcript")
+    assert (second.day.day, second.source) == (5, "file")
+
+
+def test_days_are_those_of_the_persons_zone() -> None:
+    late = KeptVersion(b"a\n", moment(5, 23), moment(5, 23), seen_change=True)
+    found = line_dates([late], dt.timezone(dt.timedelta(hours=2)))[0]
+    assert found is not None and found.day == dt.date(2026, 3, 6)
+
+
+def test_blank_lines_and_unknown_files_have_no_date() -> None:
+    assert line_dates([], dt.UTC) == []
+    assert line_dates([version("a\n\n", 5)], dt.UTC)[1] is None
