@@ -1,0 +1,76 @@
+"""From what a person types to a row: a project by slug, directory or id; a dream or proposal by its public id."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from django.db.models import Q
+
+from dreams.hosts import host
+from dreams.models import DreamRun, Project, Proposal
+
+MAX_CANDIDATES = 10
+
+
+class Unknown(LookupError):
+    """Nothing has this name; the message names near ones and the remedy."""
+
+
+class Ambiguous(LookupError):
+    """More than one thing has this name; the message lists them."""
+
+
+def project(name: str) -> Project:
+    """By slug, memory directory (absolute, relative or `~`) or id. Raises Unknown, Ambiguous."""
+    where = Q(slug=name) | Q(memory_dir=_absolute(name))
+    if name.isdecimal():
+        where |= Q(pk=int(name))
+    found = list(Project.objects.filter(where, host=host()).order_by("gone_at", "pk")[: MAX_CANDIDATES + 1])
+    standing = [row for row in found if row.gone_at is None] or found
+    if len(standing) == 1:
+        return standing[0]
+    if standing:
+        listed = ", ".join(f"{row.pk} ({row.memory_dir})" for row in standing[:MAX_CANDIDATES])
+        raise Ambiguous(f"{name!r} is more than one project; name it by id or directory: {listed}")
+    raise Unknown(f"No project {name!r}.{_near(name)} `projects` lists them; `discover` looks for new ones.")
+
+
+def _absolute(name: str) -> str:
+    return os.path.abspath(Path(name).expanduser())  # noqa: PTH100 - links stay as they were typed
+
+
+def _near(name: str) -> str:
+    slugs = Project.objects.filter(host=host(), gone_at__isnull=True).values_list("slug", flat=True)[:2000]
+    near = difflib.get_close_matches(name, slugs, n=3)
+    return f" Near it: {', '.join(near)}." if near else ""
+
+
+def proposal(name: str) -> Proposal:
+    """By the proposal's or its dream's id. Raises Unknown."""
+    found = Proposal.objects.filter(public_id=name).select_related("project", "dream").first()
+    if found is not None:
+        return found
+    made = dream(name).proposal
+    if made is None:
+        raise Unknown(f"{name} proposed nothing; there is nothing to decide on.")
+    return made
+
+
+def dream(name: str) -> DreamRun:
+    """By the dream's or its proposal's id. Raises Unknown."""
+    found = (
+        DreamRun.objects.filter(Q(public_id=name) | Q(proposals__public_id=name))
+        .select_related("project")
+        .first()
+    )
+    if found is None:
+        raise Unknown(f"No dream {name!r}. The dreams page lists them.")
+    return found
+
+
+def all_proposals(name: str) -> list[Proposal]:
+    """Everything that a dream proposed, newest first; one proposal when it is named itself. Raises Unknown."""
+    one = Proposal.objects.filter(public_id=name).first()
+    return [one] if one else list(dream(name).proposals.order_by("-pk"))

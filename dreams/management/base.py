@@ -1,0 +1,203 @@
+"""What every command shares: JSON or words, exit codes, one clear line for a failure, and bare slugs.
+
+Exit 0 done, 1 refused or failed, 2 usage. With `--json` stdout holds one JSON object and nothing else; messages go to
+stderr. No traceback reaches a person: an unexpected fault is one line, and the traceback goes to a log file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError, CommandParser, SystemCheckError
+from django.db import DatabaseError, connections
+
+DONE, REFUSED, USAGE = 0, 1, 2
+# A slug begins with "-", which argparse takes for an option. A character that no argument can hold stands before it
+# while the line is parsed.
+SHIELD = "\0"
+
+
+class Refused(Exception):
+    """The command cannot do what was asked: one line for a person, exit 1. `result` is still printed with --json."""
+
+    def __init__(self, message: str, result: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class BadUsage(Exception):
+    """The arguments do not make sense: one line for a person, exit 2."""
+
+
+class Command(BaseCommand):
+    """Base of all commands. Subclasses give `arguments` and `run`; what `run` returns is printed."""
+
+    needs_database = True
+    has_json = True
+    requires_system_checks: Sequence[str] = ()  # type: ignore[assignment] # checks run in _checked, with one line a fault
+
+    def arguments(self, parser: CommandParser) -> None:
+        """Add the command's own arguments."""
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Do it. The result is what --json prints. Raises Refused or BadUsage."""
+        raise NotImplementedError
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        """The result in lines for a person."""
+        return [json.dumps(result, indent=2, ensure_ascii=False, default=as_json)]
+
+    # --- Parsing --------------------------------------------------------------------------------------------------
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        if self.has_json:
+            parser.add_argument("--json", action="store_true", help="print one JSON object")
+        self.arguments(parser)
+
+    def run_from_argv(self, argv: list[str]) -> NoReturn:
+        parser = self.create_parser(argv[0], argv[1])
+        options = vars(parser.parse_args(shielded(argv[2:], known_options(parser))))
+        arguments = {key: unshielded(value) for key, value in options.items()}
+        code = self._guarded(arguments)
+        sys.stdout.flush()
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+        sys.exit(code)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """For `call_command`: the same, with exceptions instead of exit codes."""
+        self._begin(options)
+        self._print(self.run(options), options)
+
+    # --- Running --------------------------------------------------------------------------------------------------
+
+    def _guarded(self, options: Mapping[str, Any]) -> int:
+        try:
+            self._begin(options)
+            self._print(self.run(options), options)
+        except Refused as refused:
+            self._print(refused.result, options)
+            return self._fail(str(refused), REFUSED)
+        except BadUsage as error:
+            return self._fail(str(error), USAGE)
+        except (CommandError, ImproperlyConfigured) as error:
+            return self._fail(str(error), REFUSED)
+        except SystemCheckError as error:
+            return self._fail(" ".join(str(error).split()), REFUSED)
+        except KeyboardInterrupt:
+            return self._fail("Stopped.", 130)
+        except BrokenPipeError:
+            sys.stderr.close()
+            return REFUSED
+        except DatabaseError as error:
+            return self._fail(
+                f"The database cannot be used: {error}. `doctor` says more. {keep_traceback()}", REFUSED
+            )
+        except Exception as error:
+            return self._fail(
+                f"An unexpected fault: {type(error).__name__}: {error}. {keep_traceback()}", REFUSED
+            )
+        return DONE
+
+    def _begin(self, options: Mapping[str, Any]) -> None:
+        from dreams import database  # noqa: PLC0415 - commands without a database start faster
+
+        if options.get("verbosity", 1) > 1:
+            logging.getLogger().setLevel(logging.INFO)
+        self._checked()
+        if self.needs_database:
+            try:
+                database.ensure()
+            except database.DatabaseUnavailable as error:
+                raise Refused(str(error)) from error
+
+    def _checked(self) -> None:
+        from django.core import checks  # noqa: PLC0415 - as above
+
+        errors = (
+            [found for found in checks.run_checks() if found.level >= checks.ERROR]
+            if self.needs_database
+            else []
+        )
+        if errors:
+            raise Refused(" ".join(f"{error.msg} {error.hint or ''}".strip() for error in errors))
+
+    def _print(self, result: Mapping[str, Any] | None, options: Mapping[str, Any]) -> None:
+        if result is None:
+            return
+        if options.get("json"):
+            self.stdout.write(json.dumps(result, ensure_ascii=False, default=as_json))
+        else:
+            for line in self.words(result):
+                self.stdout.write(line)
+
+    def _fail(self, message: str, code: int) -> int:
+        self.stderr.write(message)
+        return code
+
+    def say(self, message: str) -> None:
+        """Progress and remarks: stderr, so that stdout stays clean."""
+        self.stderr.write(message, self.style.NOTICE)
+
+
+def known_options(parser: argparse.ArgumentParser) -> frozenset[str]:
+    return frozenset(name for action in parser._actions for name in action.option_strings)
+
+
+def shielded(arguments: Sequence[str], known: frozenset[str]) -> list[str]:
+    """`arguments` with everything shielded that begins with one `-` and is no option of this command.
+
+    `--anything` is left to argparse, so that a mistyped option is still a usage error.
+    """
+    found: list[str] = []
+    for position, argument in enumerate(arguments):
+        if argument == "--":
+            return found + list(arguments[position:])
+        is_value = argument.startswith("-") and not argument.startswith("--") and argument not in known
+        found.append(SHIELD + argument if is_value else argument)
+    return found
+
+
+def unshielded(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.removeprefix(SHIELD)
+    if isinstance(value, list):
+        return [unshielded(part) for part in value]
+    return value
+
+
+def as_json(value: Any) -> Any:
+    """Times as ISO 8601, paths and everything else as text."""
+    return value.isoformat() if isinstance(value, dt.datetime | dt.date) else str(value)
+
+
+def keep_traceback() -> str:
+    """Write the present traceback to a log file; says where."""
+    folder = Path(settings.DATA_DIR) / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "faults.log").open("a", encoding="utf-8") as log:
+            log.write(f"{dt.datetime.now(dt.UTC).isoformat()}\n{traceback.format_exc()}\n")
+    except OSError as error:
+        return f"The log cannot be written either ({error.strerror})."
+    return f"Its traceback is in {folder / 'faults.log'}."
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Columns as wide as they need to be."""
+    cells = [list(head), *[[str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
