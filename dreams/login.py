@@ -11,8 +11,8 @@ import hashlib
 import secrets
 from typing import NamedTuple
 
-from django.contrib.auth import authenticate, get_user_model
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest
@@ -54,7 +54,7 @@ def make_link(now: dt.datetime | None = None) -> Link:
     return Link(f"/login/#token={token}", _grouped(token))
 
 
-def use_code(code: str, now: dt.datetime | None = None) -> AbstractUser | None:
+def use_code(code: str, now: dt.datetime | None = None) -> User | None:
     """The owner, once per link; None when the code is wrong, used or over. Raises TooManyTries."""
     now = now or timezone.now()
     _refuse_many_tries()
@@ -71,20 +71,20 @@ def use_code(code: str, now: dt.datetime | None = None) -> AbstractUser | None:
     return None
 
 
-def use_password(request: HttpRequest, name: str, password: str) -> AbstractUser | None:
+def use_password(request: HttpRequest, name: str, password: str) -> User | None:
     """The account, or None. Raises TooManyTries."""
     _refuse_many_tries()
     user = authenticate(request, username=name, password=password)
-    if isinstance(user, AbstractUser):
+    if isinstance(user, User):
         auditlog.record("login", actor=user.get_username(), by="password")
         return user
     _count_try()
     return None
 
 
-def ensure_owner() -> AbstractUser:
+def ensure_owner() -> User:
     """The account that a link logs in: the first superuser, made without a password on first need."""
-    users = get_user_model().objects
+    users = User.objects
     found = users.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if found is not None:
         return found
@@ -98,7 +98,7 @@ def ensure_owner() -> AbstractUser:
 
 def has_password_account() -> bool:
     """True where someone can log in with a password; a server open to a network needs one."""
-    users = get_user_model().objects.filter(is_active=True)
+    users = User.objects.filter(is_active=True)
     return any(user.has_usable_password() for user in users[:100])
 
 
@@ -113,7 +113,7 @@ def _grouped(token: str) -> str:
 
 
 def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _refuse_many_tries() -> None:

@@ -95,7 +95,7 @@ def money(dollars: Decimal | float | None) -> str:
         return "no price known"
     if not dollars:
         return "$0"
-    return f"${dollars:,.2f}" if abs(dollars) >= Decimal("0.01") else f"${dollars:.4f}"
+    return f"${dollars:,.2f}" if abs(float(dollars)) >= 0.01 else f"${dollars:.4f}"
 
 
 @register.filter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper
 from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode
 
@@ -22,14 +22,14 @@ View = Callable[Concatenate[Request, P], HttpResponse]
 def owner(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
     """Only the owner (a staff account): others are led to the login page and back."""
 
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
             return _to_login(request)
         if not request.user.is_staff:
             raise PermissionDenied("This account may not review. Log in as the owner.")
         return view(request, *args, **kwargs)  # type: ignore[arg-type] # HtmxMiddleware made it a Request
 
+    update_wrapper(guarded, view)
     return guarded
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django_q.models import Schedule
 
+from dreams.hosts import cluster_name, host
 from dreams.models import Proposal
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
@@ -40,8 +42,14 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
 
 def scheduler_runs(now: dt.datetime) -> bool:
     """True while our schedule is looked at in time: its next run is never long past."""
-    due = Schedule.objects.filter(func__startswith="dreams.").values_list("next_run", flat=True).first()
+    due = our_schedule().values_list("next_run", flat=True).first()
     return due is not None and due > now - OVERDUE
+
+
+def our_schedule() -> QuerySet[Schedule]:
+    """The row that this host's queue looks at; other hosts on the same database have their own."""
+    rows: QuerySet[Schedule] = Schedule.objects.filter(cluster=cluster_name(host()))
+    return rows.filter(func__startswith="dreams.")
 
 
 def favicon(waiting: int) -> str:

@@ -37,6 +37,10 @@ class _State:
     lists: list[_Open] = field(default_factory=list)
     in_paragraph: bool = False
     after_blank: bool = True
+    # The lines since the last blank one begin with an item: only then does the next item need no blank line.
+    in_items: bool = False
+    # How deep that first item stands: the library reads no shallower one in the same run of lines.
+    first_depth: int = 0
 
 
 def rewritten(lines: list[str]) -> list[str]:
@@ -52,7 +56,7 @@ def _step(state: _State, number: int) -> int:
     line = state.lines[number]
     if not line.strip():
         state.out.append("")
-        state.in_paragraph, state.after_blank = False, True
+        state.in_paragraph, state.after_blank, state.in_items = False, True, False
         return number + 1
     fence = _FENCE.match(line)
     if fence and "`" not in fence[3]:
@@ -82,29 +86,24 @@ def _starts_item(state: _State, item: re.Match[str]) -> bool:
 def _item(state: _State, item: re.Match[str]) -> None:
     indent, marker, gap, body = len(item[1]), item[2], len(item[3]), item[4]
     ordered = marker[0].isdigit()
-    starts_inside = bool(state.lists) and indent >= state.lists[-1].text
-    while state.lists and indent < state.lists[-1].text and indent < _own_column(state):
+    while len(state.lists) > 1 and indent < state.lists[-2].text:
         state.lists.pop()
-    if state.lists and not starts_inside:
-        new_list = state.lists.pop().ordered != ordered
-    else:
-        new_list = True
-    top = not state.lists
+    is_nested = bool(state.lists) and indent >= state.lists[-1].text
+    sibling = state.lists.pop() if state.lists and not is_nested else None
     # A list right after a sentence, or one of the other kind, needs the blank line that the author left out.
-    if state.out and state.out[-1] and new_list and (top or not starts_inside) and not state.after_blank:
+    is_new = sibling is None or sibling.ordered != ordered
+    is_apart = not state.in_items or len(state.lists) < state.first_depth or (is_new and not is_nested)
+    if is_apart and state.out and state.out[-1]:
         state.out.append("")
+    if is_apart or state.after_blank:
+        state.first_depth = len(state.lists)
     if gap > 4 or not body:
         gap = 1
     state.lists.append(_Open(indent, indent + len(marker) + gap, ordered))
     depth = min(len(state.lists), MAX_DEPTH) - 1
     sign = f"{marker[:-1]}." if ordered else "-"
     state.out.append(f"{_LEVEL * depth}{sign} {body.lstrip()}")
-    state.in_paragraph = True
-
-
-def _own_column(state: _State) -> int:
-    """The least column at which an item still belongs to the innermost list."""
-    return state.lists[-2].text if len(state.lists) > 1 else 0
+    state.in_paragraph = state.in_items = True
 
 
 def _text(state: _State, number: int) -> None:
@@ -115,8 +114,11 @@ def _text(state: _State, number: int) -> None:
     body = line[state.lists[-1].text :] if state.lists and indent >= state.lists[-1].text else line
     if depth and (state.in_paragraph and not state.after_blank):
         body = body.lstrip()
-    if _table_starts(state, number) and state.in_paragraph:
+    is_apart = _table_starts(state, number) or (depth > 0 and _HEADING.match(body) is not None)
+    if is_apart and state.in_paragraph:
         state.out.append("")
+    if state.after_blank or is_apart:
+        state.in_items = False
     body = _NO_HEADING.sub(r"\1\\\2", body)
     state.out.append(_LEVEL * depth + body)
     state.in_paragraph = not (_HEADING.match(body) or _RULE.match(body))

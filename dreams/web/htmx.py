@@ -26,8 +26,9 @@ class SeeOther(HttpResponseRedirect):
 
 def wants_fragment(request: HttpRequest) -> bool:
     """True for an htmx request that swaps a part; a boosted link or a restored history entry wants the page."""
-    details = getattr(request, "htmx", None)
-    return bool(details) and not details.boosted and not details.history_restore_request
+    details: HtmxDetails | None = getattr(request, "htmx", None)
+    # False in a boolean context means: not from htmx.
+    return details is not None and bool(details) and not (details.boosted or details.history_restore_request)
 
 
 def page(

@@ -40,8 +40,9 @@ ATTRIBUTES = {
 }
 SCHEMES = {"http", "https", "mailto"}
 
-_BARE_URL = r"(?<![\w/\"'=(<])(https?://[^\s<>\"'`\]]+)"
+_BARE_URL = r"(?<![\w/])(https?://[^\s<>\"'`\]]+)"
 _WIKILINK = r"\[\[([^\[\]\n|]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\]"
+_OUTSIDE = re.compile(r"(?:https?://|mailto:|&#)", re.IGNORECASE)
 _TASK = r"^\[([ xX])\](?=\s)"
 
 
@@ -95,6 +96,7 @@ class _Dialect(Extension):
         md.inlinePatterns.register(_BareUrl(_BARE_URL, md), "bare_url", 115)
         md.inlinePatterns.register(SimpleTagInlineProcessor(r"(~~)(?=\S)(.+?\S)~~", "del"), "del", 65)
         md.treeprocessors.register(_LowerHeadings(md), "lower_headings", 5)
+        md.treeprocessors.register(_OwnLinks(md, self.resolve), "own_links", 4)
 
 
 class _Rewrite(Preprocessor):
@@ -160,6 +162,26 @@ def _without_trail(url: str) -> str:
     while url and (url[-1] in ".,;:!?*_~" or (url[-1] == ")" and url.count(")") > url.count("("))):
         url = url[:-1]
     return url
+
+
+class _OwnLinks(md.treeprocessors.Treeprocessor):
+    """A link to a sibling's file leads to its page; any other relative link would lead astray on this site."""
+
+    def __init__(self, md: md.Markdown, resolve: Resolver | None) -> None:
+        super().__init__(md)
+        self.resolve = resolve
+
+    def run(self, root: Element) -> None:
+        for element in root.iter("a"):
+            if "wikilink" in element.get("class", "") or _OUTSIDE.match(element.get("href", "")):
+                continue
+            address = self._address(element.attrib.pop("href", ""))
+            if address:
+                element.set("href", address)
+
+    def _address(self, href: str) -> str | None:
+        name = href.removeprefix("./").partition("#")[0]
+        return self.resolve(name.removesuffix(".md")) if self.resolve and name.endswith(".md") else None
 
 
 class _LowerHeadings(md.treeprocessors.Treeprocessor):

@@ -39,7 +39,7 @@ def log_in(page: Page, address: str) -> None:
     page.wait_for_url(f"{address}/")
 
 
-def outside_loop(function):  # noqa: ANN001, ANN201 - hands back what the function hands back
+def outside_loop(function):
     """Playwright's own event loop runs in this thread, where Django refuses to touch the database."""
     found = []
     thread = threading.Thread(target=lambda: found.append(_closing(function)))
@@ -48,7 +48,7 @@ def outside_loop(function):  # noqa: ANN001, ANN201 - hands back what the functi
     return found[0]
 
 
-def _closing(function):  # noqa: ANN001, ANN202 - as above
+def _closing(function):
     from django.db import connections
 
     try:
@@ -72,7 +72,9 @@ def shoot(
     with sync_playwright() as playwright:
         browser = launch(playwright)
         page = browser.new_page()
-        page.on("console", lambda m: m.type in ("error", "warning") and complaints.append(f"{page.url}: {m.text}"))
+        page.on(
+            "console", lambda m: m.type in ("error", "warning") and complaints.append(f"{page.url}: {m.text}")
+        )
         page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
         log_in(page, address)
         for scheme in schemes:
@@ -94,7 +96,9 @@ def served() -> Iterator[str]:
     from django.contrib.staticfiles.handlers import StaticFilesHandler
     from django.core.wsgi import get_wsgi_application
 
-    server = waitress.create_server(StaticFilesHandler(get_wsgi_application()), host="127.0.0.1", port=0, threads=4)
+    server = waitress.create_server(
+        StaticFilesHandler(get_wsgi_application()), host="127.0.0.1", port=0, threads=4
+    )
     settings.PORT = int(server.effective_port)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -16,14 +16,15 @@ from typing import Literal
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django_q.models import OrmQ, Schedule
+from django_q.models import OrmQ
 from django_q.status import Stat
 
-from dreams import auditlog, conf
+from dreams import auditlog, conf, memories
+from dreams.history import HistoryError, HistoryStore
 from dreams.language import ages
 from dreams.models import DreamRun, Project
 from dreams.text import plural
-from dreams.web.context import OVERDUE
+from dreams.web.context import OVERDUE, our_schedule
 
 State = Literal["block", "warn", "ok", "info"]
 ORDER: dict[State, int] = {"block": 0, "warn": 1, "ok": 2, "info": 3}
@@ -56,6 +57,7 @@ def checks(now: dt.datetime, *, thorough: bool = False) -> list[Check]:
         private_files,
         engine,
         sandbox,
+        lambda: stored_versions(thorough=thorough),
         lambda: audit_log(thorough=thorough),
     ]
     return sorted((_safely(check) for check in todo), key=lambda check: ORDER[check.state])
@@ -65,13 +67,13 @@ def _safely(check: Callable[[], Check]) -> Check:
     """One check that fails must not hide the others: this page is where one looks when things fail."""
     try:
         return check()
-    except (DatabaseError, OSError, ValueError) as error:
+    except (DatabaseError, HistoryError, OSError, ValueError) as error:
         return Check("A check failed", "block", str(error), remedy="The server's log has more.")
 
 
 def scheduler(now: dt.datetime) -> Check:
     """The schedule's next run is never long past while the queue looks at it."""
-    row = Schedule.objects.filter(func__startswith="dreams.").first()
+    row = our_schedule().first()
     remedy = "Start it with: python manage.py serve"
     if row is None:
         return Check("Scheduler", "block", "Never started here", "No dream starts by itself.", remedy)
@@ -219,7 +221,21 @@ def _has_landlock() -> bool:
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     # Asks for the version only: makes nothing, fences nothing in.
-    return libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION) > 0
+    return int(libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)) > 0
+
+
+def stored_versions(*, thorough: bool) -> Check:
+    """Every stored text of every project, read and hashed again."""
+    if not thorough:
+        return Check("History", "info", "Not checked now", "Check everything to read every stored version.")
+    projects = [project for project in Project.objects.all() if memories.history_path(project).exists()]
+    for project in projects:
+        with HistoryStore(memories.history_path(project)) as store:
+            problems = store.verify()
+        if problems:
+            first = problems[0]
+            return Check("History", "block", f"{project}: {first.what}", first.where, first.remedy)
+    return Check("History", "ok", "Whole", f"Every stored version of {plural(len(projects), 'project')}")
 
 
 def audit_log(*, thorough: bool) -> Check:

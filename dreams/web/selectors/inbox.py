@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,7 +176,7 @@ def _news() -> list[News]:
     return [_news_of(row, row.made) for row in rows[:MOST_NEWS]]
 
 
-def _news_of(run: DreamRun, made: list[Proposal]) -> News:
+def _news_of(run: DreamRun, made: Sequence[Proposal]) -> News:
     text, state = _told(run, made)
     return News(
         public_id=run.public_id,
@@ -188,7 +188,7 @@ def _news_of(run: DreamRun, made: list[Proposal]) -> News:
     )
 
 
-def _told(run: DreamRun, made: list[Proposal]) -> tuple[str, str]:
+def _told(run: DreamRun, made: Sequence[Proposal]) -> tuple[str, str]:
     """A sentence for a person, and the colour of its sign."""
     if run.status == DreamRun.Status.FAILED:
         return f"Failed: {run.error or 'no reason was given'}", "block"

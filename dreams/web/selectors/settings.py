@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 
 from dreams import conf
 from dreams.models import Policy, Project
@@ -22,6 +23,7 @@ GROUPS = {
     "Index": "What an agent loads of MEMORY.md, and what a dream aims at.",
     "Places": "Where your agents keep their notes.",
 }
+Table = Mapping[tuple[bool, str, str], str]
 # Paused has its own place at the end, where nothing is pressed by accident.
 APART = frozenset({"paused"})
 
@@ -69,10 +71,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCell:
+    """`action` is what is set here ("" for nothing); `otherwise` is what holds without it."""
+
     operation: str
     label: str
     field: str
     action: str
+    otherwise: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +102,43 @@ def groups(
 
 
 def policies(project: Project | None) -> list[PolicyRow]:
-    rows = Policy.objects.filter(project=project)
-    actions = {(row.memory_type, row.operation): row.action for row in rows}
+    found = _table(project)
     return [
         PolicyRow(
             memory_type=kind,
             label=kind.capitalize() or "Any type",
-            cells=[
-                PolicyCell(
-                    op.value, op.label, policy_field(kind, op.value), actions.get((kind, op.value), "")
-                )
-                for op in Policy.Operation
-            ],
+            cells=[_cell(found, project is not None, kind, operation) for operation in Policy.Operation],
         )
         for kind in MEMORY_TYPES
     ]
+
+
+def _rules() -> ModuleType:
+    # It reaches everything a proposal is made of; the other pages need not load that.
+    from dreams import policies  # noqa: PLC0415 - as said
+
+    return policies
+
+
+def _table(project: Project | None) -> Table:
+    if project is not None:
+        found: Table = _rules().table(project)
+        return found
+    rows = Policy.objects.filter(project__isnull=True)
+    return {(False, row.memory_type, row.operation): row.action for row in rows}
+
+
+def _cell(found: Table, own: bool, kind: str, operation: Policy.Operation) -> PolicyCell:
+    here = (own, kind, operation.value)
+    without = {key: action for key, action in found.items() if key != here}
+    otherwise = Policy.Action(_rules().action_for(without, kind, operation.value))
+    return PolicyCell(
+        operation=operation.value,
+        label=operation.label,
+        field=policy_field(kind, operation.value),
+        action=found.get(here, ""),
+        otherwise=otherwise.label,
+    )
 
 
 def removes_without_asking(project: Project | None) -> bool:

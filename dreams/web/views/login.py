@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import auth
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -54,7 +54,7 @@ def _log_in_with_code(request: HttpRequest) -> HttpResponse:
     return _enter(request, user)
 
 
-def _enter(request: HttpRequest, user: AbstractUser) -> HttpResponse:
+def _enter(request: HttpRequest, user: User) -> HttpResponse:
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return SeeOther(safe_next(request))
 

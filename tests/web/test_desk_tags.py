@@ -1,0 +1,107 @@
+"""The filters and tags of the templates."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+import time_machine
+from django.core.paginator import Paginator
+from django.template import Context, Template
+from django.test import RequestFactory
+from django.utils import timezone
+
+from dreams.templatetags import desk
+
+NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+
+
+def _render(text: str, address: str = "/x/?a=1&page=2", **context: object) -> str:
+    request = RequestFactory().get(address)
+    return Template("{% load desk %}" + text).render(Context({"request": request, **context}))
+
+
+@time_machine.travel(NOW, tick=False)
+def test_an_age_carries_the_moment_for_machines_and_people() -> None:
+    with timezone.override("Europe/Berlin"):
+        out = desk.age(NOW - dt.timedelta(hours=3))
+    assert out == (
+        '<time datetime="2026-11-21T09:00:00+00:00" title="21 Nov 2026 10:00" data-age>3 h ago</time>'
+    )
+    assert "in 6 h" in desk.age(NOW + dt.timedelta(hours=6))
+    assert desk.age(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1023, "1023 bytes"),
+        (1024, "1.0 KB"),
+        (20890, "20.4 KB"),
+        (3 * 1024**3, "3.0 GB"),
+    ],
+)
+def test_sizes(count: int, text: str) -> None:
+    assert desk.bytes_(count) == text
+
+
+@pytest.mark.parametrize(("count", "text"), [(820, "820"), (12_300, "12.3 k"), (1_240_000, "1.24 M")])
+def test_tokens(count: int, text: str) -> None:
+    assert desk.tokens(count) == text
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"),
+    [(None, "no price known"), (0, "$0"), (Decimal("0.0031"), "$0.0031"), (1234.5, "$1,234.50")],
+)
+def test_money(dollars: Decimal | float | None, text: str) -> None:
+    assert desk.money(dollars) == text
+
+
+def test_a_long_path_keeps_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert desk.short_path("/home/me/notes") == "~/notes"
+    assert desk.short_path("/home/meadow/notes") == "/home/meadow/notes"
+    long = "/home/me/.claude/projects/-home-me-some-very-long-project-name/memory/team/x.md"
+    assert desk.short_path(long) == "~/.claude/…/memory/team/x.md"
+
+
+def test_a_query_keeps_the_other_parameters() -> None:
+    assert _render("{% query page=3 %}") == "?a=1&amp;page=3"
+    assert _render("{% query page=None %}") == "?a=1"
+    assert _render("{% query page='' a='' %}") == "/x/"
+
+
+def test_an_icon_is_for_the_eye_only() -> None:
+    out = _render('{% icon "ok" %}')
+    assert 'aria-hidden="true"' in out
+    assert out.startswith("<svg")
+
+
+def test_pages_lead_to_older_and_newer_and_are_not_there_for_one() -> None:
+    many = Paginator(range(30), 10).page(2)
+    out = _render("{% pages page %}", page=many)
+    assert 'href="?a=1&amp;page=1"' in out
+    assert 'href="?a=1&amp;page=3"' in out
+    assert _render("{% pages page %}", page=Paginator(range(3), 10).page(1)).strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "over"),
+    [(0, 200, False), (164, 200, False), (200, 200, False), (300, 200, True), (5, 0, False)],
+)
+def test_a_bar_shows_what_is_over(used: int, limit: int, over: bool) -> None:
+    out = _render(f"{{% bar {used} {limit} %}}")
+    assert ("bar-over" in out) is over
+    assert f'aria-label="{used} of {limit}"' in out
+
+
+def test_hidden_characters_are_written_out() -> None:
+    assert _render("{{ x|visible }}", x="a\u202eb<i>") == "a⟨U+202E⟩b&lt;i&gt;"
+
+
+def test_markdown_is_safe_in_a_template() -> None:
+    assert _render("{{ x|markdown }}", x="**b** <i>").strip() == "<p><strong>b</strong> &lt;i&gt;</p>"

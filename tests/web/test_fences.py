@@ -1,0 +1,207 @@
+"""The fences around every page: host, origin, policy, errors."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from django.conf import settings
+from django.test import Client, RequestFactory, override_settings
+from django.urls import path
+
+from dreams.login import make_link
+from dreams.web import middleware
+from dreams.web.access import safe_next
+
+pytestmark = pytest.mark.django_db
+PORT = settings.PORT
+
+
+@pytest.mark.parametrize(
+    "host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"]
+)
+def test_the_served_addresses_answer(client: Client, host: str) -> None:
+    assert client.get("/login/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        f"127.0.0.1:{PORT + 1}",
+        "localhost:80",
+        f"evil.example:{PORT}",
+        "evil.example",
+        f"localhost.evil.example:{PORT}",
+        f"127.0.0.1.evil.example:{PORT}",
+        f"evil.example@127.0.0.1:{PORT}",
+        f"127.0.0.1:{PORT}, evil.example",
+        f"127.0.0.1:{PORT}0",
+        f"127.0.0.1:0{PORT}x",
+        f"127.1:{PORT}",
+        f"localhost.:{PORT}",
+        "",
+    ],
+)
+def test_any_other_address_is_refused_before_a_view_runs(client: Client, host: str) -> None:
+    response = client.get("/login/", headers={"host": host})
+    assert response.status_code == 400
+    assert b"Log in" not in response.content
+
+
+def test_a_wildcard_never_opens_the_door(client: Client) -> None:
+    with override_settings(ALLOWED_HOSTS=["*"]):
+        assert client.get("/login/", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_a_name_the_person_gave_answers_bare_or_with_the_served_port(client: Client) -> None:
+    with override_settings(ALLOWED_HOSTS=["desk.example"]):
+        assert client.get("/login/", headers={"host": "desk.example"}).status_code == 200
+        assert client.get("/login/", headers={"host": f"desk.example:{PORT}"}).status_code == 200
+        assert client.get("/login/", headers={"host": "desk.example:1"}).status_code == 400
+
+
+@pytest.mark.parametrize("address", ["/", "/login/", "/nothing/", "/static/css/base.css", "/admin/login/"])
+def test_every_answer_carries_the_policy(client: Client, address: str) -> None:
+    response = client.get(address)
+    policy = response["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    for name, value in middleware.HEADERS.items():
+        assert response[name] == value
+
+
+def test_pages_stay_in_no_cache_and_static_files_may(client: Client) -> None:
+    assert "no-store" in client.get("/login/")["Cache-Control"]
+    assert "no-store" not in client.get("/static/css/base.css")["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "https://testserver"},
+        {"origin": "http://testserver:8000"},
+        {"sec-fetch-site": "same-origin", "origin": "https://evil.example"},
+        {"sec-fetch-site": "nonsense"},
+    ],
+)
+def test_no_other_site_may_post(browser: Client, headers: dict[str, str]) -> None:
+    assert browser.post("/logout/", headers=headers).status_code == 403
+    assert browser.get("/health/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"origin": "http://testserver"}, {"sec-fetch-site": "same-origin", "origin": "http://testserver"}],
+)
+def test_a_page_of_ours_may_post(browser: Client, headers: dict[str, str]) -> None:
+    assert browser.post("/logout/", headers=headers).status_code == 303
+
+
+FOLLOWED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+
+
+def test_a_link_from_elsewhere_leads_on_through_a_page_of_ours(browser: Client) -> None:
+    response = browser.get("/settings/?a=1&b=2", headers=FOLLOWED)
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert 'content="0; url=/settings/?a=1&amp;b=2"' in text
+    assert 'href="/settings/?a=1&amp;b=2"' in text
+    assert "Policies" not in text
+
+
+def test_leading_on_never_leads_to_another_site(client: Client) -> None:
+    response = client.get("//evil.example/x", headers=FOLLOWED)
+    assert "//evil.example" not in response.content.decode()
+
+
+@pytest.mark.parametrize("destination", ["iframe", "image", "script", "empty", "object"])
+def test_no_other_site_may_embed_or_read_a_page(browser: Client, destination: str) -> None:
+    headers = {**FOLLOWED, "sec-fetch-dest": destination}
+    assert browser.get("/settings/", headers=headers).status_code == 403
+
+
+def test_a_form_from_before_the_login_is_told_so(owner: object) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner)  # type: ignore[arg-type] # the fixture's user
+    response = strict.post("/settings/pause/")
+    assert response.status_code == 403
+    assert b"too old" in response.content
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example",
+        "javascript:alert(1)",
+        "evil",
+        "\t//evil",
+    ],
+)
+def test_a_login_never_leads_to_another_site(wanted: str) -> None:
+    request = RequestFactory().get("/login/", {"next": wanted})
+    assert safe_next(request) == "/"
+
+
+def test_a_login_leads_back_to_where_one_was() -> None:
+    request = RequestFactory().get("/login/", {"next": "/settings/?x=1#policies"})
+    assert safe_next(request) == "/settings/?x=1#policies"
+
+
+def _broken(request: object) -> None:
+    raise RuntimeError("a secret path: /home/me")
+
+
+urlpatterns = [path("broken/", _broken)]  # type: ignore[type-var] # the view never returns
+handler500 = "dreams.web.views.errors.server_error"
+
+
+def test_a_failure_shows_a_way_on_and_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    client = Client(raise_request_exception=False)
+    with override_settings(ROOT_URLCONF=__name__), caplog.at_level(logging.ERROR):
+        response = client.get("/broken/")
+    assert response.status_code == 500
+    assert b"secret path" not in response.content
+    assert b"Traceback" not in response.content
+    assert "secret path" in caplog.text
+
+
+def test_an_error_page_that_fails_itself_still_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise RuntimeError("no templates today")
+
+    monkeypatch.setattr("dreams.web.views.errors.render_to_string", fail)
+    response = Client(raise_request_exception=False).get("/nothing/")
+    assert response.status_code == 404
+    assert b"Nothing here" in response.content
+
+
+def test_the_last_net_catches_what_no_handler_did() -> None:
+    def fail(request: object) -> None:
+        raise RuntimeError("deep down")
+
+    response = middleware.plain_errors(fail)(RequestFactory().get("/"))  # type: ignore[arg-type] # it never returns
+    assert response.status_code == 500
+    assert b"deep down" not in response.content
+
+
+@pytest.mark.parametrize("address", ["/nothing/", "/projects/999/settings/"])
+def test_what_is_not_there_says_so_with_a_way_on(browser: Client, address: str) -> None:
+    response = browser.get(address)
+    assert response.status_code == 404
+    assert b"To the inbox" in response.content
+
+
+def test_cookies_are_strict_and_named_by_port(client: Client) -> None:
+    client.post("/login/", {"code": make_link().code})
+    cookie = client.cookies[f"memoryweb_{PORT}"]
+    assert cookie["samesite"] == "Strict"
+    assert cookie["httponly"]

@@ -1,0 +1,150 @@
+"""The inbox: what waits, in the order of its need; what runs; what came of dreams, told once; what is next."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dreams.models import DreamRun, Finding, Hunk, Project, Proposal
+from dreams.web.selectors import inbox as selector
+from tests import world as make
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def _inbox() -> selector.Inbox:
+    return selector.inbox(timezone.now())
+
+
+def test_what_blocks_comes_first_then_warnings_then_age() -> None:
+    made = {name: make.make_proposal(make.make_project(name)) for name in ("new", "old", "warned", "blocked")}
+    now = timezone.now()
+    for name, age in (("new", 1), ("old", 50), ("warned", 2), ("blocked", 0)):
+        Proposal.objects.filter(pk=made[name].pk).update(created_at=now - dt.timedelta(hours=age))
+    make.make_finding(made["warned"])
+    make.make_finding(made["blocked"], Finding.Severity.BLOCK)
+    assert [item.project for item in _inbox().waiting] == ["blocked", "warned", "old", "new"]
+
+
+def test_sizes_and_decisions_are_counted_apart_from_findings(world: World) -> None:
+    for _ in range(3):
+        make.make_finding(world.proposal)
+    make.make_finding(world.proposal, Finding.Severity.BLOCK, confirmed_at=timezone.now())
+    Hunk.objects.update(verdict=Hunk.Verdict.APPROVED)
+    (item,) = _inbox().waiting
+    assert item.size == "1 change in 1 file"
+    assert (item.decided, item.blocks, item.warnings) == (1, 0, 3)
+    assert (item.origin, item.engine) == ("dream", "rules")
+
+
+def test_a_decided_proposal_is_gone_from_the_inbox(world: World) -> None:
+    Proposal.objects.update(state=Proposal.State.APPLIED)
+    assert _inbox().waiting == []
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "text"),
+    [
+        ("completed", Proposal.State.APPLIED, "Improved 1 memory"),
+        ("completed", Proposal.State.OPEN, "Proposes to improve 1 memory"),
+        ("completed", None, "Nothing to improve"),
+        ("failed", None, "Failed: the lock is held"),
+        ("killed", None, "Cancelled; nothing was changed"),
+    ],
+)
+def test_what_became_of_a_dream_is_told_in_a_sentence(status: str, state: str | None, text: str) -> None:
+    project = make.make_project()
+    dream = make.make_dream(project, status, error="the lock is held" if status == "failed" else "")
+    if state:
+        make.make_proposal(project, dream, state=state)
+    assert [item.text for item in _inbox().news] == [text]
+
+
+def test_a_dream_is_told_once(browser: Client, world: World) -> None:
+    DreamRun.objects.update(status="killed")
+    assert b"Cancelled" in browser.get("/").content
+    assert b"Cancelled" not in browser.get("/").content
+
+
+def test_a_page_loaded_ahead_has_told_nobody(browser: Client, world: World) -> None:
+    browser.get("/", headers={"sec-purpose": "prefetch;prerender"})
+    browser.head("/")
+    assert DreamRun.objects.filter(told_at__isnull=True).exists()
+
+
+def test_projects_that_open_by_themselves_are_listed_by_when() -> None:
+    now = timezone.now()
+    for name, hours in (("later", 20), ("soon", 2), ("past", -1)):
+        make.close_gate(make.make_project(name), f"{name}: wait", now + dt.timedelta(hours=hours))
+    make.close_gate(make.make_project("person"), "A proposal waits.", None)
+    assert [(item.project, item.reason) for item in _inbox().next] == [
+        ("soon", "soon: wait"),
+        ("later", "later: wait"),
+    ]
+
+
+def test_only_the_last_evaluation_of_a_project_counts() -> None:
+    project = make.make_project()
+    make.close_gate(project, "old", timezone.now() + dt.timedelta(hours=1))
+    make.close_gate(project, "a proposal waits", None)
+    assert _inbox().next == []
+
+
+def test_an_odd_moment_in_a_gate_is_passed_over() -> None:
+    row = make.close_gate(make.make_project(), "odd", None)
+    for moment in ("soon", "2026-01-01", 7, None):
+        row.results[0]["opens_at"] = moment
+        row.save()
+        assert _inbox().next == []
+
+
+def test_an_empty_inbox_says_which_kind_of_empty(browser: Client) -> None:
+    assert b"No projects yet" in browser.get("/").content
+    project = make.make_project()
+    assert b"No proposals yet" in browser.get("/").content
+    make.make_proposal(project, state=Proposal.State.REJECTED)
+    assert b"All reviewed" in browser.get("/").content
+
+
+def test_the_title_and_the_icon_carry_the_count(browser: Client, world: World) -> None:
+    text = browser.get("/").content.decode()
+    assert "<title>(1) Inbox" in text
+    assert "favicon-1." in text
+    Proposal.objects.update(state=Proposal.State.REJECTED)
+    assert "<title>Inbox" in browser.get("/").content.decode()
+
+
+def test_htmx_gets_the_fragment_of_the_same_address(browser: Client, world: World) -> None:
+    response = browser.get("/", headers={"hx-request": "true"})
+    assert b"<html" not in response.content
+    assert b"acme-api" in response.content
+    assert "HX-Request" in response["Vary"]
+    assert b"<html" in browser.get("/", headers={"hx-request": "true", "hx-boosted": "true"}).content
+
+
+def test_twenty_proposals_cost_no_more_queries_than_two(browser: Client) -> None:
+    costs = []
+    for more in (2, 18):
+        for number in range(more):
+            project = make.make_project(f"project-{number}")
+            make.make_proposal(project, make.make_dream(project))
+        browser.get("/")
+        DreamRun.objects.update(told_at=None)
+        with CaptureQueriesContext(connection) as queries:
+            browser.get("/")
+        costs.append(len(queries))
+    assert costs[0] == costs[1]
+
+
+def test_what_a_name_or_summary_hides_is_shown(browser: Client) -> None:
+    make.make_proposal(make.make_project("<b>x</b>"), summary="never\u202e<script>")
+    text = browser.get("/").content.decode()
+    assert "⟨U+202E⟩" in text
+    assert "<b>x" not in text
+    assert Project.objects.count() == 1

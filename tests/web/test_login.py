@@ -1,0 +1,137 @@
+"""Login by a one-time link: once, for ten minutes, and nothing else."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connections
+from django.test import Client
+from django.utils import timezone
+
+from dreams import login
+from dreams.models import AuditEntry, LoginLink
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_link_logs_the_owner_in_once(client: Client) -> None:
+    path, code = login.make_link()
+    assert path == f"/login/#token={code.replace('-', '')}"
+    response = client.post("/login/", {"code": code, "next": "/settings/"})
+    assert response.status_code == 303
+    assert response["Location"] == "/settings/"
+    assert client.get("/").status_code == 200
+    again = Client().post("/login/", {"code": code})
+    assert again.status_code == 422
+    assert b"login_url" in again.content
+
+
+def test_a_link_is_over_after_ten_minutes() -> None:
+    made = timezone.now()
+    _, code = login.make_link(made)
+    assert login.use_code(code, made + dt.timedelta(minutes=10)) is None
+    _, code = login.make_link(made)
+    assert login.use_code(code, made + dt.timedelta(minutes=9, seconds=59)) is not None
+
+
+def test_only_the_hash_is_kept() -> None:
+    _, code = login.make_link()
+    kept = str(LoginLink.objects.values().get()) + str(list(AuditEntry.objects.values()))
+    assert code.replace("-", "") not in kept
+    assert code not in kept
+
+
+def test_a_code_may_be_typed_as_people_type() -> None:
+    _, code = login.make_link()
+    assert login.use_code(f"  {code.lower().replace('-', ' ')} ".replace("0", "o")) is not None
+
+
+@pytest.mark.parametrize("code", ["", "-", "AAAAA-AAAAA-AAAAA-AAAAA", "\ud800", "x" * 100_000, "%00"])
+def test_a_wrong_code_is_none(code: str) -> None:
+    login.make_link()
+    assert login.use_code(code) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_browsers_with_one_link_one_gets_in() -> None:
+    _, code = login.make_link()
+    login.ensure_owner()
+    start, got = threading.Barrier(6), []
+
+    def enter() -> None:
+        start.wait()
+        got.append(login.use_code(code))
+        connections.close_all()
+
+    threads = [threading.Thread(target=enter) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len([user for user in got if user is not None]) == 1
+
+
+def test_the_owner_has_no_password_and_the_admin_is_open(client: Client) -> None:
+    client.post("/login/", {"code": login.make_link().code})
+    owner = User.objects.get()
+    assert not owner.has_usable_password()
+    assert client.get("/admin/").status_code == 200
+
+
+def test_a_superuser_that_is_there_is_the_owner() -> None:
+    made = User.objects.create_superuser("alice")
+    assert login.ensure_owner() == made
+    assert User.objects.count() == 1
+
+
+def test_the_first_visitor_becomes_nobody(client: Client) -> None:
+    assert client.get("/").status_code == 302
+    assert client.get("/login/").status_code == 200
+    assert not User.objects.exists()
+
+
+def test_a_password_is_asked_for_only_where_one_exists(client: Client) -> None:
+    login.ensure_owner()
+    assert b"password" not in client.get("/login/").content.lower().replace(b"there is no password", b"")
+    word = "-".join(["correct", "horse"])
+    User.objects.create_superuser("alice", password=word)
+    assert b'type="password"' in client.get("/login/").content
+    assert client.post("/login/password/", {"name": "alice", "password": "no"}).status_code == 422
+    assert client.post("/login/password/", {"name": "alice", "password": word}).status_code == 303
+
+
+def test_many_wrong_tries_have_to_wait(client: Client) -> None:
+    for _ in range(login.TRIES):
+        assert client.post("/login/", {"code": "wrong"}).status_code == 422
+    assert client.post("/login/", {"code": login.make_link().code}).status_code == 429
+    assert client.post("/login/password/", {"name": "a", "password": "b"}).status_code == 429
+
+
+def test_logging_in_and_out_is_audited_and_takes_a_post(browser: Client, client: Client) -> None:
+    assert browser.get("/logout/").status_code == 405
+    assert browser.post("/logout/").status_code == 303
+    assert browser.get("/").status_code == 302
+    client.post("/login/", {"code": login.make_link().code})
+    actions = list(AuditEntry.objects.order_by("number").values_list("action", "actor"))
+    assert actions == [("login.link", ""), ("login", "owner")]
+
+
+def test_a_session_gets_a_new_key_at_login(client: Client) -> None:
+    client.get("/login/")
+    before = client.session.session_key
+    client.post("/login/", {"code": login.make_link().code})
+    assert client.session.session_key != before
+
+
+def test_old_links_are_cleared_away() -> None:
+    login.make_link(timezone.now() - dt.timedelta(days=3))
+    login.make_link()
+    assert LoginLink.objects.count() == 1
+
+
+def test_a_fragment_asked_for_by_a_stranger_sends_the_whole_page_to_the_login(client: Client) -> None:
+    response = client.get("/health/", headers={"hx-request": "true"})
+    assert response["HX-Redirect"] == "/login/"

@@ -1,0 +1,152 @@
+"""Settings and policies: what is in force and why, changed one by one, checked, and audited."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils.html import escape
+
+from dreams import auditlog, conf, settings_service
+from dreams.models import AuditEntry, Override, Policy
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_setting_is_on_the_page_with_label_and_sentence(browser: Client) -> None:
+    text = browser.get("/settings/").content.decode()
+    for key, spec in conf.specs().items():
+        if key == "paused":
+            assert "Pause all dreaming" in text
+            continue
+        assert f'for="s-{key}"' in text
+        assert f'id="s-{key}"' in text
+        assert escape(spec.help) in text
+
+
+def test_every_control_has_one_label(browser: Client, world: World) -> None:
+    for address in ("/settings/", f"/projects/{world.project.pk}/settings/"):
+        text = browser.get(address).content.decode()
+        for control in re.findall(r"<(?:input|select|textarea)(?![^>]*type=\"hidden\")[^>]*>", text):
+            found = re.search(r'\bid="([^"]+)"', control)
+            assert (
+                "aria-label" in control
+                or "data-keys-switch" in control
+                or (found and text.count(f'for="{found[1]}"') == 1)
+            ), control
+
+
+def test_only_what_changed_is_kept(browser: Client) -> None:
+    form = {"group": "When", "dreaming": "on", "min_hours": "12", "min_sessions": "5", "scan_minutes": "10"}
+    assert browser.post("/settings/", form).status_code == 303
+    assert list(Override.objects.values_list("key", "value", "changed_by")) == [("min_hours", 12.0, "owner")]
+    entry = AuditEntry.objects.get(action="setting.changed")
+    assert (entry.object_id, entry.data, entry.actor) == ("min_hours", {"was": None, "now": 12.0}, "owner")
+    assert auditlog.verify_chain() == []
+
+
+def test_with_one_wrong_value_nothing_is_kept_and_all_is_still_there(browser: Client) -> None:
+    form = {"group": "When", "dreaming": "on", "min_hours": "7", "min_sessions": "many"}
+    response = browser.post("/settings/", form)
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert "is not a whole number" in text
+    assert 'value="many"' in text
+    assert 'value="7"' in text
+    assert 'aria-invalid="true"' in text
+    assert not Override.objects.exists()
+
+
+def test_a_switch_left_out_is_off(browser: Client) -> None:
+    browser.post("/settings/", {"group": "When", "min_hours": "24"})
+    assert conf.current().dreaming is False
+
+
+def test_a_form_of_one_group_leaves_the_others_alone(browser: Client) -> None:
+    browser.post("/settings/", {"group": "Budget", "max_cost_day": "9", "min_hours": "1"})
+    assert list(Override.objects.values_list("key", flat=True)) == ["max_cost_day"]
+
+
+def test_reset_brings_the_default_back(browser: Client) -> None:
+    settings_service.set_override("min_hours", 12, actor="owner")
+    assert b"/settings/reset/min_hours/" in browser.get("/settings/").content
+    assert browser.get("/settings/reset/min_hours/").status_code == 405
+    assert browser.post("/settings/reset/min_hours/").status_code == 303
+    assert conf.current().min_hours == 24
+    assert b"/settings/reset/min_hours/" not in browser.get("/settings/").content
+    assert browser.post("/settings/reset/no_such/").status_code == 404
+
+
+def test_the_source_of_a_value_is_shown(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYWEB_MIN_HOURS", "36")
+    text = browser.get("/settings/").content.decode()
+    assert "From the environment" in text
+    assert "MEMORYWEB_MIN_HOURS" in text
+    assert 'value="36"' in text
+
+
+def test_a_project_has_its_own_and_falls_back(browser: Client, world: World) -> None:
+    address = f"/projects/{world.project.pk}/settings/"
+    settings_service.set_override("min_hours", 12, actor="owner")
+    browser.post(address, {"group": "When", "dreaming": "on", "min_hours": "48"})
+    assert conf.current(world.project).min_hours == 48
+    assert conf.current(world.other).min_hours == 12
+    browser.post(f"{address}reset/min_hours/")
+    assert conf.current(world.project).min_hours == 12
+
+
+def test_what_is_set_for_all_together_is_not_offered_to_a_project(browser: Client, world: World) -> None:
+    text = browser.get(f"/projects/{world.project.pk}/settings/").content.decode()
+    assert 's-max_cost_day"' not in text
+    assert "Danger zone" not in text
+    with pytest.raises(conf.BadValue):
+        settings_service.set_override("paused", True, actor="owner", project=world.project)
+
+
+def test_pausing_stops_everything_and_says_so_on_each_page(browser: Client) -> None:
+    assert browser.get("/settings/pause/").status_code == 405
+    browser.post("/settings/pause/")
+    assert conf.current().paused is True
+    assert b"All dreaming is paused" in browser.get("/health/").content
+    browser.post("/settings/resume/")
+    assert b"All dreaming is paused" not in browser.get("/health/").content
+
+
+def test_a_policy_is_set_taken_away_and_audited(browser: Client) -> None:
+    browser.post("/settings/policies/", {"user-add": "auto", "any-change": ""})
+    row = Policy.objects.get()
+    assert (row.project, row.memory_type, row.operation, row.action) == (None, "user", "add", "auto")
+    browser.post("/settings/policies/", {"user-add": ""})
+    assert not Policy.objects.exists()
+    entries = AuditEntry.objects.filter(action="policy.changed").order_by("number")
+    assert [entry.data for entry in entries] == [{"was": None, "now": "auto"}, {"was": "auto", "now": None}]
+
+
+def test_removing_without_asking_is_warned_about(browser: Client, world: World) -> None:
+    warning = b"Memories can be removed without asking you"
+    assert warning not in browser.get("/settings/").content
+    settings_service.set_policy("remove", "auto", actor="owner", memory_type="user")
+    assert warning in browser.get("/settings/").content
+
+
+def test_a_policy_left_alone_says_what_holds(browser: Client, world: World) -> None:
+    settings_service.set_policy("add", "auto", actor="owner")
+    text = browser.get(f"/projects/{world.project.pk}/settings/").content.decode()
+    assert text.count("Not set: apply without asking") == len(settings_service.MEMORY_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("operation", "action", "kind"), [("wipe", "auto", ""), ("add", "maybe", ""), ("add", "auto", "weird")]
+)
+def test_an_unknown_policy_is_refused(operation: str, action: str, kind: str) -> None:
+    with pytest.raises(settings_service.BadPolicy):
+        settings_service.set_policy(operation, action, actor="owner", memory_type=kind)
+
+
+def test_setting_the_same_again_writes_nothing() -> None:
+    settings_service.set_override("min_hours", "12", actor="owner")
+    settings_service.set_override("min_hours", 12, actor="owner")
+    settings_service.reset_override("max_turns", actor="owner")
+    assert AuditEntry.objects.count() == 1

@@ -1,0 +1,96 @@
+"""What is served beside the pages: nothing from elsewhere, nothing inline, htmx exactly as published."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import django_htmx
+import pytest
+from django.conf import settings
+
+from dreams.web.icons import ICONS
+
+STATIC = Path(settings.BASE_DIR) / "static"
+TEMPLATES = Path(settings.BASE_DIR) / "templates"
+
+
+def test_the_vendored_htmx_is_the_one_that_its_package_brings() -> None:
+    original = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
+    assert (STATIC / "vendor/htmx/htmx.min.js").read_bytes() == original.read_bytes()
+    assert "Zero-Clause BSD" in (STATIC / "vendor/htmx/LICENSE").read_text()
+
+
+@pytest.mark.parametrize("file", sorted(STATIC.glob("css/*.css")), ids=lambda file: file.name)
+def test_a_style_sheet_loads_nothing_and_names_only_tokens_that_exist(file: Path) -> None:
+    text = file.read_text()
+    assert not re.search(r"@import|url\(|https?:", text)
+    tokens = set(re.findall(r"(--[\w-]+):", (STATIC / "css/tokens.css").read_text()))
+    assert set(re.findall(r"var\((--[\w-]+)", text)) <= tokens
+    assert text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize("file", sorted(STATIC.glob("js/*.js")), ids=lambda file: file.name)
+def test_a_script_of_ours_evaluates_and_fetches_nothing(file: Path) -> None:
+    assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|https?:|fetch\(", file.read_text())
+
+
+@pytest.mark.parametrize("file", sorted(TEMPLATES.rglob("*.html")), ids=lambda file: file.name)
+def test_a_template_has_nothing_inline_and_loads_from_nowhere_else(file: Path) -> None:
+    text = file.read_text()
+    assert not re.search(r"\sstyle=|\son\w+=|<style|javascript:|hx-on|hx-vals=.js:", text)
+    assert not re.search(r"<script(?![^>]*\ssrc=\"{% static)", text)
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", text)
+    assert "|safe" not in text
+    for form in re.findall(r"<form[^>]*method=\"post\".*?</form>", text, re.DOTALL):
+        assert "{% csrf_token %}" in form
+
+
+def test_every_icon_that_a_template_asks_for_exists() -> None:
+    asked = {
+        name
+        for file in TEMPLATES.rglob("*.html")
+        for name in re.findall(r"{% icon \"([\w-]+)\"", file.read_text())
+    }
+    assert asked <= set(ICONS)
+
+
+def _channels(colour: str) -> tuple[float, float, float]:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return linear[0], linear[1], linear[2]
+
+
+def _contrast(one: str, two: str) -> float:
+    light = sorted(
+        (0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (_channels(one), _channels(two))), reverse=True
+    )
+    return (light[0] + 0.05) / (light[1] + 0.05)
+
+
+TEXT_ON_GROUND = [
+    *(("ink", ground) for ground in ("ground", "panel", "sunken", "accent-soft")),
+    *(("soft", ground) for ground in ("ground", "panel", "sunken", "gutter")),
+    *((name, f"{name}-ground") for name in ("ok", "warn", "block", "info")),
+    *((name, "panel") for name in ("ok", "warn", "block", "info", "accent")),
+    *((f"{name}-ink", ground) for name in ("ins", "del") for ground in (name, f"{name}-mark")),
+    ("accent", "ground"),
+    ("accent", "accent-soft"),
+    ("accent-ink", "accent"),
+]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(("text", "ground"), TEXT_ON_GROUND, ids=lambda name: name)
+def test_text_can_be_read_in_both_themes(text: str, ground: str, theme: int) -> None:
+    parts = (STATIC / "css/tokens.css").read_text().split("@media")
+    tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[theme]))
+    assert _contrast(tokens[text], tokens[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_borders_of_controls_and_the_focus_ring_can_be_seen(theme: int) -> None:
+    parts = (STATIC / "css/tokens.css").read_text().split("@media")
+    tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[theme]))
+    assert _contrast(tokens["line"], tokens["panel"]) >= 3
+    assert _contrast(tokens["focus"], tokens["ground"]) >= 3
