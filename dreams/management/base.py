@@ -99,14 +99,8 @@ class Command(BaseCommand):
         except BrokenPipeError:
             sys.stderr.close()
             return REFUSED
-        except DatabaseError as error:
-            return self._fail(
-                f"The database cannot be used: {error}. `doctor` says more. {keep_traceback()}", REFUSED
-            )
         except Exception as error:
-            return self._fail(
-                f"An unexpected fault: {type(error).__name__}: {error}. {keep_traceback()}", REFUSED
-            )
+            return self._fail(f"{fault(error)} {keep_traceback()}", REFUSED)
         return DONE
 
     def _begin(self, options: Mapping[str, Any]) -> None:
@@ -174,6 +168,13 @@ def unshielded(value: Any) -> Any:
     if isinstance(value, list):
         return [unshielded(part) for part in value]
     return value
+
+
+def fault(error: Exception) -> str:
+    """An unexpected error in one line."""
+    if isinstance(error, DatabaseError):
+        return f"The database cannot be used: {error}. `doctor` says more."
+    return f"An unexpected fault: {type(error).__name__}: {error}."
 
 
 def as_json(value: Any) -> Any:

@@ -1,0 +1,32 @@
+"""`cancel DREAM`: kill a dream; its clock is put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import dreaming
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+
+
+class Command(BaseCommand):
+    help = "Cancel a dream that waits or runs."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_dream(parser)
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        dream = named.dream(options["dream"])
+        if not dreaming.cancel(dream, named.me().name):
+            raise Refused(
+                f"{dream.public_id} is over ({dream.get_status_display().lower()}); there is nothing to cancel."
+            )
+        dream.refresh_from_db()
+        return {"dream": dream.public_id, "status": dream.status, "asked": True}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        yield f"{result['dream']}: {'cancelled' if result['status'] == 'killed' else 'asked to stop'}"

@@ -1,0 +1,83 @@
+"""`decide DREAM`: record verdicts on hunks, files or everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import review, text
+from dreams.management import named
+from dreams.management.base import BadUsage, Refused
+from dreams.management.base import Command as BaseCommand
+from dreams.models import Hunk, Proposal
+
+
+class Command(BaseCommand):
+    help = "Approve, reject or edit hunks of a proposal; without --path or --hunk, all of them."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_dream(parser)
+        verdict = parser.add_mutually_exclusive_group(required=True)
+        verdict.add_argument("--approve", action="store_true")
+        verdict.add_argument("--reject", action="store_true")
+        verdict.add_argument(
+            "--edit", metavar="FILE", help="a file with the text to put in place of one hunk's new lines"
+        )
+        parser.add_argument("--path", action="append", default=[], metavar="P")
+        parser.add_argument("--hunk", action="append", default=[], metavar="ID")
+        parser.add_argument(
+            "--confirm-findings",
+            action="store_true",
+            help="these were seen, and the change is wanted all the same",
+        )
+        parser.add_argument("--reason", default="", metavar="TEXT")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        reviewer = named.me()
+        decided: list[Hunk] = []
+        confirmed = 0
+        try:
+            for proposal in self._proposals(options):
+                chosen = review.select(proposal, paths=options["path"], hunk_ids=options["hunk"])
+                decided += self._decide(proposal, chosen, reviewer, options)
+                if options["confirm_findings"]:
+                    confirmed += review.confirm(proposal, self._confirmable(proposal, decided), reviewer)
+        except review.ReviewRefused as error:
+            raise Refused(str(error)) from error
+        return {
+            "proposal": decided[0].file.proposal.public_id if decided else None,
+            "decided": [{"path": h.file.path, "hunk": h.hunk_id, "verdict": h.verdict} for h in decided],
+            "confirmed_findings": confirmed,
+        }
+
+    def _proposals(self, options: Mapping[str, Any]) -> Sequence[Proposal]:
+        return [named.proposal(options["dream"])]
+
+    def _confirmable(self, proposal: Proposal, decided: Sequence[Hunk]) -> list[Any]:
+        return [f for f in review.in_the_way(proposal, decided) if f.severity != "refuse"]
+
+    def _decide(
+        self,
+        proposal: Proposal,
+        chosen: Sequence[Hunk],
+        reviewer: review.Reviewer,
+        options: Mapping[str, Any],
+    ) -> list[Hunk]:
+        if options["edit"] is None:
+            verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
+            return review.decide(proposal, chosen, verdict, reviewer, reason=options["reason"])
+        if len(chosen) != 1:
+            raise BadUsage(f"--edit takes one hunk; name it with --hunk ({len(chosen)} match).")
+        try:
+            content = text.decode(Path(options["edit"]).read_bytes())
+        except OSError as error:
+            raise Refused(f"{options['edit']} cannot be read: {error.strerror}.") from error
+        return review.edit(proposal, chosen[0], content, reviewer, reason=options["reason"])
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        for row in result["decided"]:
+            yield f"{row['verdict']:<9} {row['hunk']} {row['path']}"
+        yield f"{len(result['decided'])} hunks decided; nothing is written before `apply`."

@@ -1,0 +1,84 @@
+"""`dream PROJECT`: dream now, in the foreground."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import conf, discovery, dreaming, gates, holds, scheduler
+from dreams.facts import Everywhere, facts_of, gate_config
+from dreams.management import named, shown
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.models import DreamRun, Project
+
+
+class Command(BaseCommand):
+    help = "Dream now, in the foreground, and print what came out."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+        parser.add_argument("--engine", choices=conf.engines(), help="default: the project's setting")
+        parser.add_argument(
+            "--force", action="store_true", help="pass time, throttle, sessions, inputs and a waiting review"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"])
+        applying.recover()
+        scheduler.repair()
+        discovery.refresh(project)
+        project.refresh_from_db()
+        self._refuse_closed(project, options["force"])
+        reviewer = named.me()
+        try:
+            dream = dreaming.request(
+                project,
+                DreamRun.Trigger.COMMAND,
+                engine=options["engine"] or "",
+                forced=options["force"],
+                actor=reviewer.name,
+            )
+        except holds.ProjectBusy as error:
+            raise Refused(str(error)) from error
+        signal.signal(signal.SIGTERM, _stop)
+        dreaming.run_dream(dream.pk)
+        dream.refresh_from_db()
+        DreamRun.objects.filter(pk=dream.pk).update(told_at=timezone.now())
+        result = shown.dream(dream)
+        if dream.status != DreamRun.Status.COMPLETED:
+            raise Refused(f"{dream.public_id} {dream.get_status_display().lower()}: {dream.error}", result)
+        return result
+
+    def _refuse_closed(self, project: Project, force: bool) -> None:
+        everywhere = Everywhere.load()
+        results = gates.evaluate(
+            facts_of(project, everywhere, timezone.now()),
+            gate_config(everywhere.config(project)),
+            timezone.now(),
+            force=force,
+        )
+        closed = next((result for result in results if not result.passed), None)
+        if closed is not None:
+            more = "" if force or closed.name not in gates.FORCEABLE else " --force passes this."
+            raise Refused(
+                f"{closed.reason}{more}", {"dream": None, "status": "refused", "error": closed.reason}
+            )
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        yield f"{result['dream']}: {result['summary'] or result['status']}"
+        for file in result["files"]:
+            yield f"  {file['kind']:<7} {file['path']} ({len(file['hunks'])} hunks)"
+        if result["proposal"]:
+            yield f"Look at it: proposal {result['proposal']} --diff"
+
+
+def _stop(signum: int, frame: FrameType | None) -> None:
+    """SIGTERM ends the dream as Ctrl-C does: killed, with the clock put back."""
+    raise KeyboardInterrupt

@@ -1,0 +1,36 @@
+"""`export PROJECT FILE`: a project's whole history as one git bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import history, memories
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+
+
+class Command(BaseCommand):
+    help = "Write a project's history as a git bundle (`git clone FILE` reads it)."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+        parser.add_argument("file", metavar="FILE")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"])
+        memories.refresh(project)
+        target = Path(options["file"]).expanduser().absolute()
+        try:
+            with memories.open_history(project) as store:
+                store.export(target)
+        except (history.HistoryError, OSError) as error:
+            raise Refused(f"{target} was not written: {error}") from error
+        return {"project": project.slug, "file": str(target), "bytes": target.stat().st_size}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        yield f"{result['project']}: {result['bytes']:,} bytes in {result['file']}"

@@ -1,0 +1,65 @@
+"""`gates [PROJECT] [--now ISO]`: why a project may or may not dream."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from dreams import gates, scheduler
+from dreams.facts import Everywhere
+from dreams.hosts import host
+from dreams.management import named
+from dreams.management.base import BadUsage
+from dreams.management.base import Command as BaseCommand
+from dreams.models import Project
+
+
+class Command(BaseCommand):
+    help = "Evaluate every gate without starting anything."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser, optional=True)
+        parser.add_argument(
+            "--now", metavar="ISO", help="a moment with an offset, such as 2026-03-01T12:00:00+00:00"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        now = moment(options["now"]) if options["now"] else timezone.now()
+        if options["project"]:
+            chosen: Iterable[Project] = [named.project(options["project"])]
+        else:
+            chosen = Project.objects.filter(host=host(), gone_at__isnull=True).iterator()
+        everywhere = Everywhere.load()
+        return {"projects": [self._judged(project, now, everywhere) for project in chosen]}
+
+    def _judged(self, project: Project, now: dt.datetime, everywhere: Everywhere) -> dict[str, Any]:
+        results = scheduler.evaluate_all(project, now, everywhere)
+        return {
+            "slug": project.slug,
+            "memory_dir": project.memory_dir,
+            "open": gates.is_open(results),
+            "gates": [result.as_json() for result in results],
+        }
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        for project in result["projects"]:
+            yield f"{project['slug']}: {'open' if project['open'] else 'closed'}"
+            for gate in project["gates"]:
+                yield f"  {'open  ' if gate['passed'] else 'closed'} {gate['name']:<9} {gate['reason']}"
+        if not result["projects"]:
+            yield "No projects yet. `discover` looks for them."
+
+
+def moment(text: str) -> dt.datetime:
+    """An ISO time with an offset. Raises BadUsage."""
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise BadUsage(f"--now {text!r} is not an ISO time such as 2026-03-01T12:00:00+00:00.") from error
+    if found.utcoffset() is None:
+        raise BadUsage(f"--now {text!r} has no offset; add one, such as {text}+00:00.")
+    return found

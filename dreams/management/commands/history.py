@@ -1,0 +1,59 @@
+"""`history PROJECT [PATH]`: every kept version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import memories
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused, table
+from dreams.models import Version
+
+LIMIT = 10_000
+
+
+class Command(BaseCommand):
+    help = "List the versions of a project's memories, newest first."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+        parser.add_argument("path", nargs="?", metavar="PATH")
+        parser.add_argument("--limit", type=int, default=200)
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"])
+        memories.refresh(project)
+        rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
+        if options["path"]:
+            rows = rows.filter(memory__path=options["path"])
+            if not rows.exists():
+                raise Refused(
+                    f"{project.slug} never had a memory {options['path']}. `history {project.slug}` lists them."
+                )
+        limit = max(1, min(options["limit"], LIMIT))
+        return {"project": project.slug, "versions": [_shown(row) for row in rows[:limit]]}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        rows = [
+            (v["at"], v["origin"], v["sha256"][:12] if v["sha256"] else "(removed)", v["path"])
+            for v in result["versions"]
+        ]
+        return table(("when", "how", "version", "memory"), rows)
+
+
+def _shown(row: Version) -> dict[str, Any]:
+    return {
+        "version": row.sha256 or None,
+        "path": row.memory.path,
+        "sha256": row.sha256 or None,
+        "size": row.size,
+        "at": row.at.isoformat(),
+        "origin": row.origin,
+        "actor": row.actor,
+        "proposal": row.proposal.public_id if row.proposal else None,
+        "dream": row.proposal.dream.public_id if row.proposal and row.proposal.dream else None,
+    }

@@ -1,0 +1,68 @@
+"""`restore PROJECT PATH --version V`: bring a version back as a new change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand as DjangoCommand
+from django.core.management.base import CommandParser
+
+from dreams import apply as applying
+from dreams import blobs, history, holds, journal, manual, review
+from dreams.management import named, shown
+from dreams.management.base import BadUsage, Refused
+from dreams.management.base import Command as BaseCommand
+from dreams.models import Project, Version
+
+LEAST_PREFIX = 6
+
+
+class Command(BaseCommand):
+    help = "Bring one version of a memory back as a new change."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # Django's own --version would print the version of Django instead.
+        kwargs.setdefault("conflict_handler", "resolve")
+        return DjangoCommand.create_parser(self, prog_name, subcommand, **kwargs)
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+        parser.add_argument("path", metavar="PATH")
+        parser.add_argument("--version", required=True, metavar="V", help="its sha256, or the start of it")
+        parser.add_argument("--reason", default="", metavar="TEXT")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"])
+        sha = _full(project, options["path"], options["version"])
+        applying.recover()
+        try:
+            done = manual.restore(project, options["path"], sha, named.me(), reason=options["reason"])
+        except (
+            review.ReviewRefused,
+            holds.ProjectBusy,
+            journal.JournalBusy,
+            blobs.MissingBlob,
+            history.HistoryError,
+        ) as error:
+            raise Refused(str(error)) from error
+        result = shown.report(done)
+        if not done.complete:
+            raise Refused("The memory changed at the same moment; try again.", result)
+        return result
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        return shown.report_words(result)
+
+
+def _full(project: Project, path: str, start: str) -> str:
+    """The sha256 of the version of `path` that begins with `start`. Raises BadUsage, Refused."""
+    if len(start) < LEAST_PREFIX:
+        raise BadUsage(f"--version {start!r} is too short; give at least {LEAST_PREFIX} characters.")
+    rows = Version.objects.filter(memory__project=project, memory__path=path, sha256__startswith=start)
+    found = sorted(set(rows.values_list("sha256", flat=True)))
+    if not found:
+        raise Refused(f"{path} has no version {start}. `history {project.slug} {path}` lists them.")
+    if len(found) > 1:
+        raise BadUsage(f"{start} is more than one version: {', '.join(sha[:16] for sha in found)}.")
+    return found[0]

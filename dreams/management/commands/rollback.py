@@ -1,0 +1,96 @@
+"""`rollback DREAM`: undo all of it, some files or some hunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import apply as applying
+from dreams import holds, journal, review, rollback, text, textdiff
+from dreams.management import named, shown
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.models import Proposal
+
+
+class Command(BaseCommand):
+    help = "Undo what was applied; on a conflict nothing is written."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_dream(parser)
+        parser.add_argument("--path", action="append", default=[], metavar="P")
+        parser.add_argument("--hunk", action="append", default=[], metavar="ID")
+        parser.add_argument("--reason", default="", metavar="TEXT")
+        parser.add_argument(
+            "--preview", action="store_true", help="show what would change, and change nothing"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        selection = rollback.Selection(tuple(options["path"]), tuple(options["hunk"]))
+        reports: list[applying.ApplyReport] = []
+        try:
+            chosen = self._applied(options["dream"])
+            if options["preview"]:
+                return {"files": [row for proposal in chosen for row in _preview(proposal, selection)]}
+            applying.recover()
+            for proposal in chosen:
+                reports.append(rollback.rollback(proposal, named.me(), selection, reason=options["reason"]))
+        except rollback.NothingToUndo as error:
+            if not reports:
+                raise Refused(str(error)) from error
+        except (review.ReviewRefused, holds.ProjectBusy, journal.JournalBusy) as error:
+            raise Refused(str(error)) from error
+        result = shown.report(_joined(reports))
+        if any(not report.complete for report in reports):
+            names = ", ".join(waiting.path for report in reports for waiting in report.conflicts)
+            raise Refused(
+                f"Nothing was written: {names or 'see the result'} was changed in the same place since.",
+                result,
+            )
+        return result
+
+    def _applied(self, name: str) -> list[Proposal]:
+        """A dream's proposals that were applied, newest first; what was not applied has nothing to undo."""
+        found = named.all_proposals(name)
+        return [proposal for proposal in found if proposal.applications.exists()] or found[:1]
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if "files" not in result:
+            return shown.report_words(result)
+        return [
+            f"{row['path']}: {row['outcome']}" + "".join(f"\n  {line}" for line in row["diff"])
+            for row in result["files"]
+        ]
+
+
+def _preview(proposal: Proposal, selection: rollback.Selection) -> list[dict[str, Any]]:
+    return [_previewed(file) for file in rollback.preview(proposal, selection).files]
+
+
+def _previewed(file: rollback.UndoneFile) -> dict[str, Any]:
+    if file.merged is not None:
+        return {"path": file.path, "outcome": "conflict", "sha256": None, "diff": []}
+    before, after = text.decode(file.now or b""), text.decode(file.result or b"")
+    lines = [
+        sign + line
+        for hunk in textdiff.hunks(before, after, path=file.path)
+        for sign, side in (("- ", hunk.base_lines), ("+ ", hunk.new_lines))
+        for line in shown.printable(side)
+    ]
+    outcome = "removed" if file.result is None else "restored" if file.is_exact else "merged"
+    sha = text.sha256(file.result) if file.result is not None else None
+    return {"path": file.path, "outcome": outcome, "sha256": sha, "diff": lines}
+
+
+def _joined(reports: list[applying.ApplyReport]) -> applying.ApplyReport:
+    """The undo of a dream whose parts were applied apart, as one report."""
+    return applying.ApplyReport(
+        applied=tuple(w for report in reports for w in report.applied),
+        conflicts=tuple(w for report in reports for w in report.conflicts),
+        untouched=tuple(path for report in reports for path in report.untouched),
+        said=tuple(line for report in reports for line in report.said),
+        error=" ".join(report.error for report in reports if report.error),
+        proposal=reports[0].proposal if reports else "",
+    )

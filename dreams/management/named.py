@@ -1,0 +1,62 @@
+"""Arguments that several commands share: a project, a dream or proposal, and who is giving the command."""
+
+from __future__ import annotations
+
+import getpass
+
+from django.core.management.base import CommandParser
+
+from dreams import lookup
+from dreams.management.base import BadUsage, Refused
+from dreams.models import DreamRun, Project, Proposal
+from dreams.review import Reviewer
+
+
+def add_project(parser: CommandParser, *, optional: bool = False) -> None:
+    parser.add_argument(
+        "project", nargs="?" if optional else None, metavar="PROJECT", help="slug, memory directory or id"
+    )
+
+
+def add_dream(parser: CommandParser) -> None:
+    parser.add_argument("dream", metavar="DREAM", help="id of a dream or of its proposal")
+
+
+def project(name: str) -> Project:
+    """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
+    try:
+        return lookup.project(name)
+    except lookup.Ambiguous as error:
+        raise BadUsage(str(error)) from error
+    except lookup.Unknown as error:
+        raise Refused(str(error)) from error
+
+
+def dream(name: str) -> DreamRun:
+    try:
+        return lookup.dream(name)
+    except lookup.Unknown as error:
+        raise Refused(str(error)) from error
+
+
+def proposal(name: str) -> Proposal:
+    try:
+        return lookup.proposal(name)
+    except lookup.Unknown as error:
+        raise Refused(str(error)) from error
+
+
+def all_proposals(name: str) -> list[Proposal]:
+    try:
+        return lookup.all_proposals(name)
+    except lookup.Unknown as error:
+        raise Refused(str(error)) from error
+
+
+def me() -> Reviewer:
+    """The person at the terminal; approvals given by command are marked as such."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = "command"
+    return Reviewer(name, by_command=True)

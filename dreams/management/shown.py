@@ -1,0 +1,175 @@
+"""Proposals and reports as JSON, the same for every command that prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dreams import proposals, textdiff
+from dreams.apply import ApplyReport
+from dreams.models import DreamRun, FileChange, Hunk, Proposal
+
+
+def report(done: ApplyReport) -> dict[str, Any]:
+    """What apply and rollback print."""
+    return {
+        "proposal": done.proposal,
+        "applied": [{"path": w.path, "sha256": w.sha256} for w in done.applied],
+        "conflicts": [{"path": w.path, "why": w.why} for w in done.conflicts],
+        "rebased": [{"path": w.path, "why": w.why, "sha256": w.sha256} for w in done.rebased],
+        "untouched": list(done.untouched),
+        "said": list(done.said),
+        "error": done.error,
+    }
+
+
+def report_words(result: dict[str, Any] | Any) -> list[str]:
+    lines = [f"{'wrote' if w['sha256'] else 'removed'}    {w['path']}" for w in result["applied"]]
+    lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
+    lines += [f"conflict {w['path']}: {w['why']}" for w in result["conflicts"]]
+    lines += [f"left     {path}" for path in result["untouched"]]
+    return [*lines, *result["said"]] or ["Nothing to write."]
+
+
+def dream(run: DreamRun) -> dict[str, Any]:
+    """What `dream` prints: the run, and the files of what a person is to review."""
+    made = run.proposal
+    return {
+        "dream": run.public_id,
+        "status": run.status,
+        "error": run.error,
+        "summary": run.summary,
+        "proposal": made.public_id if made else None,
+        "files": [brief(file) for file in files_of([made] if made else [])],
+        "left_out": run.left_out,
+        "usage": {
+            "input_tokens": run.input_tokens,
+            "output_tokens": run.output_tokens,
+            "cache_read_tokens": run.cache_read_tokens,
+            "cache_creation_tokens": run.cache_creation_tokens,
+            "cost_usd": float(run.cost_usd) if run.cost_usd is not None else None,
+        },
+        "turns": run.turns.count(),
+    }
+
+
+def files_of(made: Iterable[Proposal]) -> list[FileChange]:
+    chosen = FileChange.objects.filter(proposal__in=list(made))
+    return list(
+        chosen.select_related("proposal").prefetch_related(
+            "hunks__operation", "hunks__evidence", "hunks__ledger", "hunks__findings"
+        )
+    )
+
+
+def brief(file: FileChange) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "kind": file.kind,
+        "hunks": [
+            {
+                "id": hunk.hunk_id,
+                "operation": hunk.operation.key if hunk.operation else None,
+                "findings": [f.code for f in hunk.findings.all()],
+            }
+            for hunk in file.hunks.all()
+        ],
+    }
+
+
+def proposal(made: Proposal, *, diff: bool = False) -> dict[str, Any]:
+    """Everything about a proposal; with `diff`, the lines too."""
+    files = files_of([made])
+    return {
+        "proposal": made.public_id,
+        "dream": made.dream.public_id if made.dream else None,
+        "project": made.project.slug,
+        "origin": made.origin,
+        "state": made.state,
+        "summary": made.summary,
+        "operations": [{"key": o.key, "kind": o.kind, "reason": o.reason} for o in made.operations.all()],
+        "findings": [_finding(f) for f in made.findings.select_related("file", "hunk")],
+        "files": [_file(file, diff) for file in files],
+    }
+
+
+def _file(file: FileChange, diff: bool) -> dict[str, Any]:
+    lines = {row.pk: hunk for row, hunk in proposals.text_hunks(file)}
+    return {
+        "path": file.path,
+        "kind": file.kind,
+        "type": file.memory_type,
+        "base_sha256": file.base_sha or None,
+        "new_sha256": file.new_sha or None,
+        "conflict": bool(file.conflict),
+        "rebase_confirmed": file.rebase_confirmed,
+        "hunks": [_hunk(row, lines[row.pk], diff) for row in file.hunks.all()],
+    }
+
+
+def _hunk(row: Hunk, lines: textdiff.Hunk, diff: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "id": row.hunk_id,
+        "operation": row.operation.key if row.operation else None,
+        "kind": row.operation.kind if row.operation else None,
+        "reason": row.operation.reason if row.operation else "",
+        "verdict": row.verdict,
+        "line": row.base_start + 1,
+        "evidence": [
+            {
+                "source": e.source,
+                "place": e.place,
+                "line": e.line_no,
+                "role": e.role,
+                "at": e.at.isoformat() if e.at else None,
+                "quote": e.quote,
+                "found": e.found,
+                "note": e.note,
+            }
+            for e in row.evidence.all()
+        ],
+        "ledger": [
+            {"text": g.text, "fate": g.fate, "target": g.target_path, "line": g.target_line, "note": g.note}
+            for g in row.ledger.all()
+        ],
+        "findings": [f.code for f in row.findings.all()],
+    }
+    if diff:
+        shown |= {"removed": printable(lines.base_lines), "added": printable(lines.new_lines)}
+    return shown
+
+
+def printable(lines: Iterable[str]) -> list[str]:
+    """Lines without their ends, with bytes that are not UTF-8 shown as a mark."""
+    return [line.rstrip("\r\n").encode("utf-8", "replace").decode("utf-8") for line in lines]
+
+
+def _finding(found: Any) -> dict[str, Any]:
+    return {
+        "code": found.code,
+        "check": found.check_name,
+        "severity": found.severity,
+        "path": found.file.path if found.file else "",
+        "hunk": found.hunk.hunk_id if found.hunk else "",
+        "line": found.line_no,
+        "message": found.message,
+        "remedy": found.remedy,
+        "confirmed": found.confirmed_at is not None,
+    }
+
+
+def diff_words(result: dict[str, Any] | Any) -> list[str]:
+    """A proposal for a person at a terminal."""
+    lines = [f"{result['proposal']} ({result['state']}): {result['summary']}"]
+    for file in result["files"]:
+        lines.append(f"\n{file['kind']} {file['path']}")
+        for hunk in file["hunks"]:
+            lines.append(f"  {hunk['id']} [{hunk['verdict']}] {hunk['reason']}")
+            lines += [f"    - {line}" for line in hunk.get("removed", ())]
+            lines += [f"    + {line}" for line in hunk.get("added", ())]
+            lines += [
+                f"      “{e['quote']}” ({e['role'] or e['source']}, {e['place']})" for e in hunk["evidence"]
+            ]
+            lines += [f"      {g['fate']} {g['target']}: {g['text']}" for g in hunk["ledger"]]
+    lines += [f"{f['severity']}: {f['path']} {f['message']}" for f in result["findings"]]
+    return lines
