@@ -1,0 +1,105 @@
+"""What no longer fits: the index's lines and bytes, long rows, many memories. Advice, never a reason to drop. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dreams import memdir
+from dreams.findings.base import Found, Severity, Subject
+from dreams.text import decode, plural
+
+CHECK = "budget"
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    """What the change leaves over the budget; long rows only where the change wrote them."""
+    changed = {path for path in subject.after if subject.before.get(path) != subject.after[path]}
+    added = {(h.path, h.new_start + n + 1): h.hunk_id for h in subject.hunks for n in range(len(h.added))}
+    for path in _indexes(subject.after):
+        yield from _size(subject, path)
+        if path in changed:
+            yield from (f for f in _rows(subject, path, added) if f.hunk_id)
+    if not _topics(subject.after) <= _topics(subject.before):
+        yield from _many(subject)
+
+
+def standing(subject: Subject) -> Iterator[Found]:
+    for path in _indexes(subject.after):
+        yield from _size(subject, path)
+        yield from _rows(subject, path, {})
+    yield from _many(subject)
+
+
+def _indexes(files: Mapping[str, bytes]) -> list[str]:
+    return sorted(path for path in files if _is_index(path))
+
+
+def _is_index(path: str) -> bool:
+    return path.rpartition("/")[2] == memdir.INDEX_NAME
+
+
+def _topics(files: Mapping[str, bytes]) -> set[str]:
+    return {p for p in files if p.endswith(".md") and not _is_index(p) and not p.startswith("logs/")}
+
+
+def _size(subject: Subject, path: str) -> Iterator[Found]:
+    config = subject.config
+    loaded = memdir.loaded(
+        subject.after[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
+    )
+    if loaded.cut_by is None:
+        return
+    rows = ", ".join(row.title or row.target for row in loaded.rows_dropped[:5])
+    more = f" and {len(loaded.rows_dropped) - 5} more" if len(loaded.rows_dropped) > 5 else ""
+    falls = f" What is never loaded: {rows}{more}." if rows else ""
+    size = f"{plural(loaded.lines, 'line')} and {loaded.bytes:,} bytes"
+    limit = f"{config.index_max_lines:,} lines or {config.index_max_bytes:,} bytes"
+    yield _found(
+        "index-over-budget",
+        "warn",
+        f"{path} has {size}; an agent loads {limit}.{falls}",
+        "Shorten long rows and move their detail into the topic files.",
+        path,
+        line=loaded.first_dropped_line,
+        about=path,
+    )
+
+
+def _rows(subject: Subject, path: str, added: Mapping[tuple[str, int], str]) -> Iterator[Found]:
+    for row in memdir.parse_index(decode(subject.after[path])).rows:
+        if row.is_memory_target and row.length > subject.config.row_max:
+            yield _found(
+                "long-row",
+                "info",
+                f"The row of {row.target} takes {row.length} characters; {subject.config.row_max} is the most that a row should take.",
+                f"Keep one short line, and move the rest into {row.target}.",
+                path,
+                added.get((path, row.line_no), ""),
+                row.line_no,
+                row.target,
+            )
+
+
+def _many(subject: Subject) -> Iterator[Found]:
+    count = len(_topics(subject.after))
+    if count > subject.config.many_memories:
+        yield _found(
+            "many-memories",
+            "info",
+            f"There are {count} memories; up to {subject.config.many_memories} are easy to keep in view.",
+            "Merge what belongs together. Nothing has to go.",
+            about="many-memories",
+        )
+
+
+def _found(
+    code: str,
+    severity: Severity,
+    message: str,
+    remedy: str,
+    path: str = "",
+    hunk: str = "",
+    line: int | None = None,
+    about: str = "",
+) -> Found:
+    return Found(CHECK, code, severity, message, remedy, path, hunk, line, about)

@@ -1,0 +1,81 @@
+"""Dates that a change brings in: each must stand in a source, or follow from a relative one by the source's day. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+
+from dreams.findings.added import Line, added_lines
+from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.language import dates
+from dreams.text import decode
+
+CHECK = "dates"
+_ISO = re.compile(r"(?<![\w-])\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])(?![\w-])")
+_BOOKKEEPING = re.compile(r"^\s*(?:modified|created|updated|date|last_\w+)\s*:", re.IGNORECASE)
+_ANY_DAY = dt.date(2024, 5, 15)
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    known = {date for data in subject.before.values() for date in _ISO.findall(decode(data))}
+    for line in added_lines(subject):
+        if line.hunk and not line.hunk.by_hand and not _BOOKKEEPING.match(line.text):
+            yield from _in_line(line, line.hunk, known)
+
+
+def _in_line(line: Line, hunk: ChangedHunk, known: set[str]) -> Iterator[Found]:
+    for date in dict.fromkeys(_ISO.findall(line.text)):
+        removed = "\n".join(hunk.removed)
+        if date in known and (date in removed or not _dates_of(hunk.removed)):
+            continue
+        if _quoted(date, hunk) or _computed(date, hunk):
+            continue
+        yield _found(line, date, hunk)
+
+
+def _dates_of(lines: tuple[str, ...]) -> set[str]:
+    return {date for line in lines for date in _ISO.findall(line)}
+
+
+def _quoted(date: str, hunk: ChangedHunk) -> bool:
+    return any(c.found and (date in c.quote or date in c.context) for c in hunk.citations)
+
+
+def _computed(date: str, hunk: ChangedHunk) -> bool:
+    """Whether a relative date in the line before or in a quote gives this date, seen from the citation's day."""
+    for citation in hunk.citations:
+        if not citation.found:
+            continue
+        for text in (*hunk.removed, citation.quote, citation.context):
+            if citation.at is None:
+                if dates.resolve(text, _ANY_DAY):
+                    return True
+            elif _follows(date, text, citation.at):
+                return True
+    return False
+
+
+def _follows(date: str, text: str, at: dt.datetime) -> bool:
+    """The person's day may be another one than UTC's; a day named with the source itself is the source's own day."""
+    if date == at.date().isoformat():
+        return True
+    days = [at.date() + dt.timedelta(days=shift) for shift in (0, -1, 1)]
+    return any(date in span.iso or date in span.written for day in days for span in dates.resolve(text, day))
+
+
+def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:
+    changed = _dates_of(hunk.removed) - {date}
+    code = "date-changed" if changed else "date-without-source"
+    said = f"changes a date to {date}" if changed else f"brings in the date {date}"
+    return Found(
+        CHECK,
+        code,
+        "warn",
+        f"{line.path}, line {line.number} {said}, and no source says so.",
+        "Check the day, and edit or reject the hunk.",
+        line.path,
+        line.hunk_id,
+        line.number,
+        f"{date} {' '.join(line.text.split())[:200]}",
+    )

@@ -1,0 +1,169 @@
+"""Lines that say nothing of their own: what a file is called, what its index row and description sum up, headings. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+
+from dreams import memdir
+from dreams.findings import facts
+from dreams.findings.base import Subject
+from dreams.findings.standing import Standing, State
+from dreams.findings.units import Unit, bare_lines, keyed, units_of
+from dreams.language import dates
+from dreams.language.statements import statement
+
+FILE_LEFT = "Describes a file whose statements are accounted for line by line."
+SUMMED_UP = "Sums up a file that is accounted for line by line."
+NEW_VALUE = "The field has a new value."
+HEADING = "A heading; what stood below it is accounted for line by line."
+DATED = "A relative date is written out."
+IN_PARTS = "Stands in more than one place now."
+NOTES = frozenset({FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, DATED, IN_PARTS})
+
+_BOOKKEEPING = frozenset(
+    {
+        "type",
+        "node_type",
+        "modified",
+        "created",
+        "updated",
+        "date",
+        "originsessionid",
+        "origin_session_id",
+        "metadata",
+        "version",
+    }
+)
+_SLUG = re.compile(r"[\w.-]+")
+_ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
+_ANY_DAY = dt.date(2024, 5, 15)
+SUMMED = 0.7  # the share of a summary's words that its file must have
+
+
+class Context:
+    """Looks for a reason in the file's own state before and after; `target` and `kept` belong to the last answer."""
+
+    def __init__(self, subject: Subject, path: str, added: State) -> None:
+        self.before, self.after_files = subject.before, subject.after
+        self.path, self.added = path, added
+        self.target: Standing | None = None
+        self.kept = False
+
+    def is_frame(self, line: int, text: str) -> bool:
+        """Whether it is a key of the frontmatter that only holds other keys; `line` is 0-based."""
+        head = memdir.parse(self.before.get(self.path, b"")).head
+        return line < head.count("\n") and text.rstrip().endswith(":")
+
+    def explained(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note that accounts for a statement that stands nowhere, or nothing."""
+        self.target, self.kept = None, False
+        if unit.kind == "field":
+            note = self._field(unit)
+        elif unit.kind == "row":
+            note = self._row(unit)
+        elif unit.kind == "heading":
+            note = self._heading(unit, fresh)
+        else:
+            note = ""
+        return note or self._dated(unit, fresh) or self._in_parts(unit)
+
+    def _field(self, unit: Unit) -> str:
+        gone = self.path not in self.after_files
+        named = unit.name == "name" and bool(_SLUG.fullmatch(unit.text))
+        if gone and (unit.name in _BOOKKEEPING or named):
+            return FILE_LEFT
+        if not gone and (unit.name in _BOOKKEEPING or unit.name == "name"):
+            return NEW_VALUE if self._has_field(unit.name) else ""
+        if unit.name in {"name", "description"} and (gone or self._has_field(unit.name)):
+            return SUMMED_UP if self._sums_up(unit.text, self.path) else ""
+        return ""
+
+    def _has_field(self, name: str) -> bool:
+        units = units_of(self.path, self.after_files.get(self.path))
+        self.target = next(
+            (Standing(self.path, u) for u in units if u.kind == "field" and u.name == name), None
+        )
+        return self.target is not None
+
+    def _row(self, unit: Unit) -> str:
+        """A row of a file that left, or one that was written anew: its file says what it said."""
+        target = next((p for p in self.before if memdir.same_target(p, unit.name)), "")
+        if not target or (target in self.after_files and not self._row_stands(unit.name)):
+            return ""
+        return SUMMED_UP if self._sums_up(unit.text, target) else ""
+
+    def _row_stands(self, target: str) -> bool:
+        units = units_of(self.path, self.after_files.get(self.path))
+        rows = (u for u in units if u.kind == "row" and memdir.same_target(u.name, target))
+        self.target = next((Standing(self.path, u) for u in rows), None)
+        return self.target is not None
+
+    def _sums_up(self, text: str, path: str) -> bool:
+        """Whether the file says all that the summary says, so that the file's own lines account for it."""
+        units = units_of(path, self.before.get(path))
+        body = " . ".join(
+            u.text for u in units if u.kind != "field" or (u.name == "description" and path != self.path)
+        )
+        one, other = statement(text[: facts.LONGEST]), statement(body)
+        needed = one.numbers | one.codes | {name for _, name in one.names}
+        return needed <= other.weights.keys() and facts.coverage_of(text, body) >= SUMMED
+
+    def _heading(self, unit: Unit, fresh: list[Standing]) -> str:
+        one = statement(unit.text)
+        if one.numbers or one.codes or one.negations or len(one.items) > 6:
+            return ""
+        renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
+        if renamed or not self._text_stays_below(unit):
+            self.target = renamed
+            return HEADING
+        return ""
+
+    def _text_stays_below(self, unit: Unit) -> bool:
+        """Whether anything of its section stands in the same file still, and lost what it was about."""
+        now = {u.key for u in units_of(self.path, self.after_files.get(self.path))}
+        return any(below.key in now for below in self._section(unit))
+
+    def _section(self, unit: Unit) -> Iterator[Unit]:
+        """What stands below a heading, up to the next one that is not deeper."""
+        lines = bare_lines(self.before.get(self.path))
+        level = _level(lines, unit)
+        for other in units_of(self.path, self.before.get(self.path)):
+            if other.first_line > unit.last_line:
+                if other.kind == "heading" and _level(lines, other) <= level:
+                    return
+                yield other
+
+    def _dated(self, unit: Unit, fresh: list[Standing]) -> str:
+        """Whether a new statement is this one with its relative dates written out."""
+        spans = dates.resolve(unit.text, _ANY_DAY)
+        if not spans:
+            return ""
+        rest = unit.text
+        for span in reversed(spans):
+            rest = rest[: span.start] + rest[span.end :]
+        for standing in fresh:
+            if _ISO.search(standing.unit.text) and facts.absorbed(rest, standing.unit.text, merged=True):
+                self.target, self.kept = standing, True
+                return DATED
+        return ""
+
+    def _in_parts(self, unit: Unit) -> str:
+        """Whether the statement was cut in two or three, each part standing somewhere in one piece."""
+        if unit.kind in {"code", "heading"}:
+            return ""
+        parts = [part for part in re.split(r"[;:,()]\s+|\s[—–-]\s+|[()]", unit.text) if keyed(part)]
+        if len(parts) > 1 and all(self._part_stands(part) for part in parts):
+            self.kept = True
+            return IN_PARTS
+        return ""
+
+    def _part_stands(self, part: str) -> bool:
+        self.target = self.added.line(part) or self.added.holder(part)
+        return self.target is not None
+
+
+def _level(lines: list[str], heading: Unit) -> int:
+    line = lines[heading.first_line - 1].lstrip() if heading.first_line <= len(lines) else ""
+    return len(line) - len(line.lstrip("#"))

@@ -1,0 +1,148 @@
+"""Whether each added claim has a source: a quote, the text before, or the file that it sums up. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dreams import memdir
+from dreams.engines.base import Citation
+from dreams.findings import facts
+from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.standing import State
+from dreams.findings.units import Unit, bare_lines, units_of, units_of_lines
+from dreams.language import lexicon
+from dreams.language.statements import statement
+from dreams.language.words import stem
+
+CHECK = "evidence"
+_BOOKKEEPING = frozenset(
+    {"type", "node_type", "modified", "created", "updated", "metadata", "name", "pinned"}
+)
+_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905 - a word list
+_DATE_WORDS = frozenset(stem(month) for month in _MONTHS) | set(_MONTHS) | lexicon.DAYS
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    before = State(subject.before)
+    for hunk in subject.hunks:
+        yield from _missing_quotes(hunk)
+        if not hunk.by_hand:
+            yield from _unsupported(subject, hunk, before)
+            yield from _only_tools(hunk)
+
+
+def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
+    for citation in hunk.citations:
+        if not citation.found:
+            yield Found(
+                CHECK,
+                "quote-not-found",
+                "block",
+                f"The quote “{citation.quote[:200]}” does not stand in {citation.place or 'the named source'}.",
+                "Reject the hunk, or look the statement up yourself before you confirm it.",
+                hunk.path,
+                hunk.hunk_id,
+                None,
+                citation.quote[:500] + citation.place,
+            )
+
+
+def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
+    sources = _sources(hunk)
+    for unit, line_no in _added_units(subject, hunk):
+        if _needs_no_source(unit) or before.same_words(unit):
+            continue
+        words = _without_source(subject, hunk, before, unit, sources)
+        if words:
+            yield _finding(hunk, unit, line_no, words)
+
+
+def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
+    listed = ", ".join(f"“{word}”" for word in words[:8])
+    said = unit.text[:200]
+    if not any(citation.found for citation in hunk.citations):
+        return Found(
+            CHECK, "no-evidence", "warn", f"No evidence for “{said}”: {listed} stands in no memory and no quote.",
+            "Check it yourself, or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+        )  # fmt: skip
+    return Found(
+        CHECK, "words-without-source", "warn", f"“{said}” says more than its evidence: {listed} stands in no source.",
+        "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+    )  # fmt: skip
+
+
+def _added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int]]:
+    """The statements that the added lines have a part of, with their first line in the new text."""
+    first, stop = hunk.new_start, hunk.new_start + len(hunk.added)
+    data = subject.after.get(hunk.path)
+    if tuple(bare_lines(data)[first:stop]) == tuple(hunk.added):
+        for unit in units_of(hunk.path, data):
+            if unit.last_line > first and unit.first_line <= stop:
+                yield unit, unit.first_line
+    else:
+        for unit in units_of_lines(hunk.added):
+            yield unit, first + unit.first_line
+
+
+def _needs_no_source(unit: Unit) -> bool:
+    """Headings, bookkeeping fields and code fences order what is said; they claim nothing themselves."""
+    if unit.kind == "field":
+        return unit.name in _BOOKKEEPING
+    return (
+        unit.kind == "heading" and not statement(unit.text).numbers and len(statement(unit.text).items) <= 6
+    )
+
+
+def _sources(hunk: ChangedHunk) -> list[str]:
+    quotes = [text for c in hunk.citations if c.found for text in (c.quote, c.context)]
+    return [*quotes, *hunk.removed]
+
+
+def _without_source(
+    subject: Subject, hunk: ChangedHunk, before: State, unit: Unit, sources: list[str]
+) -> list[str]:
+    """The words that stand in none of the sources, the memories before included."""
+    near = [standing.unit.text for standing in before.likest(unit.text)]
+    about = _summed_up(subject, hunk.path, unit)
+    known = set[str]()
+    for source in [*sources, *near, *about]:
+        known |= statement(source[: facts.LONGEST]).weights.keys() | statement(source[: facts.LONGEST]).raw
+    one = statement(unit.text[: facts.LONGEST])
+    dated = _has_date_source(hunk.citations)
+    return [
+        word
+        for word in one.weights
+        if word not in known and word not in lexicon.GENERIC and not (dated and _is_date_word(word))
+    ]
+
+
+def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
+    """The file that a row points to or a description stands in, and its name: a summary's own source."""
+    if unit.kind == "row":
+        target = next((p for p in subject.after if memdir.same_target(p, unit.name)), "")
+    elif unit.kind == "field":
+        target = path
+    else:
+        return []
+    own = [u.text for u in units_of(target, subject.after.get(target)) if u.text != unit.text]
+    return [*own, target.replace("_", " ").replace("-", " ")]
+
+
+def _has_date_source(citations: tuple[Citation, ...]) -> bool:
+    return any(c.found and (c.at is not None or c.source == "history") for c in citations)
+
+
+def _is_date_word(word: str) -> bool:
+    return word in _DATE_WORDS or (
+        word[:1].isdigit() and word.replace("-", "").replace("w", "").replace("q", "").isdigit()
+    )
+
+
+def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:
+    """What only a tool printed or a page said was not said by the person."""
+    spoken = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role]
+    if spoken and all(c.role in {"tool", "tool_result", "toolResult"} for c in spoken):
+        yield Found(
+            CHECK, "only-tool-output", "warn", "Only tool output speaks for this change, no turn of a person.",
+            "Make sure that it is true, and not what a page or a program wants to be believed.", hunk.path, hunk.hunk_id, None, "only-tool-output",
+        )  # fmt: skip

@@ -1,0 +1,76 @@
+"""All checks, one after the other; one that fails says so instead of stopping the others. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dreams.conf import Config
+from dreams.findings import budget, dates, evidence, injection, invisible, ledger, scope, secrets, taxonomy
+from dreams.findings.base import SEVERITIES, Check, Found, Report, Row, Subject
+
+MAX_FINDINGS = 2000  # of one report; the worst are kept
+_CHECKS: tuple[tuple[str, Check], ...] = (
+    ("scope", scope.check),
+    ("secrets", secrets.check),
+    ("invisible", invisible.check),
+    ("evidence", evidence.check),
+    ("dates", dates.check),
+    ("injection", injection.check),
+    ("budget", budget.check),
+    ("taxonomy", taxonomy.check),
+)
+_STANDING: tuple[tuple[str, Check], ...] = (
+    ("secrets", secrets.standing),
+    ("invisible", invisible.standing),
+    ("injection", injection.standing),
+    ("budget", budget.standing),
+    ("taxonomy", taxonomy.standing),
+)
+
+
+def examine(subject: Subject) -> Report:
+    """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
+    lost, rows = _accounted(subject)
+    return Report(_ordered([*lost, *_run(_CHECKS, subject)]), tuple(rows))
+
+
+def health(files: Mapping[str, bytes], config: Config | None = None, instructions: str = "") -> Report:
+    """Findings on a directory as it stands, with no change: secrets, invisible text, injection, budget, taxonomy."""
+    subject = Subject(files, files, (), config or Config(), instructions)
+    return Report(_ordered(_run(_STANDING, subject)))
+
+
+def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:
+    try:
+        return ledger.account(subject)
+    except Exception as error:
+        return [_failed("ledger", error)], []
+
+
+def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[Found]:
+    found: list[Found] = []
+    for name, check in checks:
+        try:
+            found += check(subject)
+        except Exception as error:
+            found.append(_failed(name, error))
+    return found
+
+
+def _failed(name: str, error: Exception) -> Found:
+    """A change that could not be looked at is not a change without findings."""
+    return Found(
+        name,
+        "check-failed",
+        "block",
+        f"Could not check {name}: {type(error).__name__}.",
+        "Look at the change with care before you confirm it, and report the error.",
+        about=type(error).__name__,
+    )
+
+
+def _ordered(found: list[Found]) -> tuple[Found, ...]:
+    """Worst first, each thing said once."""
+    once = {each.key: each for each in reversed(found)}
+    kept = [each for each in found if once.get(each.key) is each]
+    return tuple(sorted(kept, key=lambda each: SEVERITIES.index(each.severity))[:MAX_FINDINGS])

@@ -1,0 +1,121 @@
+"""What a statement says beyond its words: numbers, names, paths, negation, day, place; and which of it another lacks. PURE."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+
+from dreams.language import lexicon, similarity
+from dreams.language.statements import Statement, statement
+
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
+_NO_CONFLICT = frozenset(
+    {"too few words in common", "the same statement in other words", "the same words", "too short to be sure"}
+)
+LONGEST = 4000  # characters of one statement that are compared
+
+
+def urls(text: str) -> set[str]:
+    return {found.rstrip(".,;:") for found in _URL.findall(text[:LONGEST])}
+
+
+def lost(old: str, new: str) -> list[str]:
+    """The facts of `old` that `new` does not have, in words for a person; empty when all are there."""
+    one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
+    found = [*sorted(one.numbers - other.numbers), *sorted(one.codes - other.codes - set(other.weights))]
+    found += sorted({name for _, name in one.names if name not in other.weights})
+    found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
+    found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs)
+    return [*found, *_turned(one, other)]
+
+
+def _turned(one: Statement, other: Statement) -> list[str]:
+    """Negation, opposite words, a demand made an option."""
+    found = []
+    mine, theirs = one.negated(other), other.negated(one)
+    if mine and not theirs:
+        found.append("not")
+    if theirs and not mine:
+        found.append("a statement that is denied now")
+    gone, come = one.raw - other.raw, other.raw - one.raw
+    pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES)
+    return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])]
+
+
+def words_lost(old: str, new: str) -> list[str]:
+    """The words of `old` that carry meaning and that `new` does not have."""
+    one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
+    return sorted(w for w in one.weights if w not in other.weights and w not in lexicon.GENERIC)
+
+
+def coverage(old: str, new: str) -> float:
+    """The share of `old`'s weight that `new` has: 1 when no word is missing."""
+    one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
+    if not one.weight:
+        return 0.0
+    return sum(weight for word, weight in one.weights.items() if word in other.weights) / one.weight
+
+
+def shared_words(old: str, new: str) -> set[str]:
+    """The words of meaning that both have, the generic ones aside."""
+    one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
+    return {word for word in one.weights if word in other.weights and word not in lexicon.GENERIC}
+
+
+def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
+    """Whether `new` surely says all that `old` says: the same statement, and no word of it missing.
+
+    `merged` is for a new text made from several: there the words in one piece will do.
+    """
+    if not statement(old[:LONGEST]).items or words_lost(old, new) or urls(old) - urls(new):
+        return False
+    if similarity.same(old[:LONGEST], new[:LONGEST]).same:
+        return True
+    return merged and not lost(old, new) and in_one_piece(old, new)
+
+
+def in_one_piece(old: str, new: str) -> bool:
+    """Whether all words of `old` stand in `new` side by side, or in order within one clause.
+
+    Words in common are not enough: "Ana owns search, Bob owns billing" has every word of "Ana owns billing".
+    """
+    mine = [item.word for item in statement(old[:LONGEST]).items]
+    theirs = statement(new[:LONGEST]).items
+    words = [item.word for item in theirs]
+    if any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1)):
+        return True
+    clauses: dict[int, list[str]] = {}
+    for item in theirs:
+        clauses.setdefault(item.clause, []).append(item.word)
+    return len(mine) > 2 and any(_in_order(mine, clause) for clause in clauses.values())
+
+
+def _in_order(mine: list[str], clause: list[str]) -> bool:
+    rest = iter(clause)
+    return len(clause) <= 3 * len(mine) and all(word in rest for word in mine)
+
+
+def reworded(old: str, new: str) -> bool:
+    """Whether `new` can be `old` in other words: no fact missing, and at least half of its weight kept."""
+    return coverage(old, new) >= 0.5 and not lost(old, new) and not _substituted(old, new)
+
+
+def _substituted(old: str, new: str) -> bool:
+    """A word or two in the place of others, the rest alike: "Prefers dark mode" is no rewording of "Prefers vim mode"."""
+    one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
+    mine, theirs = [item.word for item in one.items], [item.word for item in other.items]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        gone = [word for word in mine[i1:i2] if word not in other.weights]
+        come = [word for word in theirs[j1:j2] if word not in one.weights]
+        if tag == "replace" and gone and come and i2 - i1 <= 2 and j2 - j1 <= 2:
+            return True
+    why = similarity.same(old[:LONGEST], new[:LONGEST]).why
+    return why not in _NO_CONFLICT
+
+
+def coverage_of(old: str, new: str) -> float:
+    """As `coverage`, with a whole file on the other side."""
+    one, other = statement(old[:LONGEST]), statement(new)
+    if not one.weight:
+        return 0.0
+    return sum(weight for word, weight in one.weights.items() if word in other.weights) / one.weight

@@ -1,0 +1,62 @@
+"""What a reader cannot see or that rearranges what is seen: invisible, bidi and tag characters, escapes, bytes. PURE."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from dreams import textdiff
+from dreams.findings.added import Line, added_lines, standing_lines
+from dreams.findings.base import Found, Severity, Subject
+
+CHECK = "invisible"
+_SHOWN = re.compile(r"⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
+_JOINERS = "\u200c\u200d"
+_JOINED_SCRIPTS = ("ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "SYRIAC", "MONGOLIAN", "KHMER", "MYANMAR")  # fmt: skip
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    yield from _findings(added_lines(subject), "block")
+
+
+def standing(subject: Subject) -> Iterator[Found]:
+    yield from _findings(standing_lines(subject), "warn")
+
+
+def _findings(lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
+    for line in lines:
+        shown = hidden(line.text, first=line.number == 1)
+        if shown:
+            names = ", ".join(dict.fromkeys(shown[:20]))
+            yield Found(
+                CHECK,
+                "escape-sequence"
+                if "⟨U+001B⟩" in names
+                else "not-utf8"
+                if "⟨0x" in names
+                else "invisible-text",
+                severity,
+                f"{line.path}, line {line.number} holds what cannot be seen: {names}.",
+                "Edit the line and leave these characters out.",
+                line.path,
+                line.hunk_id,
+                line.number,
+                about=f"{names} {line.text[:200]}",
+            )
+
+
+def hidden(text: str, *, first: bool = False) -> list[str]:
+    """The hidden characters of a line, written out. A mark at the very start of a file and joiners that a script needs are none."""
+    if first:
+        text = text.removeprefix("\ufeff")
+    if text.isascii() and text.isprintable():
+        return []
+    bare = "".join(char for place, char in enumerate(text) if not _needed(text, place))
+    return _SHOWN.findall(textdiff.visible(_SHOWN.sub("", bare), "\n"))
+
+
+def _needed(text: str, place: int) -> bool:
+    if text[place] not in _JOINERS or place == 0:
+        return False
+    return unicodedata.name(text[place - 1], "").startswith(_JOINED_SCRIPTS)

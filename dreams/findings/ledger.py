@@ -1,0 +1,235 @@
+"""Where each removed line went: what cannot be told is an unexplained loss, and blocks. PURE.
+
+What an engine says of a line is a claim: its target must stand in the new text and have to do with the line.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams.engines.base import Fate
+from dreams.findings import derived, facts
+from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
+from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
+from dreams.findings.units import Unit, bare_lines, has_content, units_of, units_of_lines
+
+CHECK = "ledger"
+BY_HAND = "Changed by hand."
+# The worst fate of a line's statements is the line's.
+_WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one statement."""
+
+    fate: FateName
+    target: Standing | None = None
+    note: str = ""
+    lost: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    """The findings of the ledger alone."""
+    yield from account(subject)[0]
+
+
+def account(subject: Subject) -> tuple[list[Found], list[Row]]:
+    """Findings, and one row for every removed line that says something."""
+    after, fresh = State(subject.after), added(subject)
+    findings, rows = list[Found](), list[Row]()
+    for hunk in subject.hunks:
+        for line_no, text, answer, unit in _Hunk(subject, hunk, after, fresh).answers():
+            rows.append(_row(hunk, text, answer))
+            found = _found(hunk, line_no, text, answer, unit)
+            if found and found.key not in {other.key for other in findings[-50:]}:
+                findings.append(found)
+    return findings, rows
+
+
+def _row(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
+    target = answer.target
+    if target is None:
+        return Row(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
+    line = target.unit.first_line
+    return Row(hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note)
+
+
+def _found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit | None) -> Found | None:
+    about = f"{unit.key if unit else text}"
+    place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
+    said = _short(unit.text if unit else text)
+    if answer.fate == "unexplained":
+        gone = ", ".join(f"“{_short(fact, 60)}”" for fact in answer.lost[:6])
+        which = f" It is the only place that says {gone}." if gone else ""
+        return Found(
+            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” stands nowhere any more.{which}",
+            "Reject the hunk, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
+        )  # fmt: skip
+    if answer.reworded and answer.fate == "merged-into":
+        words = ", ".join(f"“{word}”" for word in answer.reworded[:8])
+        return Found(
+            CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
+            "Compare both lines, and edit the hunk if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.fate == "stated":
+        return _stated(hunk, said, answer, place)
+    return None
+
+
+def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
+    if answer.note == BY_HAND:
+        return Found(
+            CHECK, "removed-by-hand", "info", f"“{said}” was removed by hand and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
+        return None
+    return Found(
+        CHECK, "stated-without-evidence", "warn", f"“{said}” leaves for a reason without evidence: {_short(answer.note)}",
+        "Check the reason, or reject the hunk.", **place,  # type: ignore[arg-type]  # as above
+    )  # fmt: skip
+
+
+def _short(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class _Hunk:
+    """One hunk with the statements that it touches."""
+
+    def __init__(self, subject: Subject, hunk: ChangedHunk, after: State, added: State) -> None:
+        self.subject, self.hunk, self.after, self.added = subject, hunk, after, added
+        self.claims: dict[str, list[Fate]] = defaultdict(list)
+        for fate in hunk.fates:
+            if (
+                fate.note != BY_HAND
+            ):  # such a row was written by this module, for a text that is decided anew now
+                self.claims[fate.text.strip()].append(fate)
+        self.context = derived.Context(subject, hunk.path, added)
+
+    def answers(self) -> Iterator[tuple[int, str, Answer, Unit | None]]:
+        """(line in the new text, removed line, what became of it, its worst statement) in order."""
+        by_line = self._by_line()
+        known = self._paired([unit for units in by_line.values() for unit in units])
+        for offset, text in enumerate(self.hunk.removed):
+            if not has_content(text):
+                continue
+            units = by_line.get(offset, [])
+            if not units and self.context.is_frame(self.hunk.base_start + offset, text):
+                continue
+            answered: list[tuple[Answer, Unit | None]] = [(known[unit], unit) for unit in units]
+            answered = answered or [(self._bare(text), None)]
+            answer, unit = min(answered, key=lambda pair: _WORST.index(pair[0].fate))
+            place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))
+            yield place, text, self._by_claim(text, answer), unit
+
+    def _by_line(self) -> dict[int, list[Unit]]:
+        """The statements that each removed line has a part of, by its place in the hunk."""
+        start, removed = self.hunk.base_start, self.hunk.removed
+        data = self.subject.before.get(self.hunk.path)
+        lines = bare_lines(data)[start : start + len(removed)] if data else []
+        if tuple(lines) == tuple(removed):
+            units, shift = units_of(self.hunk.path, data), start
+        else:  # the hunk was made from other bytes: its own lines are all there is to go by
+            units, shift = units_of_lines(removed), 0
+        found: dict[int, list[Unit]] = defaultdict(list)
+        for unit in units:
+            first, last = unit.first_line - 1 - shift, unit.last_line - 1 - shift
+            for offset in range(max(0, first), min(len(removed), last + 1)):
+                found[offset].append(unit)
+        return found
+
+    def _paired(self, units: Sequence[Unit]) -> dict[Unit, Answer]:
+        """What became of each statement; a reworded one is paired with one new statement of the hunk."""
+        answers = {unit: self._answer(unit) for unit in dict.fromkeys(units)}
+        left = [unit for unit, answer in answers.items() if answer.fate == "unexplained"]
+        for old, new in _pairs(left, self._fresh(), self.hunk.path):
+            answers[old] = Answer(
+                "merged-into",
+                new,
+                "in other words",
+                reworded=tuple(facts.words_lost(old.text, new.unit.text)),
+            )
+        return answers
+
+    def _fresh(self) -> list[Standing]:
+        """The statements of the added lines, where they stand now."""
+        first, last = self.hunk.new_start + 1, self.hunk.new_start + len(self.hunk.added)
+        units = units_of(self.hunk.path, self.subject.after.get(self.hunk.path))
+        return [Standing(self.hunk.path, u) for u in units if u.last_line >= first and u.first_line <= last]
+
+    def _answer(self, unit: Unit) -> Answer:
+        exact = self.after.same_words(unit, self.hunk.path)
+        if exact:
+            return Answer("kept-in", exact)
+        if unit.kind not in {"code", "heading"} and (unit.kind != "field" or unit.name in PROSE_FIELDS):
+            holder = self.added.holder(unit.text) or self.after.holder(unit.text)
+            if holder:
+                return Answer("merged-into", holder)
+        note = self.context.explained(unit, self._fresh())
+        if note:
+            return (
+                Answer("stated", self.context.target, note)
+                if not self.context.kept
+                else Answer("kept-in", self.context.target, note)
+            )
+        return Answer("unexplained", lost=self._lost(unit))
+
+    def _lost(self, unit: Unit) -> tuple[str, ...]:
+        """The facts of the statement that the likest one that stands does not have."""
+        best = max(
+            self.after.likest(unit.text), key=lambda s: facts.coverage(unit.text, s.unit.text), default=None
+        )
+        return tuple(facts.lost(unit.text, best.unit.text if best else ""))
+
+    def _bare(self, text: str) -> Answer:
+        found = self.after.line(text, self.hunk.path)
+        return Answer("kept-in", found) if found else Answer("unexplained")
+
+    def _by_claim(self, text: str, answer: Answer) -> Answer:
+        """What was found out, or what the engine or a person says where nothing was."""
+        if answer.fate not in {"unexplained", "stated"} and not answer.reworded:
+            return answer
+        for claim in self.claims.get(text.strip(), ()):
+            claimed = self._verified(text, claim)
+            if claimed:
+                return claimed
+        if answer.fate == "unexplained" and self.hunk.by_hand:
+            return Answer("stated", note=BY_HAND)
+        return answer
+
+    def _verified(self, text: str, claim: Fate) -> Answer | None:
+        if claim.kind == "stated":
+            return (
+                Answer("stated", note=claim.note)
+                if claim.note.strip() and claim.note not in derived.NOTES
+                else None
+            )
+        target = self.after.line(claim.target_text, claim.target_path) if claim.target_text else None
+        if target is None or not facts.shared_words(text, claim.target_text):
+            return None
+        if claim.kind == "superseded-by":
+            return Answer("superseded-by", target, claim.note)
+        if facts.reworded(text, target.unit.text):
+            lost = tuple(facts.words_lost(text, target.unit.text))
+            return Answer("merged-into", target, claim.note, reworded=lost)
+        return None
+
+
+def _pairs(old: Sequence[Unit], new: Sequence[Standing], path: str) -> Iterator[tuple[Unit, Standing]]:
+    """Each statement that left with at most one that came, likest first: two that leave never share one rewording."""
+    scored = [
+        (-facts.coverage(one.text, other.unit.text), a, b)
+        for a, one in enumerate(old[:200])
+        for b, other in enumerate(new[:200])
+        if one.kind != "code" and other.unit.kind != "code" and facts.reworded(one.text, other.unit.text)
+    ]
+    used: tuple[set[int], set[int]] = (set(), set())
+    for _, a, b in sorted(scored):
+        if a not in used[0] and b not in used[1]:
+            used[0].add(a)
+            used[1].add(b)
+            yield old[a], new[b]

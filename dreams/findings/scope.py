@@ -1,0 +1,94 @@
+"""What a proposal may touch at all: Markdown files of this directory, none that collides, none with hard links. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from dreams import memdir
+from dreams.findings.base import Found, Subject
+
+CHECK = "scope"
+CONTROL_FILES = frozenset({".consolidate-lock"})
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    """Refusals: never confirmable."""
+    for path in changed_paths(subject):
+        reason = _outside(path) or _not_a_memory(path) or _collides(path, subject) or _linked(path, subject)
+        if reason:
+            code, message, remedy = reason
+            yield Found(CHECK, code, "refuse", message, remedy, path)
+
+
+def changed_paths(subject: Subject) -> list[str]:
+    differing = {
+        path
+        for path in subject.before.keys() | subject.after.keys()
+        if subject.before.get(path) != subject.after.get(path)
+    }
+    return sorted(differing | {hunk.path for hunk in subject.hunks})
+
+
+def _outside(path: str) -> tuple[str, str, str] | None:
+    parts = path.split("/")
+    climbs = (
+        not path
+        or path.startswith(("/", "~"))
+        or "\\" in path
+        or "\0" in path
+        or ".." in parts
+        or "" in parts
+    )
+    if climbs or (len(path) > 1 and path[1] == ":"):
+        return "path-outside", f"{path!r} is outside the memory directory.", "Reject the change of this file."
+    if parts[-1] in CONTROL_FILES:
+        return (
+            "control-file",
+            f"{path} is a control file that only its lock may write.",
+            "Reject the change of this file.",
+        )
+    if any(part.startswith(".") for part in parts):
+        return "dotfile", f"{path} is hidden: no memory begins with a dot.", "Reject the change of this file."
+    return None
+
+
+def _not_a_memory(path: str) -> tuple[str, str, str] | None:
+    if PurePosixPath(path).suffix != ".md":
+        return (
+            "not-markdown",
+            f"{path} is no .md file.",
+            "Reject it, or give the memory a name that ends in .md.",
+        )
+    if path.split("/", 1)[0] == "logs":
+        return (
+            "log-changed",
+            f"{path} is a log: logs are read, never changed.",
+            "Reject the change of this file.",
+        )
+    return None
+
+
+def _collides(path: str, subject: Subject) -> tuple[str, str, str] | None:
+    """On some file systems two such names are one file, and the second write replaces the first."""
+    if path in subject.before or path not in subject.after:
+        return None
+    key = memdir.name_key(path)
+    other = next(
+        (p for p in sorted({*subject.before, *subject.after}) if p != path and memdir.name_key(p) == key),
+        None,
+    )
+    if other is None:
+        return None
+    message = f"{path} differs from {other} by case or Unicode form only."
+    return "name-collides", message, f"Change {other}, or choose another name."
+
+
+def _linked(path: str, subject: Subject) -> tuple[str, str, str] | None:
+    if path not in subject.hard_linked:
+        return None
+    return (
+        "hard-linked",
+        f"{path} has more than one hard link; a change would part them.",
+        "Keep one link of it, then dream again.",
+    )

@@ -1,0 +1,86 @@
+"""Secrets in what a change adds (block) and in what stands already (warn). PURE.
+
+A finding holds the rule, the place and a keyed hash; the secret itself is in no message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Iterator
+
+from dreams.findings.added import Line, added_lines
+from dreams.findings.base import Found, Subject
+from dreams.findings.secret_rules import SecretSpan, spans
+from dreams.text import decode
+
+CHECK = "secrets"
+_key = [os.urandom(32)]  # until the host gives its own: a plain hash of a short password can be guessed
+
+
+def use_key(key: bytes) -> None:
+    """Give the host's own key, so that confirmations hold from one process to the next."""
+    _key[0] = hashlib.sha256(b"findings.secrets\0" + key).digest()
+
+
+def fingerprint(secret: str) -> str:
+    """The same for the same secret on the same host; says nothing about it to anybody without the key."""
+    return hmac.new(_key[0], secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:16]
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    fresh: dict[tuple[str, int], Line] = {(line.path, line.number): line for line in added_lines(subject)}
+    for path in sorted(subject.after):
+        yield from _in_file(path, subject.after[path], fresh)
+    for line in fresh.values():
+        # A hunk whose file is not among the new texts (it was made from other bytes) is looked at by itself.
+        if line.path not in subject.after:
+            yield from (_added(line.path, line.number, span, line.text, line) for span in spans(line.text))
+
+
+def standing(subject: Subject) -> Iterator[Found]:
+    for path in sorted(subject.after):
+        yield from _in_file(path, subject.after[path], {})
+
+
+def _in_file(path: str, data: bytes, fresh: dict[tuple[str, int], Line]) -> Iterator[Found]:
+    """Whole files are read at once: a key block spans lines."""
+    text = decode(data)
+    for span in spans(text):
+        first = text.count("\n", 0, span.start) + 1
+        last = first + text.count("\n", span.start, span.end)
+        line = next((fresh[path, n] for n in range(first, last + 1) if (path, n) in fresh), None)
+        yield _added(path, first, span, text, line) if line else _stands(path, first, span, text)
+
+
+def _added(path: str, number: int, span: SecretSpan, text: str, line: Line) -> Found:
+    return Found(
+        CHECK,
+        f"secret-{span.rule}",
+        "block",
+        f"{path}, line {number} adds what looks like a secret ({_spoken(span.rule)}).",
+        "Edit the hunk and leave the secret out, or reject it. If it is live, revoke it.",
+        path,
+        line.hunk_id,
+        number,
+        about=fingerprint(text[span.start : span.end]),
+    )
+
+
+def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
+    return Found(
+        CHECK,
+        f"standing-secret-{span.rule}",
+        "warn",
+        f"{path}, line {number} already holds what looks like a secret ({_spoken(span.rule)}).",
+        "Redact it, and revoke it if it is live: every session loads it.",
+        path,
+        "",
+        number,
+        about=fingerprint(text[span.start : span.end]),
+    )
+
+
+def _spoken(rule: str) -> str:
+    return rule.replace("-", " ")

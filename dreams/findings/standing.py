@@ -1,0 +1,116 @@
+"""Where a statement stands in a state of the directory: by its words, by what contains it, by what is likest to it. PURE."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from dreams.findings import facts
+from dreams.findings.base import Subject
+from dreams.findings.units import Unit, keyed, units_of
+
+_WORD = re.compile(r"\w{2,}")
+PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
+CANDIDATES = 12  # statements looked at closely for one that left
+COMMON = 400  # a word that more statements have finds no candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A statement at its place."""
+
+    path: str
+    unit: Unit
+
+
+class State:
+    """All statements of a directory, found by their words; `only` leaves those that touch some lines (0-based).
+
+    Built when first asked: most changes lose nothing that has to be looked for.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], only: Mapping[str, set[int]] | None = None) -> None:
+        self._files = files
+        self._only = only
+
+    @cached_property
+    def all(self) -> list[Standing]:
+        paths = sorted(self._files if self._only is None else self._files.keys() & self._only.keys())
+        return [
+            Standing(path, unit)
+            for path in paths
+            for unit in units_of(path, self._files[path])
+            if self._only is None or self._only[path].intersection(range(unit.first_line - 1, unit.last_line))
+        ]
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[Standing]]:
+        found: dict[str, list[Standing]] = defaultdict(list)
+        for standing in self.all:
+            found[standing.unit.key].append(standing)
+        return found
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, standing in enumerate(self.all):
+            for word in set(_WORD.findall(standing.unit.key)):
+                found[word].append(place)
+        return found
+
+    def same_words(self, unit: Unit, near_path: str = "") -> Standing | None:
+        """A statement with the same words (and links), the file `near_path` first."""
+        links = facts.urls(unit.text)
+        found = [
+            s
+            for s in [*self._by_key.get(unit.key, ()), *self._by_key.get(keyed(unit.text), ())]
+            if links <= facts.urls(s.unit.text) and _comparable(unit, s, near_path)
+        ]
+        return next((s for s in found if s.path == near_path), None) or next(iter(found), None)
+
+    def line(self, text: str, path: str = "") -> Standing | None:
+        """The statement that has the words of `text`, or that has them within."""
+        key = keyed(text)
+        exact = self._by_key.get(key, [])
+        if exact:
+            return next((s for s in exact if s.path == path), exact[0])
+        if len(key) < 12:
+            return None
+        return next((s for s in self.likest(text) if f" {key} " in f" {s.unit.key} "), None)
+
+    def likest(self, text: str) -> list[Standing]:
+        """The statements that share most words with `text`, rare ones counted more; likest first."""
+        scores: Counter[int] = Counter()
+        for word in set(_WORD.findall(keyed(text))):
+            places = self._by_word.get(word, ())
+            if len(places) <= COMMON:
+                for place in places:
+                    scores[place] += 1000 // len(places) + 100
+        best = sorted(scores, key=lambda place: (-scores[place], place))[:CANDIDATES]
+        return [self.all[place] for place in best]
+
+    def holder(self, text: str) -> Standing | None:
+        """A statement that surely says all that `text` says."""
+        merged = self._only is not None
+        found = (s for s in self.likest(text) if facts.absorbed(text, s.unit.text, merged=merged))
+        return next(found, None)
+
+
+def _comparable(unit: Unit, other: Standing, path: str) -> bool:
+    """A heading or a bookkeeping field is no claim: the word "user" elsewhere does not keep `type: user`."""
+    if unit.kind == "heading":
+        return other.unit.kind in {"heading", "sentence"}
+    if unit.kind == "field" and unit.name not in PROSE_FIELDS:
+        return other.path == path and other.unit.name == unit.name
+    return other.unit.kind != "heading" or len(unit.key.split()) > 3
+
+
+def added(subject: Subject) -> State:
+    """The statements of the added lines alone."""
+    lines: dict[str, set[int]] = defaultdict(set)
+    for hunk in subject.hunks:
+        lines[hunk.path].update(range(hunk.new_start, hunk.new_start + len(hunk.added)))
+    return State(subject.after, lines)

@@ -1,0 +1,170 @@
+"""A memory file as the statements it makes: sentences, bullets, rows, fields, each with its lines. PURE."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dreams import memdir, text
+from dreams.language import similarity
+
+UnitKind = Literal["sentence", "row", "field", "heading", "code", "table", "comment"]
+
+MAX_FILE_CHARS = 2_000_000  # of one file; what is behind is compared line by line
+_LEAD = re.compile(r"^\s*(?:(?:[-*+>]|\d{1,9}[.)])\s+)+")
+_END = re.compile(
+    r"(?<=[.!?。！？])(?:[\"')\]*_”’]{0,3})\s+(?=[\"'(\[*_`“]{0,3}[^\W\d_a-z])|(?<=[。！？])(?=\S)"
+)
+_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|no|fig|dr|mr|mrs|ms|st)\.$", re.IGNORECASE)
+_FIELD = re.compile(r"^\s*(?P<key>[A-Za-z_][\w.-]*)\s*:\s*(?P<value>.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One statement. Lines are 1-based; `key` is equal for statements that differ in marks and spacing alone.
+
+    `name` is a field's key or a row's target.
+    """
+
+    kind: UnitKind
+    first_line: int
+    last_line: int
+    text: str
+    key: str
+    name: str = ""
+
+
+def has_content(line: str) -> bool:
+    """Whether there is a letter or digit in it: rules, blank lines and fences say nothing."""
+    return any(map(str.isalnum, line))
+
+
+def bare_lines(data: bytes | None) -> list[str]:
+    """The lines of a file without their ends; lone surrogates stand for bytes that are not UTF-8."""
+    return [line.rstrip("\r\n") for line in memdir.split_lines(text.decode(data or b""))]
+
+
+def units_of(path: str, data: bytes | None) -> tuple[Unit, ...]:
+    """The statements of a file, in order."""
+    if not data:
+        return ()
+    return _units(path.rpartition("/")[2] == memdir.INDEX_NAME, data)
+
+
+def units_of_lines(lines: Sequence[str]) -> tuple[Unit, ...]:
+    """The statements of a piece of a body; line 1 is its first."""
+    return tuple(_body_units("\n".join(lines), 1, {}))
+
+
+@functools.lru_cache(maxsize=1024)
+def _units(is_index: bool, data: bytes) -> tuple[Unit, ...]:
+    document = memdir.parse(data)
+    rows = memdir.parse_index(document.text).rows if is_index else ()
+    by_line = {row.line_no: row for row in rows if row.is_memory_target}
+    found = [*_fields(document.head), *_body_units(document.body, document.body_start_line, by_line)]
+    return tuple(found)
+
+
+def _fields(head: str) -> Iterator[Unit]:
+    """One unit per `key: value` line; the lines of a block or folded value belong to their key."""
+    name, first, parts = "", 0, list[str]()
+    for number, line in enumerate(memdir.split_lines(head), 1):
+        bare = line.strip()
+        if bare == "---" or not bare or bare.startswith("#"):
+            continue
+        match = _FIELD.match(line.rstrip("\r\n"))
+        if match:
+            yield from _field(name, first, parts)
+            name, first, parts = match["key"].lower(), number, [match["value"]]
+        else:
+            parts.append(bare)
+    yield from _field(name, first, parts)
+
+
+def _field(name: str, first: int, parts: list[str]) -> Iterator[Unit]:
+    value = " ".join(part.strip(" |>\"'") for part in parts).strip()
+    if name and value:
+        yield from _split("field", value, first, first + len(parts) - 1, name)
+
+
+def _split(kind: UnitKind, said: str, first: int, last: int, name: str) -> Iterator[Unit]:
+    """One unit per sentence, so that a summary is known again where it stands as prose."""
+    for start, end in _sentence_spans(said) if said else [(0, 0)]:
+        piece = said[start:end].strip()
+        yield Unit(kind, first, last, piece, keyed(piece), name)
+
+
+def _body_units(body: str, first_line: int, rows: dict[int, memdir.IndexRow]) -> Iterator[Unit]:
+    for item in memdir.sections(body[:MAX_FILE_CHARS], first_line):
+        if not has_content(item.text):
+            continue
+        row = rows.get(item.first_line)
+        if row:
+            yield from _row_units(row, item)
+        elif item.kind in {"code", "table", "comment"}:
+            yield from _line_units(item)
+        elif item.kind == "heading":
+            yield Unit("heading", item.first_line, item.last_line, item.content, keyed(item.content))
+        else:
+            yield from _sentences(item)
+
+
+def _row_units(row: memdir.IndexRow, item: memdir.Item) -> Iterator[Unit]:
+    said = " ".join(part for part in (row.lead, row.hook) if part)
+    return _split("row", said or row.title, row.line_no, max(row.end_line_no, item.last_line), row.target)
+
+
+def _line_units(item: memdir.Item) -> Iterator[Unit]:
+    """Code and tables are told apart line by line."""
+    kind: UnitKind = "table" if item.kind == "table" else "comment" if item.kind == "comment" else "code"
+    for number, line in enumerate(memdir.split_lines(item.text), item.first_line):
+        bare = line.strip()
+        if has_content(bare) and not bare.startswith(("```", "~~~")):
+            key = " ".join(bare.split()) if kind == "code" else keyed(bare.strip("| "))
+            yield Unit(kind, number, number, bare, key)
+
+
+def _sentences(item: memdir.Item) -> Iterator[Unit]:
+    """The sentences of a paragraph or bullet, wrapped lines joined."""
+    joined, starts = "", list[int]()
+    for line in memdir.split_lines(item.text):
+        bare = line.strip()
+        joined += " " if joined else ""
+        starts.append(len(joined))
+        joined += _LEAD.sub("", line).strip() if not starts[:-1] else bare
+    for start, end in _sentence_spans(joined):
+        said = joined[start:end].strip()
+        if has_content(said):
+            first, last = _line_at(starts, start), _line_at(starts, end - 1)
+            yield Unit("sentence", item.first_line + first, item.first_line + last, said, keyed(said))
+
+
+def _line_at(starts: list[int], position: int) -> int:
+    return max((place for place, start in enumerate(starts) if start <= position), default=0)
+
+
+def _sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for match in _END.finditer(joined):
+        if _ABBREVIATED.search(joined[max(at, match.start() - 8) : match.start()]):
+            continue
+        yield at, match.start()
+        at = match.end()
+    if at < len(joined):
+        yield at, len(joined)
+
+
+def keyed(said: str) -> str:
+    """What makes two statements the same words: marks and case aside, but not check boxes or struck text."""
+    signs = "".join(sign for sign in ("[ ]", "[x]", "~~") if sign in said.lower())
+    plain = similarity.normalised(said) or " ".join(said.split())
+    return f"{signs} {plain}" if signs else plain
+
+
+def all_units(state: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, Unit]]:
+    for path, data in state:
+        for unit in units_of(path, data):
+            yield path, unit

@@ -1,0 +1,177 @@
+"""Every removed line is accounted for, whoever removed it; what is not, blocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from dreams.engines.base import Citation, Fate
+from tests.unit.findings_kit import DEPLOY, FILES, INDEX, changed, codes, one, report
+
+PORT = "- [Gone](gone.md) — the staging server listens on port 8443\n"
+TABS = "- Prefers tabs over spaces in Go code\n"
+
+
+def fates(found):
+    return [row.fate for row in found.ledger]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("user_role.md", TABS),
+        ("user_role.md", "- Never deploys to production after 16:00\n"),
+        ("deploy.md", "**Why:** a manual deploy lost orders in 2025-11.\n"),
+        ("deploy.md", "Deploys go through `make ship`."),
+        ("deploy.md", "  type: project\n"),
+        ("MEMORY.md", PORT),
+        ("user_role.md", "# Ana\n"),
+    ],
+)
+def test_a_dropped_statement_blocks(path, line):
+    found = report(changed(path, line, ""))
+    loss = one(found, "unexplained-loss")
+    assert loss.severity == "block"
+    assert loss.path == path
+    assert "unexplained" in fates(found)
+
+
+def test_the_finding_names_the_facts_that_are_gone():
+    found = report(changed("MEMORY.md", PORT, ""))
+    assert "8443" in one(found, "unexplained-loss").message
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("PostgreSQL 15", "PostgreSQL 16"),
+        ("The shop runs", "The shop no longer runs"),
+        ("`make ship`", "`make deploy`"),
+        ("2025-11", "2025-12"),
+        ("The shop runs on PostgreSQL 15", "The mall runs on PostgreSQL 15"),
+    ],
+)
+def test_a_changed_fact_without_a_reason_blocks(old, new):
+    assert "unexplained-loss" in codes(report(changed("deploy.md", old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Never deploys to production after 16:00", "Deploys to production after 16:00"),
+        ("Never deploys to production after 16:00", "Never deploys to staging after 16:00"),
+        ("every Friday", "every Thursday"),
+        ("tabs over spaces", "spaces over tabs"),
+        (TABS + "- Reviews pull requests every Friday\n", "- Prefers tabs over spaces in Go\n"),
+    ],
+)
+def test_a_turned_or_dropped_detail_blocks(old, new):
+    assert "unexplained-loss" in codes(report(changed("user_role.md", old, new)))
+
+
+def test_a_line_that_moves_to_another_file_is_kept_there():
+    after = changed("user_role.md", TABS, "")
+    after["deploy.md"] += b"\n" + TABS.encode()
+    found = report(after)
+    assert "unexplained-loss" not in codes(found)
+    (row,) = found.ledger
+    assert (row.fate, row.target_path) == ("kept-in", "deploy.md")
+    line = after["deploy.md"].decode().split("\n")[(row.target_line or 0) - 1]
+    assert line == TABS.strip()
+
+
+def test_other_marks_case_and_wrapping_are_no_loss():
+    text = "The shop runs on PostgreSQL 15. Deploys go through `make ship`."
+    after = changed("deploy.md", text, "* The shop runs\n  on PostgreSQL 15.\n* Deploys go through make ship")
+    assert "unexplained-loss" not in codes(report(after))
+
+
+def test_two_lines_merged_into_one_are_no_loss():
+    lines = TABS + "- Reviews pull requests every Friday\n"
+    merged = "- Prefers tabs over spaces in Go code; reviews pull requests every Friday\n"
+    found = report(changed("user_role.md", lines, merged))
+    assert "unexplained-loss" not in codes(found)
+    assert fates(found) == ["merged-into", "merged-into"]
+
+
+def test_a_merge_that_crosses_owners_blocks():
+    before = {"a.md": b"- Ana owns billing\n- Bob owns search\n"}
+    after = {"a.md": b"- Ana owns search, Bob owns billing\n"}
+    assert "unexplained-loss" in codes(report(after, before))
+
+
+def test_a_merged_file_is_accounted_for_with_its_row_and_frontmatter():
+    after = dict(FILES)
+    body = DEPLOY.split("---\n")[-1].strip()
+    del after["deploy.md"]
+    after["user_role.md"] += b"\n" + body.encode() + b"\n"
+    after["MEMORY.md"] = INDEX.replace("- [Deploy](deploy.md) — how the shop is deployed\n", "").encode()
+    found = report(after)
+    assert "unexplained-loss" not in codes(found), [f.message for f in found.findings]
+
+
+def test_the_hook_of_a_row_without_a_file_must_survive():
+    kept = changed("MEMORY.md", PORT, "- The staging server listens on port 8443\n")
+    assert "unexplained-loss" not in codes(report(kept))
+
+
+def test_a_relative_date_written_out_is_no_loss():
+    before = {"a.md": b"- The old API was switched off yesterday\n"}
+    after = {"a.md": b"- The old API was switched off on 2026-03-02\n"}
+    assert "unexplained-loss" not in codes(report(after, before))
+
+
+def test_a_superseded_line_needs_its_new_value_to_stand():
+    line, new = "- Reviews pull requests every Friday", "- Reviews pull requests every Monday"
+    claim = Fate(line, "superseded-by", "user_role.md", new, "said on 2026-04-01")
+    after = changed("user_role.md", line, new)
+    found = report(after, fates=(claim,))
+    assert "unexplained-loss" not in codes(found)
+    assert fates(found) == ["superseded-by"]
+    gone = report(changed("user_role.md", line + "\n", ""), fates=(claim,))
+    assert "unexplained-loss" in codes(gone)
+
+
+def test_a_claim_about_something_else_is_not_believed():
+    line = "- Reviews pull requests every Friday"
+    claim = Fate(line, "superseded-by", "deploy.md", "The shop runs on PostgreSQL 15.", "newer")
+    assert "unexplained-loss" in codes(report(changed("user_role.md", line + "\n", ""), fates=(claim,)))
+
+
+def test_a_claim_of_being_kept_is_looked_up():
+    line = "- Reviews pull requests every Friday"
+    claim = Fate(line, "kept-in", "user_role.md", TABS.strip(), "")
+    assert "unexplained-loss" in codes(report(changed("user_role.md", line + "\n", ""), fates=(claim,)))
+
+
+def test_a_stated_reason_is_taken_and_shown_and_warned_about_without_evidence():
+    claim = Fate(TABS.strip(), "stated", note="You asked to forget this.")
+    after = changed("user_role.md", TABS, "")
+    found = report(after, fates=(claim,))
+    assert fates(found) == ["stated"]
+    assert one(found, "stated-without-evidence").severity == "warn"
+    quote = Citation("transcript", "forget that I like tabs", role="user")
+    assert "stated-without-evidence" not in codes(report(after, fates=(claim,), citations=(quote,)))
+
+
+def test_what_a_person_removes_is_stated_and_never_blocks():
+    found = report(changed("user_role.md", TABS, ""), by_hand=True)
+    assert fates(found) == ["stated"]
+    assert one(found, "removed-by-hand").severity == "info"
+
+
+def test_a_removal_by_hand_is_no_reason_for_the_engine_later():
+    by_hand = report(changed("user_role.md", TABS, ""), by_hand=True).ledger[0]
+    claim = Fate(TABS.strip(), "stated", note=by_hand.note)
+    assert "unexplained-loss" in codes(report(changed("user_role.md", TABS, ""), fates=(claim,)))
+
+
+def test_blank_lines_and_headings_with_nothing_below_are_no_loss():
+    before = {"a.md": b"# Notes\n\n\n## Later\n\n---\n\n- Uses Vim\n\n## Empty\n"}
+    after = {"a.md": b"# Notes\n\n## Later\n- Uses Vim\n"}
+    assert "unexplained-loss" not in codes(report(after, before))
+
+
+def test_a_checked_box_that_is_unchecked_blocks():
+    before = {"a.md": b"- [x] migrate the billing tables to the new schema\n"}
+    after = {"a.md": b"- [ ] migrate the billing tables to the new schema\n"}
+    assert "unexplained-loss" in codes(report(after, before))
