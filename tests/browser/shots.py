@@ -80,12 +80,19 @@ def shoot(
         for scheme in schemes:
             page.emulate_media(color_scheme=scheme)
             for width in widths:
-                page.set_viewport_size({"width": WIDTHS[width], "height": 900})
                 for name, path in pages:
+                    page.set_viewport_size({"width": WIDTHS[width], "height": 900})
                     page.goto(address + path)
-                    page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+                    _stretch(page, WIDTHS[width])
+                    page.screenshot(path=folder / f"{name}-{width}-{scheme}.png")
         browser.close()
     return complaints
+
+
+def _stretch(page: Page, width: int) -> None:
+    """As tall as the page: a picture of a scrolled page would show a sticky bar in its middle."""
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": width, "height": max(900, min(height, 8000))})
 
 
 @contextmanager

@@ -1,0 +1,65 @@
+"""A real Chromium against a live server. Where there is none, each test says by name that it did not run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser import shots
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+    from pytest_django.fixtures import SettingsWrapper
+    from pytest_django.live_server_helper import LiveServer
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if not Path(shots.CHROMIUM).exists():
+        pytest.skip(f"no Chromium at {shots.CHROMIUM}; set MEMORYWEB_CHROMIUM")
+    # Playwright's loop lives in this thread, where Django would refuse the tests' own queries.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = shots.launch(playwright)
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def address(live_server: LiveServer, settings: SettingsWrapper) -> str:
+    """Where the live server answers; its port is the served one."""
+    settings.PORT = live_server.thread.port
+    return f"http://127.0.0.1:{live_server.thread.port}"
+
+
+@pytest.fixture
+def visitor(chromium: Browser, address: str) -> Iterator[Page]:
+    """A browser window of someone not logged in; anything its console complains about fails the test."""
+    context = chromium.new_context()
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def window(visitor: Page, address: str) -> Page:
+    """The owner's browser window, at the inbox."""
+    shots.log_in(visitor, address)
+    return visitor

@@ -1,0 +1,92 @@
+"""The frame of every page in a real browser: login, fences, keys, both themes, with and without JavaScript."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from dreams.login import make_link
+from dreams.models import Finding
+from tests import world as make
+
+PAGES = ["/", "/health/", "/settings/"]
+
+
+def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(visitor: Page, address: str) -> None:
+    visitor.goto(address + make_link().path)
+    visitor.wait_for_url(f"{address}/")
+    expect(visitor.get_by_role("heading", level=1)).to_have_text("Inbox")
+    visitor.go_back()
+    assert "token" not in visitor.url
+
+
+def test_without_javascript_the_code_can_be_pasted(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/settings/")
+    page.get_by_label("Code").fill(make_link().code)
+    page.get_by_role("button", name="Log in").click()
+    assert page.url == f"{address}/settings/"
+    page.get_by_label("Hours between dreams").fill("12")
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.get_by_role("status")).to_contain_text("1 setting changed.")
+    page.get_by_role("button", name="Reset Hours between dreams").click()
+    expect(page.get_by_role("status")).to_contain_text("reset")
+    context.close()
+
+
+def test_a_link_on_another_site_leads_to_the_page_still_logged_in(window: Page, address: str) -> None:
+    # Another host name is another site to the browser, though the same server answers.
+    window.goto(address.replace("127.0.0.1", "localhost") + "/login/")
+    window.evaluate("target => { location.href = target }", f"{address}/settings/?from=mail#policies")
+    window.wait_for_url(f"{address}/settings/?from=mail**")
+    expect(window.get_by_role("heading", level=1)).to_have_text("Settings")
+    assert window.url.endswith("#policies")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_breaks_a_rule_of_accessibility(
+    window: Page, address: str, world: object, scheme: str
+) -> None:
+    make.make_finding(world.proposal, Finding.Severity.BLOCK)  # type: ignore[attr-defined] # the fixture's world
+    window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
+    for path in PAGES:
+        window.goto(address + path)
+        result = Axe().run(window)
+        assert result.violations_count == 0, result.generate_report()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_page_is_wider_than_the_window(window: Page, address: str, world: object, width: int) -> None:
+    window.set_viewport_size({"width": width, "height": 800})
+    for path in PAGES:
+        window.goto(address + path)
+        assert window.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_keys_walk_are_ignored_in_fields_and_can_be_switched_off(
+    window: Page, address: str, world: object
+) -> None:
+    make.make_proposal(make.make_project("second"))
+    window.goto(f"{address}/")
+    window.keyboard.press("j")
+    window.keyboard.press("j")
+    expect(window.locator("[data-hunk].now")).to_contain_text("second")
+    window.keyboard.press("k")
+    expect(window.locator("[data-hunk].now")).to_contain_text("acme-api")
+    window.keyboard.press("?")
+    expect(window.get_by_role("table")).to_contain_text("previous change")
+    window.get_by_label("Keys are on").uncheck()
+    window.keyboard.press("Escape")
+    window.reload()
+    window.keyboard.press("j")
+    expect(window.locator("[data-hunk].now")).to_have_count(0)
+
+
+def test_the_menu_opens_on_a_narrow_window(window: Page, address: str) -> None:
+    window.set_viewport_size({"width": 390, "height": 800})
+    window.goto(f"{address}/")
+    window.get_by_text("Menu").click()
+    window.get_by_role("navigation", name="Main, small").get_by_role("link", name="Settings").click()
+    expect(window.get_by_role("heading", level=1)).to_have_text("Settings")
