@@ -1,0 +1,51 @@
+"""Engines for tests: real ones in every respect but what they think."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from dreams.engines.base import Edit, Job, Outcome, Reporter
+
+
+@dataclass
+class Scripted:
+    """Runs `act`, which edits through the workspace and returns the edits."""
+
+    act: Callable[[Job, Reporter], list[Edit]]
+    name: str = "scripted"
+
+    def run(self, job: Job, report: Reporter) -> Outcome:
+        report.turn("orient", "Looked around.")
+        edits = self.act(job, report)
+        return Outcome(edits=edits, summary="Did as the script says.")
+
+
+def use(monkeypatch: pytest.MonkeyPatch, act: Callable[[Job, Reporter], list[Edit]]) -> None:
+    monkeypatch.setattr("dreams.engines.get", lambda name: Scripted(act))
+
+
+def rewrite(
+    path: str, old: str, new: str, operation: str = "change"
+) -> Callable[[Job, Reporter], list[Edit]]:
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        before = job.workspace.read(path) or ""
+        after = before.replace(old, new)
+        if before == after:
+            return []
+        job.workspace.write(path, after)
+        return [Edit(path, before, after, operation, "update", "The script said so.")]
+
+    return act
+
+
+def add(path: str, content: str) -> Callable[[Job, Reporter], list[Edit]]:
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        if job.workspace.read(path) is not None:
+            return []
+        job.workspace.write(path, content)
+        return [Edit(path, None, content, f"add {path}", "learn", "The script said so.")]
+
+    return act

@@ -1,0 +1,200 @@
+"""One dream from claim to clock: completed moves it, everything else puts it back."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dreams import dreaming, holds, locks, review
+from dreams.engines.base import EngineError, Job, Reporter
+from dreams.manifest import manifest
+from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
+from tests.pipeline import engines, world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FRESH = engines.rewrite("feedback_testing.md", "make reset", "make fresh")
+
+
+def dream(project: Project, *, forced: bool = True) -> DreamRun:
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=forced).pk)
+    assert run is not None
+    return run
+
+
+def clock(project: Project) -> int | None:
+    return locks.last_consolidated_ns(world.folder(project))
+
+
+def test_a_completed_dream_proposes_changes_nothing_and_moves_the_clock(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(monkeypatch, FRESH)
+    before = manifest(world.folder(project))
+    run = dream(project)
+    assert run.status == "completed"
+    after = manifest(world.folder(project))
+    lock = after.pop(".consolidate-lock")
+    before.pop(""), after.pop("")
+    assert after == before
+    assert lock.mtime_ns > 0 and (world.folder(project) / ".consolidate-lock").read_bytes() == b""
+    assert run.proposal is not None and run.proposal.state == "open"
+    assert not LockHold.objects.exists()
+    assert [turn.phase for turn in Turn.objects.filter(dream=run)] == ["orient"]
+
+
+def test_a_failed_dream_puts_the_clock_back_and_makes_the_project_wait(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    lock = world.folder(project) / ".consolidate-lock"
+    world.put(lock, "")
+    prior = clock(project)
+
+    def fail(job: Job, report: Reporter) -> list:
+        job.workspace.write("MEMORY.md", "half done")
+        raise EngineError("The model's key is wrong. Set another one.")
+
+    engines.use(monkeypatch, fail)
+    run = dream(project)
+    assert (run.status, run.error) == ("failed", "The model's key is wrong. Set another one.")
+    assert clock(project) == prior
+    assert (world.folder(project) / "MEMORY.md").read_text() == world.INDEX
+    project.refresh_from_db()
+    assert project.failures == 1 and project.not_before is not None
+    assert not Proposal.objects.exists()
+
+
+def test_an_unexpected_fault_is_one_line_and_no_traceback(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+
+    def crash(job: Job, report: Reporter) -> list:
+        raise ZeroDivisionError("secret detail")
+
+    engines.use(monkeypatch, crash)
+    run = dream(project)
+    assert run.status == "failed"
+    assert "secret detail" not in run.error and "\n" not in run.error
+    assert clock(project) is None
+
+
+def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+
+    def act(job: Job, report: Reporter) -> list:
+        edits = FRESH(job, report)
+        assert dreaming.cancel(DreamRun.objects.get(), "owner")
+        monkeypatch.setattr(dreaming, "CANCEL_LOOK_SECONDS", 0.0)
+        report.checkpoint()
+        return edits
+
+    engines.use(monkeypatch, act)
+    run = dream(project)
+    assert run.status == "killed"
+    assert clock(project) is None and not Proposal.objects.exists()
+    project.refresh_from_db()
+    assert project.failures == 0, "a cancel is no failure"
+
+
+def test_nothing_leaves_a_terminal_state(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(monkeypatch, FRESH)
+    run = dream(project)
+    assert dreaming.cancel(run, "owner") is False
+    assert dreaming.lost_its_worker(run) == ""
+    assert dreaming.run_dream(run.pk) is None, "handed out twice, it runs once"
+    run.refresh_from_db()
+    assert (run.status, run.attempts) == ("completed", 1)
+
+
+def test_a_second_dream_of_the_same_project_is_refused(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    dreaming.request(project, DreamRun.Trigger.PAGE)
+    with pytest.raises(holds.ProjectBusy):
+        dreaming.request(project, DreamRun.Trigger.PAGE)
+
+
+def test_a_lock_that_another_process_holds_fails_the_dream_and_is_not_touched(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(monkeypatch, FRESH)
+    lock = world.folder(project) / ".consolidate-lock"
+    lock.write_text(str(os.getppid()))
+    run = dream(project)
+    assert run.status == "failed" and str(os.getppid()) in run.error
+    assert lock.read_text() == str(os.getppid())
+
+
+def test_unchanged_inputs_never_reach_the_engine(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(monkeypatch, engines.rewrite("feedback_testing.md", "not there", "x"))
+    dream(project)
+
+    def unexpected(job: Job, report: Reporter) -> list:
+        raise AssertionError("the engine was asked")
+
+    engines.use(monkeypatch, unexpected)
+    run = dream(Project.objects.get(), forced=False)
+    assert run.status == "completed" and run.summary == "Nothing changed since the last dream."
+
+
+def test_a_rejected_hunk_is_left_out_and_listed(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(monkeypatch, FRESH)
+    first = dream(project).proposal
+    assert first is not None
+    review.decide(first, review.select(first), Hunk.Verdict.REJECTED, world.ME, reason="I like reset")
+    review.submit(first, world.ME)
+    assert LeftOut.objects.count() == 1
+    again = dream(project)
+    assert again.proposal is None
+    assert [left["path"] for left in again.left_out] == ["feedback_testing.md"]
+
+
+def test_a_forced_dream_supersedes_the_open_proposal_and_carries_verdicts_over(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    engines.use(monkeypatch, FRESH)
+    first = dream(project).proposal
+    assert first is not None
+    review.decide(first, review.select(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
+    second = dream(project).proposal
+    assert second is not None and second.pk != first.pk
+    first.refresh_from_db()
+    assert first.state == "superseded"
+    hunk = Hunk.objects.get(file__proposal=second)
+    assert (hunk.verdict, hunk.decide_reason) == ("approved", "good")
+
+
+def test_a_policy_lets_additions_in_and_leaves_changes_to_a_person(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    Policy.objects.create(operation="add", action="auto")
+    fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
+
+    def act(job: Job, report: Reporter) -> list:
+        return [*FRESH(job, report), *engines.add("project_export.md", fact)(job, report)]
+
+    engines.use(monkeypatch, act)
+    run = dream(project)
+    assert (world.folder(project) / "project_export.md").read_text() == fact
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
+    assert {p.by_policy: p.state for p in run.proposals.all()} == {True: "applied", False: "open"}
+    assert run.proposal is not None and [f.path for f in run.proposal.files.all()] == ["feedback_testing.md"]
+
+
+def test_a_removal_is_never_automatic_unless_a_policy_names_removals(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    for operation in ("add", "change"):
+        Policy.objects.create(operation=operation, action="auto")
+
+    def act(job: Job, report: Reporter) -> list:
+        before = job.workspace.read("project_deploy.md")
+        job.workspace.delete("project_deploy.md")
+        return [engines.Edit("project_deploy.md", before, None, "gone", "prune", "Expired.")]
+
+    engines.use(monkeypatch, act)
+    dream(project)
+    assert (world.folder(project) / "project_deploy.md").exists()
