@@ -418,7 +418,7 @@ class Migration(migrations.Migration):
                 ('cwd', models.TextField(blank=True)),
                 ('version', models.CharField(blank=True, help_text="The agent's version.", max_length=50)),
                 ('root_key', models.BigIntegerField(blank=True, help_text="Hash of the first record's uuid: forks share it.", null=True)),
-                ('size', models.BigIntegerField(default=0, help_text='Bytes of the main transcript.')),
+                ('size', models.BigIntegerField(default=0, help_text='Bytes of the main transcript, to the end of its last whole line.')),
                 ('lines', models.IntegerField(default=0)),
                 ('user_turns', models.IntegerField(default=0)),
                 ('assistant_turns', models.IntegerField(default=0)),
@@ -438,6 +438,7 @@ class Migration(migrations.Migration):
             name='RequestUsage',
             fields=[
                 ('key', models.BigIntegerField(help_text='Hash of message id and request id.', primary_key=True, serialize=False)),
+                ('message_key', models.BigIntegerField(db_index=True, default=0, help_text="Hash of the message id alone: a sub-agent's replay under a new request id has the same.")),
                 ('model', models.CharField(max_length=100)),
                 ('at', models.DateTimeField(blank=True, db_index=True, null=True)),
                 ('sidechain', models.BooleanField(default=False)),

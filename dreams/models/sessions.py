@@ -26,7 +26,9 @@ class Session(models.Model):
     root_key = models.BigIntegerField(
         null=True, blank=True, help_text="Hash of the first record's uuid: forks share it."
     )
-    size = models.BigIntegerField(default=0, help_text="Bytes of the main transcript.")
+    size = models.BigIntegerField(
+        default=0, help_text="Bytes of the main transcript, to the end of its last whole line."
+    )
     lines = models.IntegerField(default=0)
     user_turns = models.IntegerField(default=0)
     assistant_turns = models.IntegerField(default=0)
@@ -91,6 +93,11 @@ class RequestUsage(models.Model):
 
     key = models.BigIntegerField(primary_key=True, help_text="Hash of message id and request id.")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="requests")
+    message_key = models.BigIntegerField(
+        default=0,
+        db_index=True,
+        help_text="Hash of the message id alone: a sub-agent's replay under a new request id has the same.",
+    )
     model = models.CharField(max_length=100)
     at = models.DateTimeField(null=True, blank=True, db_index=True)
     sidechain = models.BooleanField(default=False)

@@ -1,0 +1,11 @@
+"""Disk → rows, idempotent: projects, transcript folders, sessions, tokens, what was typed, memories.
+
+`discover` looks at whole config folders, `refresh` at one project, `live_session_ids` at the agent's registry of
+running sessions. What did not change is not read again: a listing and its numbers decide.
+"""
+
+from dreams.discovery.live import live_session_ids
+from dreams.discovery.report import Progress, Report, Skip
+from dreams.discovery.run import configured_roots, discover, refresh
+
+__all__ = ["Progress", "Report", "Skip", "configured_roots", "discover", "live_session_ids", "refresh"]

@@ -1,0 +1,133 @@
+"""Transcripts that changed → rows, file by file through one buffer, committed by the thousand.
+
+Memory is bounded by one buffer and one chunk of rows: a transcript of any size is written in several chunks, each with
+the place where the next reading goes on, so a reading that is cut off loses nothing and repeats nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import Iterator
+
+from django.db import DatabaseError
+
+from dreams.discovery.chunk import Chunk, Reading
+from dreams.discovery.listing import Job, Plan
+from dreams.discovery.report import IsCancelled, OnProgress, Progress, Tally
+from dreams.discovery.resume import Kept, kept, resume, start_over
+from dreams.discovery.rows import drop_replays
+from dreams.sources.claude_code.listing import printable, why
+from dreams.transcripts import Cancelled, Reader, Scan, scan
+from dreams.transcripts.reader import opened
+
+log = logging.getLogger(__name__)
+
+JOBS_AT_ONCE = 500
+
+
+class Importer:
+    """Reads the jobs of one plan. One instance for one run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        host: str,
+        tally: Tally,
+        *,
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+    ) -> None:
+        self._plan, self._host, self._tally = plan, host, tally
+        self._progress, self._cancelled = progress, cancelled
+        self._queue = deque(plan.jobs)
+        self._reader = Reader()
+        self._chunk = Chunk(host)
+        self._files, self._files_total = 0, len(plan.jobs)
+        self._bytes, self._bytes_total = 0, sum(_expected(job) for job in plan.jobs)
+
+    def run(self) -> None:
+        """Read everything; after a cancelled run what was read is kept. One bad file never stops the others."""
+        try:
+            for job, state in self._jobs():
+                self._try(job, state)
+                self._files += 1
+                self._tell()
+        except Cancelled:
+            self._tally.cancelled = True
+        self._chunk.write()
+        if self._chunk.replays_possible:
+            drop_replays()
+
+    def _jobs(self) -> Iterator[tuple[Job, Kept | None]]:
+        while self._queue:
+            some = [self._queue.popleft() for _ in range(min(JOBS_AT_ONCE, len(self._queue)))]
+            states = kept([job.known.pk for job in some if job.known and not job.fresh])
+            for job in some:
+                yield job, states.get(job.known.pk) if job.known else None
+
+    def _try(self, job: Job, state: Kept | None) -> None:
+        try:
+            self._read(job, state)
+        except OSError as error:
+            self._tally.skip(printable(job.found.path), why(error))
+        except DatabaseError:
+            raise
+        except (ValueError, ArithmeticError, LookupError, TypeError, RecursionError) as error:
+            log.exception("reading %s", job.found.path)
+            self._tally.skip(
+                printable(job.found.path), f"could not be read ({type(error).__name__}); see the log"
+            )
+
+    def _read(self, job: Job, state: Kept | None) -> None:
+        with opened(job.found.path) as fd:
+            # Before the reading: what is appended meanwhile must not look as if it had been read.
+            before = os.fstat(fd)
+            start = resume(state, fd)
+            if start is None:
+                self._start_over(job)
+            if self._chunk.full:
+                self._chunk.write()
+            reading = Reading(
+                job, fd, before, start or Scan(), list(state.problems) if state and start else []
+            )
+            self._scan(reading)
+
+    def _scan(self, reading: Reading) -> None:
+        try:
+            for batch in scan(reading.fd, reading.state, reader=self._reader, progress=self._heard):
+                self._tally.bytes_read += batch.bytes_read
+                self._chunk.add(reading, batch)
+                if self._chunk.full:
+                    self._chunk.keep(reading, whole=False)
+                    self._chunk.write()
+        except Exception:
+            self._chunk.keep(reading, whole=False)
+            raise
+        self._chunk.keep(reading, whole=True)
+
+    def _start_over(self, job: Job) -> None:
+        """The file is another one now: its session's rows go, and all that may have shared them is read again."""
+        self._chunk.write()
+        if job.known is None:
+            return
+        paths = start_over(job.known.session, main=job.known.kind == "main")
+        again = [self._plan.again(path) for path in paths if path != job.found.path]
+        self._queue.extend(other for other in again if other is not None)
+
+    def _heard(self, read: int) -> bool:
+        self._bytes += read
+        self._tell()
+        return not (self._cancelled and self._cancelled())
+
+    def _tell(self) -> None:
+        if self._progress:
+            self._progress(Progress(self._files, self._files_total, self._bytes, self._bytes_total))
+        if self._cancelled and self._cancelled():
+            raise Cancelled
+
+
+def _expected(job: Job) -> int:
+    grown = job.found.size - job.known.size if job.known else job.found.size
+    return grown if grown > 0 else job.found.size

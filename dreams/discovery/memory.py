@@ -1,0 +1,100 @@
+"""Memory directories → rows and history, only where something changed; and what a project's own state tells."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from dreams import gates, locks, memories
+from dreams.discovery.places import Place
+from dreams.discovery.report import Tally
+from dreams.gates.moments import from_ns
+from dreams.models import Memory, Project
+from dreams.sources.base import AgentSettings, FoundMemory
+
+log = logging.getLogger(__name__)
+
+Numbers = dict[str, tuple[int, int, int]]
+_STATE = ["agent_settings", "mode", "last_consolidated_at"]
+
+
+def refresh_all(places: list[Place], host: str, tally: Tally) -> None:
+    """One query for all projects; only a directory whose numbers differ is read."""
+    known: dict[int, Numbers] = {}
+    rows = Memory.objects.filter(project__host=host, gone_at__isnull=True)
+    if len(places) == 1:
+        rows = rows.filter(project=places[0].project)
+    for project, path, *numbers in rows.values_list("project_id", "path", "size", "mtime_ns", "inode"):
+        known.setdefault(project, {})[path] = (numbers[0], numbers[1], numbers[2])
+    changed = [place.project for place in places if _refresh(place, known.get(place.project.pk, {}), tally)]
+    Project.objects.bulk_update(changed, _STATE, batch_size=200)
+
+
+def _refresh(place: Place, known: Numbers, tally: Tally) -> bool:
+    """True when the project's own row changed. One bad project never stops the others."""
+    try:
+        found = []
+        for entry in place.source.memories(place.project.memory_dir):
+            if isinstance(entry, FoundMemory):
+                found.append(entry)
+            else:
+                tally.pass_over(entry)
+        tally.memories += sum(map(_is_topic, found))
+        now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if memories.is_memory(e.path)}
+        if now != known:
+            memories.refresh(place.project)
+        return _describe(place, found)
+    except Exception as error:
+        log.exception("memories of %s", place.project.memory_dir)
+        tally.skip(place.project.memory_dir, f"its memories could not be read: {_one_line(error)}")
+        return False
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _is_topic(entry: FoundMemory) -> bool:
+    """An index is not a memory, nor is a log."""
+    return entry.kind in ("topic", "team") and PurePosixPath(entry.path).name != "MEMORY.md"
+
+
+def _describe(place: Place, found: Iterable[FoundMemory]) -> bool:
+    project = place.project
+    settings = place.source.settings(place.home)
+    kinds = [entry.kind for entry in found]
+    mode = gates.detect_mode(
+        "1" if settings.remote.value else None, logs_written="log" in kinds, topic_files=kinds.count("topic")
+    )
+    wanted = (as_json(settings), "" if mode is gates.Mode.NORMAL else mode.value, _consolidated(project))
+    if (project.agent_settings, project.mode, project.last_consolidated_at) == wanted:
+        return False
+    project.agent_settings, project.mode, project.last_consolidated_at = wanted
+    return True
+
+
+def as_json(settings: AgentSettings) -> dict[str, bool | int | str | None]:
+    """The agent's switches as `Project.agent_settings` keeps them: a value, and beside it where it comes from."""
+    return {
+        "auto_memory": settings.auto_memory.value,
+        "auto_memory_source": _source(settings.auto_memory.source),
+        "auto_dream": settings.auto_dream.value,
+        "auto_dream_source": _source(settings.auto_dream.source),
+        "cleanup_days": settings.cleanup_days.value,
+        "cleanup_days_source": _source(settings.cleanup_days.source),
+    }
+
+
+def _source(source: str) -> str:
+    return "the default" if source == "default" else source
+
+
+def _consolidated(project: Project) -> dt.datetime | None:
+    """The lock file's mtime. Where there is no directory yet, what a dream of ours left stays the answer."""
+    folder = Path(project.memory_dir)
+    found = locks.last_consolidated_ns(folder)
+    if found is None:
+        return None if folder.exists() else project.last_consolidated_at
+    return from_ns(found)

@@ -1,0 +1,159 @@
+"""Projects and their transcript folders: what an agent's config folder holds → rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from django.utils import timezone
+
+from dreams.discovery.names import names_of
+from dreams.discovery.report import Tally
+from dreams.models import Project, Session, TranscriptFolder
+from dreams.sources.base import AgentSource, FoundProject
+from dreams.text import storable
+
+_FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at"]
+_BATCH = 200
+
+
+@dataclass(slots=True)
+class Place:
+    """A project's row with what was found of it. `folders` are the ids of its transcript folders by path.
+
+    Sessions of a folder belong to one project: agent memory of a repository knows the folders, but owns none.
+    """
+
+    project: Project
+    found: FoundProject
+    source: AgentSource
+    folders: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def owns_sessions(self) -> bool:
+        return self.found.kind == "auto"
+
+    @property
+    def home(self) -> str | None:
+        return self.found.repo or (self.found.cwd if self.found.cwd_exists else None)
+
+
+def find(sources: Iterable[AgentSource], tally: Tally) -> dict[str, tuple[AgentSource, FoundProject]]:
+    """What the config folders hold, by memory directory; two that name one directory share it."""
+    found: dict[str, tuple[AgentSource, FoundProject]] = {}
+    for source in sources:
+        for entry in source.projects():
+            if not isinstance(entry, FoundProject):
+                tally.pass_over(entry)
+            elif entry.memory_dir in found:
+                first, other = found[entry.memory_dir]
+                folders = dict.fromkeys([*other.transcript_folders, *entry.transcript_folders])
+                found[entry.memory_dir] = first, replace(other, transcript_folders=tuple(folders))
+            else:
+                found[entry.memory_dir] = source, entry
+    return found
+
+
+def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[Place]:
+    """Rows for everything found; new ones are made, changed ones saved, the rest is not touched."""
+    known = {project.memory_dir: project for project in Project.objects.filter(host=host)}
+    names = names_of([entry for _, entry in found.values()])
+    new, changed, places = [], [], []
+    for memory_dir, (source, entry) in found.items():
+        project = known.get(memory_dir)
+        if project is None:
+            project = Project(host=host, memory_dir=memory_dir, history_key=history_key(host, memory_dir))
+            new.append(project)
+        elif not _differs(project, source, entry, names[memory_dir]):
+            places.append(Place(project, entry, source))
+            continue
+        else:
+            changed.append(project)
+        _describe(project, source, entry, names[memory_dir])
+        places.append(Place(project, entry, source))
+    Project.objects.bulk_create(new, batch_size=_BATCH)
+    Project.objects.bulk_update(changed, _FIELDS, batch_size=_BATCH)
+    _keep_folders(places, host)
+    return places
+
+
+def history_key(host: str, memory_dir: str) -> str:
+    """The name of a project's history: the same again when the database was lost."""
+    return sha256(f"{host}\0{memory_dir}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _wanted(source: AgentSource, entry: FoundProject, name: str) -> dict[str, object]:
+    return {
+        "slug": entry.slug[:300],
+        "name": storable(name, 200),
+        "kind": entry.kind,
+        "scope": entry.scope if entry.kind == "agent" else "",
+        "agent_name": entry.agent[:200],
+        "root": source.root.real_path,
+        "repo_dir": entry.repo or entry.cwd or "",
+        "gone_at": None,
+    }
+
+
+def _differs(project: Project, source: AgentSource, entry: FoundProject, name: str) -> bool:
+    return any(getattr(project, key) != value for key, value in _wanted(source, entry, name).items())
+
+
+def _describe(project: Project, source: AgentSource, entry: FoundProject, name: str) -> None:
+    for key, value in _wanted(source, entry, name).items():
+        setattr(project, key, value)
+
+
+def _keep_folders(places: list[Place], host: str) -> None:
+    rows = list(TranscriptFolder.objects.filter(project__host=host).select_related("project"))
+    owned = {row.path: row for row in rows if row.project.kind == Project.Kind.AUTO}
+    lent = {(row.project_id, row.path): row for row in rows if row.project.kind != Project.Kind.AUTO}
+    new: list[tuple[Place, TranscriptFolder]] = []
+    for place in places:
+        for path in place.found.transcript_folders:
+            row = owned.get(path) if place.owns_sessions else lent.get((place.project.pk, path))
+            if row is None:
+                slug = storable(os.path.basename(path), 300)  # noqa: PTH119 - text in, text out
+                new.append((place, TranscriptFolder(project=place.project, path=path, slug=slug)))
+                continue
+            place.folders[path] = row.pk
+            if row.project_id != place.project.pk or row.gone_at is not None:
+                _move(row, place.project)
+    TranscriptFolder.objects.bulk_create([row for _, row in new], batch_size=_BATCH)
+    for place, row in new:
+        place.folders[row.path] = row.pk
+
+
+def _move(row: TranscriptFolder, project: Project) -> None:
+    """A folder found again, or one whose cwd came, went or names another memory directory now."""
+    TranscriptFolder.objects.filter(pk=row.pk).update(project=project, gone_at=None)
+    if row.project_id != project.pk:
+        Session.objects.filter(folder=row).update(project=project)
+
+
+def mark_gone(places: list[Place], host: str, roots: set[str], tally: Tally) -> set[int]:
+    """Mark projects and folders of these config folders that are no longer there; returns the folders gone by now."""
+    now = timezone.now()
+    here = {place.project.pk for place in places}
+    kept = {pk for place in places for pk in place.folders.values()}
+    rows = TranscriptFolder.objects.filter(project__host=host, project__root__in=roots)
+    away = {pk for pk, path in rows.values_list("pk", "path") if pk not in kept and not tally.unsure(path)}
+    projects = Project.objects.filter(host=host, root__in=roots, gone_at__isnull=True)
+    lost = [
+        pk
+        for pk, path in projects.values_list("pk", "memory_dir")
+        if pk not in here and not os.path.isdir(path) and not tally.unsure(path)  # noqa: PTH112 - as above
+    ]
+    for some in _some(away):
+        TranscriptFolder.objects.filter(pk__in=some, gone_at__isnull=True).update(gone_at=now)
+    for some in _some(lost):
+        Project.objects.filter(pk__in=some).update(gone_at=now)
+    return away
+
+
+def _some(ids: Iterable[int], size: int = 500) -> Iterator[list[int]]:
+    wanted = sorted(ids)
+    for at in range(0, len(wanted), size):
+        yield wanted[at : at + size]

@@ -1,0 +1,99 @@
+"""Where the reading of a file goes on, and what goes when the file is another one now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+from django.db import transaction
+
+from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.transcripts import Change, Cursor, FileMark, Scan, Summary, change, mark
+
+Problems = list[dict[str, int | str]]
+
+
+class _State(msgspec.Struct, omit_defaults=True):
+    """What `TranscriptFile.state` holds."""
+
+    summary: Summary
+    skipping: bool = False
+
+
+_decode = msgspec.json.Decoder(_State).decode
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of one file between two readings."""
+
+    mark: FileMark
+    line_no: int
+    state: bytes
+    problems: Problems
+
+
+def kept(files: Iterable[int]) -> dict[int, Kept]:
+    """By the id of the file's row."""
+    rows = TranscriptFile.objects.filter(pk__in=list(files))
+    return {row.pk: _kept(row) for row in rows}
+
+
+def _kept(row: TranscriptFile) -> Kept:
+    identity = bytes(row.identity).hex()
+    head, tail = identity[:16], identity[16:]
+    known = FileMark(row.device, row.inode % 2**64, row.size, row.mtime_ns, row.offset, head, tail)
+    return Kept(known, row.line_no, bytes(row.state), row.problems)
+
+
+def resume(known: Kept | None, fd: int) -> Scan | None:
+    """Where to go on with a file; a new Scan for one never read, None when it must be read anew. Raises OSError."""
+    if known is None or not known.state:
+        return Scan()
+    if change(known.mark, fd) is Change.REPLACED:
+        return None
+    try:
+        state = _decode(known.state)
+    except msgspec.DecodeError:
+        return None  # written by another version
+    return Scan(Cursor(known.mark.offset, known.line_no, state.skipping), state.summary)
+
+
+def identity_of(fd: int, offset: int) -> bytes:
+    """What tells, at the next reading, that the file still begins with what was read. Raises OSError."""
+    seen = mark(fd, offset)
+    return bytes.fromhex(seen.head + seen.tail)
+
+
+def state_of(scan: Scan) -> bytes:
+    return _encode(_State(scan.summary, scan.cursor.skipping))
+
+
+def start_over(session: int, *, main: bool) -> list[str]:
+    """Remove the rows of a session whose transcript is another one now; returns the paths to be read again.
+
+    Tokens and prompts that forks share stand under one of them: they are read again too, without being removed.
+    All is marked as unread in the same transaction, so a crash before the reading repeats it.
+    """
+    with transaction.atomic():
+        root_key, host = Session.objects.values_list("root_key", "project__host").get(pk=session)
+        for model in (RequestUsage, Prompt, MemoryWrite):
+            model.objects.filter(session=session).delete()
+        if main:
+            Session.objects.filter(pk=session).update(used_bytes=0, given_back_at=None)
+        files = TranscriptFile.objects.filter(session=session)
+        if root_key is not None:
+            files |= TranscriptFile.objects.filter(session__root_key=root_key, session__project__host=host)
+        paths = list(files.values_list("path", flat=True))
+        TranscriptFile.objects.filter(pk__in=list(files.values_list("pk", flat=True))).update(
+            size=-1, mtime_ns=0, offset=0, line_no=0, state=b"", identity=b""
+        )
+    return paths
+
+
+def stat_mark(before: os.stat_result, offset: int, *, whole: bool) -> tuple[int, int]:
+    """(size, mtime) to remember: of a file that was not read to its end, numbers that no listing will show."""
+    return (before.st_size, before.st_mtime_ns) if whole else (offset, 0)

@@ -1,0 +1,112 @@
+"""The story of one discovery."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import filelock
+from django.conf import settings
+from django.db.models import Max
+
+from dreams import conf
+from dreams.discovery import listing, memory, places
+from dreams.discovery.importing import Importer
+from dreams.discovery.listing import Plan
+from dreams.discovery.places import Place
+from dreams.discovery.report import IsCancelled, OnProgress, Report, Tally
+from dreams.hosts import host as current_host
+from dreams.models import Project, Session, TranscriptFolder
+from dreams.sources.base import FoundProject
+from dreams.sources.claude_code import ClaudeCode
+
+
+def configured_roots() -> tuple[Path, ...]:
+    """The config folders to look at: those set in the pages, else the environment's."""
+    chosen = str(conf.sourced()["roots"].value)
+    found = tuple(Path(line.strip()).expanduser() for line in chosen.splitlines() if line.strip())
+    return found or tuple(settings.ROOTS)
+
+
+def discover(
+    roots: Iterable[Path | str] | None = None,
+    *,
+    progress: OnProgress | None = None,
+    cancelled: IsCancelled | None = None,
+) -> Report:
+    """Bring the rows up to what these config folders hold (None: the configured ones).
+
+    Idempotent; a second one at the same time waits for the first. What `cancelled` stops is kept and gone on with
+    next time. Raises only database errors: what cannot be read on disk is in `Report.skipped`.
+    """
+    started = time.monotonic()
+    tally, host = Tally(), current_host()
+    with filelock.FileLock(Path(settings.DATA_DIR) / "discovery.lock"):
+        sources = _sources(roots, tally)
+        kept = places.keep(places.find(sources, tally), host)
+        tally.projects = len(kept)
+        away = places.mark_gone(kept, host, {source.root.real_path for source in sources}, tally)
+        plan = listing.compare(kept, listing.known_files(host=host), away, tally)
+        _import(plan, host, tally, progress, cancelled)
+        memory.refresh_all(kept, host, tally)
+    return tally.report(round((time.monotonic() - started) * 1000))
+
+
+def refresh(project: Project) -> None:
+    """The same for one project: its known folders and its memory directory, without looking for new folders."""
+    tally = Tally()
+    place = _place_of(project)
+    plan = listing.compare([place], listing.known_files(project=project.pk), set(), tally)
+    _import(plan, project.host, tally, None, None)
+    memory.refresh_all([place], project.host, tally)
+
+
+def _import(
+    plan: Plan, host: str, tally: Tally, progress: OnProgress | None, cancelled: IsCancelled | None
+) -> None:
+    listing.mark(plan)
+    if not plan.jobs:
+        return
+    Importer(plan, host, tally, progress=progress, cancelled=cancelled).run()
+    _note_sessions({job.project for job in plan.jobs}, {job.folder for job in plan.jobs})
+
+
+def _note_sessions(projects: set[int], folders: set[int]) -> None:
+    """What a project's and a folder's rows say about their sessions, where sessions changed."""
+    last = (
+        Session.objects.filter(project__in=projects, own=False)
+        .values_list("project")
+        .annotate(Max("touched_at"))
+    )
+    for project, touched in last.order_by():
+        Project.objects.filter(pk=project).update(last_session_at=touched)
+    unknown = TranscriptFolder.objects.filter(pk__in=folders, cwd="").values_list("pk", flat=True)
+    newest = Session.objects.filter(folder__in=list(unknown)).exclude(cwd="").order_by("touched_at")
+    for folder, cwd in dict(newest.values_list("folder", "cwd")).items():
+        TranscriptFolder.objects.filter(pk=folder).update(cwd=cwd)
+
+
+def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[ClaudeCode]:
+    trusted = set(Project.objects.filter(trusted=True).values_list("repo_dir", flat=True))
+    cwds = dict(TranscriptFolder.objects.exclude(cwd="").values_list("path", "cwd"))
+    found: dict[str, ClaudeCode] = {}
+    for root in configured_roots() if roots is None else roots:
+        source = ClaudeCode(root, trusted=trusted.__contains__, cwds=cwds.get)
+        if not Path(source.root.real_path).is_dir():
+            tally.skip(source.root.path, "no such folder")
+        found.setdefault(source.root.real_path, source)
+    return list(found.values())
+
+
+def _place_of(project: Project) -> Place:
+    """A place made of rows alone."""
+    folders = dict(project.folders.filter(gone_at__isnull=True).values_list("path", "pk"))
+    found = FoundProject(
+        memory_dir=project.memory_dir,
+        slug=project.slug,
+        transcript_folders=tuple(folders),
+        repo=project.repo_dir or None,
+        kind="agent" if project.kind == Project.Kind.AGENT else "auto",
+    )
+    return Place(project, found, ClaudeCode(project.root), folders)

@@ -1,0 +1,77 @@
+"""`discover [--root DIR]…`: what agents left on disk → database."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import discovery
+from dreams.management import base
+from dreams.text import plural
+
+SKIPS_SHOWN = 20
+
+
+class Command(base.Command):
+    help = "Find projects, sessions and memories on disk and bring the database up to them."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--root",
+            action="append",
+            metavar="DIR",
+            help="an agent's config folder (default: the configured ones); may be given several times",
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        roots = [_folder(root) for root in options["root"]] if options["root"] else None
+        quiet = options["json"] or not sys.stderr.isatty()
+        report = dataclasses.asdict(discovery.discover(roots, progress=None if quiet else _Bar().show))
+        del report["cancelled"]
+        return report
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        found = (
+            plural(result["projects"], "project"),
+            plural(result["sessions"], "session"),
+            plural(result["memories"], "memory", "memories"),
+        )
+        read, seconds = result["bytes_read"] / 1e6, result["ms"] / 1000
+        yield f"{', '.join(found)}; {read:,.1f} MB of transcripts read, {seconds:.1f} s."
+        skipped = result["skipped"]
+        if skipped:
+            yield ""
+            yield from base.table(
+                ("Passed over", "Why"), [(s["path"], s["reason"]) for s in skipped[:SKIPS_SHOWN]]
+            )
+        if len(skipped) > SKIPS_SHOWN:
+            yield f"and {len(skipped) - SKIPS_SHOWN:,} more; --json lists all."
+
+
+def _folder(given: str) -> Path:
+    folder = Path(given).expanduser().absolute()
+    if not folder.is_dir():
+        raise base.Refused(f"There is no folder {folder}. Give an agent's config folder, such as ~/.claude.")
+    return folder
+
+
+class _Bar:
+    """One line on a terminal that shows how far the reading is, at most five times a second."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def show(self, now: discovery.Progress) -> None:
+        done = now.files >= now.files_total
+        if not done and time.monotonic() - self._last < 0.2:
+            return
+        self._last = time.monotonic()
+        size = f"{now.bytes / 1e6:,.0f} of {now.bytes_total / 1e6:,.0f} MB"
+        sys.stderr.write(f"\r{now.files:,} of {now.files_total:,} files, {size:<30}" + ("\n" if done else ""))
+        sys.stderr.flush()

@@ -1,0 +1,72 @@
+"""`projects`: the projects that are known."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from dreams.hosts import host
+from dreams.language import ages
+from dreams.management import base
+from dreams.models import Memory, Project, Session
+
+_MEMORIES = (Memory.Kind.TOPIC, Memory.Kind.TEAM)
+
+
+class Command(base.Command):
+    help = "List the projects that are known: slug, memory directory, sessions, memories, last dream."
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"projects": [_row(project) for project in present()]}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        rows = result["projects"]
+        if not rows:
+            return ["No projects are known yet. `discover` looks for them."]
+        now = timezone.now()
+        head = ("Id", "Slug", "Sessions", "Memories", "Last dream", "Memory directory")
+        keys = ("id", "slug", "sessions", "memories")
+        return base.table(
+            head,
+            [
+                (*(row[key] for key in keys), _age(row["last_consolidated_at"], now), row["memory_dir"])
+                for row in rows
+            ],
+        )
+
+
+def present() -> QuerySet[Project]:
+    """This machine's projects that are not gone, with `session_count` and `memory_count`. One query."""
+    memories = Memory.objects.filter(kind__in=_MEMORIES).exclude(path__endswith="/MEMORY.md")
+    return (
+        Project.objects.filter(host=host(), gone_at__isnull=True)
+        .annotate(session_count=_count(Session.objects.all()), memory_count=_count(memories))
+        .order_by("name", "slug", "pk")
+    )
+
+
+def _count(rows: QuerySet[Any]) -> Coalesce:
+    mine = rows.filter(project=OuterRef("pk"), gone_at__isnull=True).order_by()
+    counted = mine.values("project").annotate(total=Count("pk")).values("total")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def _row(project: Any) -> dict[str, object]:
+    return {
+        "id": project.pk,
+        "slug": project.slug,
+        "name": project.name,
+        "memory_dir": project.memory_dir,
+        "sessions": project.session_count,
+        "memories": project.memory_count,
+        "last_consolidated_at": project.last_consolidated_at,
+    }
+
+
+def _age(moment: dt.datetime | None, now: dt.datetime) -> str:
+    return ages.ago(moment, now) if moment else "never"
