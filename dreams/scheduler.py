@@ -52,7 +52,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     free = everywhere.overrides.config(None).max_dreams_at_once - _busy_dreams()
     for project in _projects():
         try:
-            opened = judge(project, everywhere, report)
+            opened = judge(project, everywhere, report, scan=free > 0)
         except Exception:
             log.exception("gates of %s", project)
             continue
@@ -62,8 +62,10 @@ def tick(now: dt.datetime | None = None) -> TickReport:
 
 
 def _projects() -> Sequence[Project]:
-    """Those of this host; the most recently used come first, so that a first start begins with what matters."""
-    found = Project.objects.filter(host=host(), gone_at__isnull=True)
+    """Those of this host that do not dream now; the most recently used come first, so that a first start begins
+    with what matters."""
+    busy = DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING])
+    found = Project.objects.filter(host=host(), gone_at__isnull=True).exclude(pk__in=busy.values("project"))
     return list(found.order_by("-last_session_at", "pk"))
 
 
@@ -85,9 +87,13 @@ def _discover_now_and_then(now: dt.datetime) -> None:
 # --- Judging ------------------------------------------------------------------------------------------------------
 
 
-def judge(project: Project, everywhere: Everywhere, report: TickReport) -> bool:
-    """Judge the gates of one project up to the first closed one, and keep an answer that is new."""
-    facts = facts_of(project, everywhere, report.at, scan=lambda found: _scan(found, report.at))
+def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan: bool = True) -> bool:
+    """Judge the gates of one project up to the first closed one, and keep an answer that is new.
+
+    Without `scan` (no dream could start now) rows are enough, and the throttle is left for when it matters.
+    """
+    look = (lambda found: _scan(found, report.at)) if scan else None
+    facts = facts_of(project, everywhere, report.at, scan=look)
     results = gates.evaluate(facts, gate_config(everywhere.config(project)), report.at)
     report.evaluated += 1
     if remember(project, results, report.at):

@@ -84,3 +84,25 @@ def three_changes(project: Project) -> Proposal:
         edit("project_export.md", None, fact, "export", "learn"),
         edit("MEMORY.md", INDEX, INDEX + "- [Export](project_export.md) — when it runs\n", "export", "index"),
     )
+
+
+def write_sessions(root: Path, count: int, *, slug: str = "-home-dev-app", days_ago: float = 1.0) -> None:
+    """`count` transcripts of a project, each with something typed, last touched `days_ago`."""
+    import json
+    import time
+
+    at = time.time() - days_ago * 86_400
+    for number in range(count):
+        session = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{slug}{number}"))
+        record = {
+            "type": "user",
+            "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{slug}{number} line")),
+            "sessionId": session,
+            "timestamp": "2026-03-01T10:00:00Z",
+            "cwd": "/home/dev/" + slug.rpartition("-")[2],
+            "message": {"role": "user", "content": f"Remember that queue {number} is drained by hand."},
+        }
+        path = root / "projects" / slug / f"{session}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record) + "\n")
+        os.utime(path, (at, at))

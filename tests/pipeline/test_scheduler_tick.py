@@ -1,0 +1,196 @@
+"""One tick: judge, keep what changed, start what is open, repair what a crash left."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from dreams import conf, discovery, dreaming, process, scheduler
+from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project
+from tests.pipeline import engines, world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def own_cache_and_root(tmp_path: Path, settings) -> None:
+    cache.clear()
+    settings.ROOTS = (tmp_path,)
+
+
+def found_project(tmp_path: Path, sessions: int) -> Project:
+    world.write_sessions(tmp_path, sessions)
+    folder = tmp_path / "projects/-home-dev-app/memory"
+    world.put(folder / "MEMORY.md", world.INDEX)
+    discovery.discover()
+    return Project.objects.get()
+
+
+def test_five_sessions_and_no_lock_start_one_dream(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 5)
+    report = scheduler.tick()
+    assert len(report.started) == 1
+    dream = DreamRun.objects.get()
+    assert (dream.project, dream.status, dream.trigger) == (project, "pending", "schedule")
+    assert OrmQ.objects.count() == 1
+    assert GateEvaluation.objects.get().open
+
+
+def test_four_sessions_start_nothing_and_the_reason_is_kept_once(tmp_path: Path) -> None:
+    found_project(tmp_path, 4)
+    first = scheduler.tick()
+    second = scheduler.tick(first.at + dt.timedelta(minutes=11))
+    assert not first.started and not second.started
+    kept = GateEvaluation.objects.get()
+    assert not kept.open
+    assert "4 of 5" in kept.results[-1]["reason"]
+
+
+def test_nothing_after_the_first_closed_gate_is_asked(tmp_path: Path, monkeypatch) -> None:
+    project = found_project(tmp_path, 5)
+    Override.objects.create(project=project, key="dreaming", value=False)
+    monkeypatch.setattr(discovery, "refresh", lambda project: pytest.fail("the disk was scanned"))
+    scheduler.tick()
+    assert GateEvaluation.objects.get().results[-1]["name"] == "project"
+
+
+def test_a_first_start_on_a_large_root_makes_no_storm(tmp_path: Path) -> None:
+    for number, days in ((1, 30), (2, 2), (3, 9)):
+        world.write_sessions(tmp_path, 5, slug=f"-home-dev-p{number}", days_ago=days)
+        world.put(tmp_path / f"projects/-home-dev-p{number}/memory/MEMORY.md", world.INDEX)
+    discovery.discover()
+    scheduler.tick()
+    assert DreamRun.objects.get().project.slug == "-home-dev-p2", "the most recently used first"
+    scheduler.tick()
+    assert DreamRun.objects.count() == 1, "one at a time"
+    Override.objects.create(key="max_dreams_at_once", value=3)
+    scheduler.tick()
+    assert DreamRun.objects.count() == 3
+
+
+def test_a_pause_everywhere_closes_every_gate(tmp_path: Path) -> None:
+    found_project(tmp_path, 5)
+    Override.objects.create(key="paused", value=True)
+    assert not scheduler.tick().started
+
+
+def test_a_dream_whose_worker_died_is_failed_its_clock_restored_and_the_project_waits(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 5)
+    lock = Path(project.memory_dir) / ".consolidate-lock"
+    world.put(lock, "")
+    prior = lock.stat().st_mtime_ns
+    dead = 2**22 - 3
+    dream = dreaming.request(project, DreamRun.Trigger.SCHEDULE)
+    DreamRun.objects.update(status="running", worker_pid=dead, worker_started=1.0, attempts=1)
+    LockHold.objects.create(
+        project=project,
+        pid=dead,
+        process_started=1.0,
+        prior_mtime_ns=prior,
+        taken_at=timezone.now(),
+        purpose="dream",
+    )
+    lock.write_text(str(dead))
+
+    report = scheduler.tick()
+
+    dream.refresh_from_db()
+    project.refresh_from_db()
+    assert dream.status == "failed" and report.lost == [dream.public_id]
+    assert lock.stat().st_mtime_ns == prior
+    assert not LockHold.objects.exists()
+    assert project.failures == 1
+    waits = project.not_before - timezone.now()
+    assert dt.timedelta(minutes=10) < waits < dt.timedelta(minutes=20)
+    assert not report.started, "it is not tried again at once"
+
+
+def test_a_poison_project_is_pushed_further_each_time_and_a_day_in_the_end(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    waits = [dreaming.back_off(project, failures) for failures in (1, 2, 3, 9)]
+    assert waits == [
+        dt.timedelta(minutes=15),
+        dt.timedelta(minutes=30),
+        dt.timedelta(days=1),
+        dt.timedelta(days=1),
+    ]
+
+
+def test_a_project_that_waits_after_a_failure_opens_again(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 5)
+    now = timezone.now()
+    Project.objects.update(failures=1, not_before=now + dt.timedelta(minutes=15))
+    assert not scheduler.tick(now).started
+    assert scheduler.tick(now + dt.timedelta(minutes=16)).started
+    assert project.dreams.count() == 1
+
+
+def test_a_pending_dream_whose_task_was_lost_is_handed_out_again(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 5)
+    dreaming.request(project, DreamRun.Trigger.PAGE)
+    now = timezone.now()
+    assert OrmQ.objects.count() == 0
+    scheduler.tick(now + dt.timedelta(minutes=6))
+    assert OrmQ.objects.count() == 1
+    scheduler.tick(now + dt.timedelta(minutes=7))
+    assert OrmQ.objects.count() == 1, "not every minute"
+
+
+def test_a_running_dream_with_a_living_worker_is_left_alone(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 5)
+    dreaming.request(project, DreamRun.Trigger.SCHEDULE)
+    me = process.current()
+    DreamRun.objects.update(
+        status="running", worker_pid=os.getpid(), worker_started=me.start_time, lease_until=timezone.now()
+    )
+    assert not scheduler.tick().lost
+
+
+def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:
+    scheduler.ensure_schedule()
+    scheduler.ensure_schedule()
+    row = Schedule.objects.get()
+    assert row.func == "dreams.tasks.tick" and row.cluster == scheduler.cluster_name(scheduler.host())
+
+
+def test_an_applied_dream_uses_its_sessions_up_and_an_undo_gives_them_back(
+    tmp_path: Path, monkeypatch
+) -> None:
+    from dreams import apply as applying
+    from dreams import review, rollback
+    from dreams.models import Hunk, Session
+
+    project = found_project(tmp_path, 5)
+    engines.use(monkeypatch, engines.add("project_export.md", "The export runs at four.\n"))
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None and run.proposal is not None
+    assert not Session.objects.filter(used_bytes__gt=0).exists(), "not used up before a person has decided"
+    review.decide(run.proposal, review.select(run.proposal), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(run.proposal, world.ME)
+    assert Session.objects.filter(used_bytes__gt=0).count() == 5
+    rollback.rollback(run.proposal, world.ME)
+    assert Session.objects.filter(used_bytes=0, given_back_at__isnull=False).count() == 5
+
+
+def test_a_tick_asks_the_database_no_more_per_project_than_a_few_times(
+    tmp_path: Path, django_assert_max_num_queries
+) -> None:
+    for number in range(20):
+        Project.objects.create(
+            host=scheduler.host(),
+            memory_dir=str(tmp_path / f"m{number}"),
+            slug=f"-m{number}",
+            name=f"m{number}",
+            history_key=f"m{number}",
+        )
+    Override.objects.create(key="paused", value=True)
+    scheduler.tick()
+    with django_assert_max_num_queries(12):
+        scheduler.tick()
+    assert conf.current().paused
