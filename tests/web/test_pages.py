@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 
 from tests.world import World
@@ -41,3 +42,18 @@ def test_a_page_and_its_addresses_say_get_or_post_and_no_more(
 def test_an_account_that_is_no_owner_is_refused(client: Client, django_user_model: type) -> None:
     client.force_login(django_user_model.objects.create_user("visitor"))
     assert client.get("/").status_code == 403
+
+
+def test_made_up_projects_are_said_to_be_made_up(browser: Client, tmp_path: Path) -> None:
+    banner = "made-up projects"
+    with override_settings(DATA_DIR=tmp_path):
+        assert banner not in browser.get("/").content.decode()
+        (tmp_path / "demo").mkdir()
+        assert banner in browser.get("/").content.decode()
+
+
+def test_a_stranger_learns_nothing_from_the_frame(client: Client, world: World) -> None:
+    text = client.get("/login/").content.decode()
+    assert "(1)" not in text
+    assert "acme-api" not in text
+    assert "Log out" not in text
