@@ -48,6 +48,9 @@ class Subject:
     instructions: str = ""  # the text of the project's CLAUDE.md files, for what they already say
     rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
+    irregular: Mapping[str, str] = field(
+        default_factory=dict
+    )  # path → why it is no plain file, or is another kind now
 
 
 @dataclass(frozen=True, slots=True)

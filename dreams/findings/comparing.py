@@ -16,6 +16,7 @@ def between(
     config: Config | None = None,
     instructions: str = "",
     hard_linked: frozenset[str] = frozenset(),
+    irregular: Mapping[str, str] | None = None,
 ) -> Subject:
     """What changed from `before` to `after`, whoever changed it."""
     hunks = [
@@ -24,7 +25,15 @@ def between(
         if before.get(path) != after.get(path)
         for hunk in _hunks(path, before.get(path), after.get(path))
     ]
-    return Subject(before, after, hunks, config or Config(), instructions, hard_linked=hard_linked)
+    return Subject(
+        before,
+        after,
+        hunks,
+        config or Config(),
+        instructions,
+        hard_linked=hard_linked,
+        irregular=irregular or {},
+    )
 
 
 def _hunks(path: str, base: bytes | None, new: bytes | None) -> list[ChangedHunk]:

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 
+from dreams.engines.base import Citation
 from dreams.findings.added import Line, added_lines
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.language import dates
@@ -14,6 +15,7 @@ from dreams.text import decode
 CHECK = "dates"
 _ISO = re.compile(r"(?<![\w-])\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])(?![\w-])")
 _BOOKKEEPING = re.compile(r"^\s*(?:modified|created|updated|date|last_\w+)\s*:", re.IGNORECASE)
+_NOTED = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ANY_DAY = dt.date(2024, 5, 15)
 
 
@@ -45,23 +47,34 @@ def _quoted(date: str, hunk: ChangedHunk) -> bool:
 def _computed(date: str, hunk: ChangedHunk) -> bool:
     """Whether a relative date in the line before or in a quote gives this date, seen from the citation's day."""
     for citation in hunk.citations:
-        if not citation.found:
-            continue
-        for text in (*hunk.removed, citation.quote, citation.context):
-            if citation.at is None:
-                if dates.resolve(text, _ANY_DAY):
-                    return True
-            elif _follows(date, text, citation.at):
+        day = _day_of(citation)
+        for text in (*hunk.removed, citation.quote, citation.context) if citation.found else ():
+            if day is None and dates.resolve(text, _ANY_DAY):
+                return True
+            if day is not None and _follows(date, text, day):
                 return True
     return False
 
 
-def _follows(date: str, text: str, at: dt.datetime) -> bool:
+def _day_of(citation: Citation) -> dt.date | None:
+    """The day of the source: its own, or the one that its note ends with ("first committed: 2026-03-02")."""
+    if citation.at is not None:
+        return citation.at.date()
+    noted = _NOTED.search(citation.note)
+    try:
+        return dt.date.fromisoformat(noted[0]) if noted else None
+    except ValueError:
+        return None
+
+
+def _follows(date: str, text: str, day: dt.date) -> bool:
     """The person's day may be another one than UTC's; a day named with the source itself is the source's own day."""
-    if date == at.date().isoformat():
+    if date == day.isoformat():
         return True
-    days = [at.date() + dt.timedelta(days=shift) for shift in (0, -1, 1)]
-    return any(date in span.iso or date in span.written for day in days for span in dates.resolve(text, day))
+    near = [day + dt.timedelta(days=shift) for shift in (0, -1, 1)]
+    return any(
+        date in span.iso or date in span.written for each in near for span in dates.resolve(text, each)
+    )
 
 
 def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:

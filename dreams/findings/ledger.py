@@ -40,14 +40,19 @@ def check(subject: Subject) -> Iterator[Found]:
 def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     """Findings, and one row for every removed line that says something."""
     after, fresh = State(subject.after), added(subject)
-    findings, rows = list[Found](), list[Row]()
+    findings, rows = dict[str, Found](), list[Row]()
     for hunk in subject.hunks:
-        for line_no, text, answer, unit in _Hunk(subject, hunk, after, fresh).answers():
-            rows.append(_row(hunk, text, answer))
-            found = _found(hunk, line_no, text, answer, unit)
-            if found and found.key not in {other.key for other in findings[-50:]}:
-                findings.append(found)
-    return findings, rows
+        for line_no, text, answers in _Hunk(subject, hunk, after, fresh).answers():
+            rows.append(_row(hunk, text, min((answer for answer, _ in answers), key=_badness)))
+            for answer, unit in answers:
+                found = _found(hunk, line_no, text, answer, unit)
+                if found:
+                    findings.setdefault(found.key, found)
+    return list(findings.values()), rows
+
+
+def _badness(answer: Answer) -> int:
+    return _WORST.index(answer.fate)
 
 
 def _row(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
@@ -110,8 +115,8 @@ class _Hunk:
                 self.claims[fate.text.strip()].append(fate)
         self.context = derived.Context(subject, hunk.path, added)
 
-    def answers(self) -> Iterator[tuple[int, str, Answer, Unit | None]]:
-        """(line in the new text, removed line, what became of it, its worst statement) in order."""
+    def answers(self) -> Iterator[tuple[int, str, list[tuple[Answer, Unit | None]]]]:
+        """(line in the new text, removed line, what became of each of its statements) in order."""
         by_line = self._by_line()
         known = self._paired([unit for units in by_line.values() for unit in units])
         for offset, text in enumerate(self.hunk.removed):
@@ -122,9 +127,8 @@ class _Hunk:
                 continue
             answered: list[tuple[Answer, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._bare(text), None)]
-            answer, unit = min(answered, key=lambda pair: _WORST.index(pair[0].fate))
             place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))
-            yield place, text, self._by_claim(text, answer), unit
+            yield place, text, [(self._by_claim(text, answer), unit) for answer, unit in answered]
 
     def _by_line(self) -> dict[int, list[Unit]]:
         """The statements that each removed line has a part of, by its place in the hunk."""

@@ -15,7 +15,13 @@ CONTROL_FILES = frozenset({".consolidate-lock"})
 def check(subject: Subject) -> Iterator[Found]:
     """Refusals: never confirmable."""
     for path in changed_paths(subject):
-        reason = _outside(path) or _not_a_memory(path) or _collides(path, subject) or _linked(path, subject)
+        reason = (
+            _outside(path)
+            or _irregular(path, subject)
+            or _not_a_memory(path)
+            or _collides(path, subject)
+            or _linked(path, subject)
+        )
         if reason:
             code, message, remedy = reason
             yield Found(CHECK, code, "refuse", message, remedy, path)
@@ -27,7 +33,7 @@ def changed_paths(subject: Subject) -> list[str]:
         for path in subject.before.keys() | subject.after.keys()
         if subject.before.get(path) != subject.after.get(path)
     }
-    return sorted(differing | {hunk.path for hunk in subject.hunks})
+    return sorted(differing | {hunk.path for hunk in subject.hunks} | subject.irregular.keys())
 
 
 def _outside(path: str) -> tuple[str, str, str] | None:
@@ -51,6 +57,11 @@ def _outside(path: str) -> tuple[str, str, str] | None:
     if any(part.startswith(".") for part in parts):
         return "dotfile", f"{path} is hidden: no memory begins with a dot.", "Reject the change of this file."
     return None
+
+
+def _irregular(path: str, subject: Subject) -> tuple[str, str, str] | None:
+    why = subject.irregular.get(path)
+    return ("irregular", f"{path} {why}.", "Reject the change of this file.") if why else None
 
 
 def _not_a_memory(path: str) -> tuple[str, str, str] | None:

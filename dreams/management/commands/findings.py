@@ -1,0 +1,89 @@
+"""`findings BEFORE_DIR AFTER_DIR`: everything the checks say of a change, whoever made it. Needs no database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import findings, text
+from dreams.findings import directories
+from dreams.findings.said import Said, with_citations
+from dreams.management import base
+
+
+class Command(base.Command):
+    help = "All findings between two states of a memory directory, and where each removed line went."
+    needs_database = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("before", metavar="BEFORE_DIR", type=Path)
+        parser.add_argument("after", metavar="AFTER_DIR", type=Path)
+        parser.add_argument(
+            "--transcripts", metavar="DIR", type=Path, help="look for evidence in these sessions"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        subject = directories.compare(_read(options["before"]), _read(options["after"]))
+        if options["transcripts"]:
+            try:
+                said = Said(directories.turns_below(options["transcripts"]))
+            except OSError as error:
+                raise base.Refused(_unreadable(options["transcripts"], error)) from error
+            subject = with_citations(subject, said)
+        report = findings.examine(subject)
+        return {
+            "findings": [_finding(found) for found in report.findings],
+            "ledger": [_row(row) for row in report.ledger],
+            "worst": report.worst(),
+        }
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        for found in result["findings"]:
+            yield f"{found['severity']:6} {found['message']}"
+            if found["remedy"]:
+                yield f"       {found['remedy']}"
+        for row in result["ledger"]:
+            place = f" {row['target_path']}:{row['target_line']}" if row["target_path"] else ""
+            yield f"{row['fate']}{place}: {row['text'].strip()}"
+        if not result["findings"] and not result["ledger"]:
+            yield "Nothing to say of this change."
+
+
+def _read(folder: Path) -> directories.Directory:
+    try:
+        return directories.read(folder)
+    except OSError as error:
+        raise base.Refused(_unreadable(folder, error)) from error
+
+
+def _unreadable(folder: Path, error: OSError) -> str:
+    return f"{folder} cannot be read ({error.strerror or error}). Name an existing directory."
+
+
+def _finding(found: findings.Found) -> dict[str, object]:
+    return {
+        "check": found.check,
+        "code": found.code,
+        "severity": found.severity,
+        "path": text.storable(found.path),
+        "hunk": found.hunk_id,
+        "line": found.line_no,
+        "message": text.storable(found.message),
+        "remedy": text.storable(found.remedy),
+    }
+
+
+def _row(row: findings.Row) -> dict[str, object]:
+    return {
+        "path": text.storable(row.path),
+        "hunk": row.hunk_id,
+        "text": text.storable(row.text),
+        "fate": row.fate,
+        "target_path": text.storable(row.target_path),
+        "target_line": row.target_line,
+        "target_text": text.storable(row.target_text),
+        "note": text.storable(row.note),
+    }
