@@ -14,6 +14,10 @@ from memoryweb import BASE_DIR, datadir, env
 
 DATA_DIR = env.path("MEMORYWEB_DATA_DIR", Path(platformdirs.user_data_dir("memoryweb", appauthor=False)))
 ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR") or (Path.home() / ".claude",)
+# Where no agent keeps anything, `serve` makes a demo: every other command then means the same folder.
+DEMO_ROOT = DATA_DIR / "demo"
+if not any(root.is_dir() for root in ROOTS) and DEMO_ROOT.is_dir():
+    ROOTS = (DEMO_ROOT,)
 
 SECRET_KEY = env.text("MEMORYWEB_SECRET_KEY") or datadir.secret_key(DATA_DIR)
 DEBUG = False

@@ -1,0 +1,62 @@
+# memoryweb: `make run` starts it, `make test` tests it. Both install what they need into ./.venv first.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install run test lint bench clean
+# Tests and checks come one after another, also under `make -j`.
+.NOTPARALLEL:
+
+PYTHON := $(shell for python in python3.11 python3 python3.12 python3.13; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+# Checks need settings, but nobody's own data.
+SCRATCH := MEMORYWEB_DATA_DIR="$(CURDIR)/$(VENV)/lint-data"
+
+help:
+	@echo "make run       start memoryweb and print a login link (ARGS=\"--port 9000\" for more)"
+	@echo "make test      run the tests, then the checks of 'make lint'"
+	@echo "make lint      style, types, templates, migrations, deployment"
+	@echo "make bench     measure speed (a few minutes)"
+	@echo "make install   make ./.venv with everything in it"
+	@echo "make clean     remove ./.venv"
+
+install: $(STAMP)
+
+# A copy of the list stands in the environment, so that only a changed list installs again.
+$(STAMP): requirements/dev.txt
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "memoryweb needs Python 3.11 or newer. Install it (on Debian: apt install python3 python3-venv)." >&2; exit 1; fi
+	@if [ -x $(BIN)/python ] && cmp -s requirements/dev.txt $@; then touch $@; else \
+		echo "Installing into ./$(VENV), once; this takes a minute or two." && \
+		rm -f $@ && \
+		{ [ -x $(BIN)/pip ] && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+			"$(PYTHON)" -m venv --clear $(VENV) || \
+			{ echo "Python cannot make a virtual environment here (on Debian: apt install python3-venv)." >&2; exit 1; }; } && \
+		$(PIP) install --require-hashes -r requirements/dev.txt && \
+		cp requirements/dev.txt $@; fi
+
+run: install
+	@exec $(BIN)/python manage.py serve $(ARGS)
+
+test: install
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
+	@$(MAKE) --no-print-directory lint
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --check
+	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
+	$(SCRATCH) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+bench: install
+	@for file in bench/*.py; do case "$$file" in */_*) continue;; esac; \
+		echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,40 @@
+"""`cluster`: the queue alone. `serve` runs it as its child; other hosts on one database run it by itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+
+
+class Command(BaseCommand):
+    help = "Run the queue and the scheduler without the pages (serve does both)."
+    has_json = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--parent-on-stdin", action="store_true", help="end when standard input ends (used by serve)"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> None:
+        from dreams.serving import cluster  # noqa: PLC0415 - the queue's modules want the settings checked
+
+        with_parent = bool(options["parent_on_stdin"])
+        if not with_parent and os.getpgid(0) != os.getpid():
+            # It ends its whole process group, which must hold nothing but the queue.
+            os.setpgid(0, 0)
+        try:
+            code = cluster.run(parent=sys.stdin.fileno() if with_parent else None)
+        except cluster.AlreadyRuns as error:
+            if with_parent:
+                self.stderr.write(str(error))
+                sys.exit(cluster.REFUSED)
+            raise Refused(str(error)) from error
+        if code:
+            sys.exit(code)

@@ -1,0 +1,32 @@
+"""`login_url`: a new one-time login link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from dreams import login
+from dreams.management.base import Command as BaseCommand
+from dreams.serving import ports, record
+
+
+class Command(BaseCommand):
+    help = "Print a new one-time login link and its code."
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        server = record.running()
+        if server is None:
+            self.say("No server runs on this data directory. Start one with: python manage.py serve")
+        address = server.address if server else ports.address("127.0.0.1", settings.PORT)
+        now = timezone.now()
+        login.ensure_owner()
+        link = login.make_link(now)
+        return {"url": address + link.path, "code": link.code, "expires_at": now + login.LIFETIME}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        until = timezone.localtime(result["expires_at"])
+        yield f"{result['url']}"
+        yield f"Code: {result['code']} (once, until {until:%H:%M})"

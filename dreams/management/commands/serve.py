@@ -1,0 +1,51 @@
+"""`serve`: pages and scheduler in one command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+
+
+class Command(BaseCommand):
+    help = "Start the pages and the scheduler, and print a login link. Ctrl-C ends everything."
+    has_json = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="where to listen (default: this machine only)"
+        )
+        parser.add_argument("--port", type=int, help="default: 8765, or the next free one")
+        parser.add_argument(
+            "--root",
+            type=Path,
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="an agent's config folder, such as ~/.claude; may be given more than once",
+        )
+        parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+    def run(self, options: Mapping[str, Any]) -> None:
+        from dreams.serving import story  # noqa: PLC0415 - the queue's modules want the database settings checked
+
+        wish = story.Wish(
+            host=options["host"],
+            port=options["port"],
+            roots=[Path(root).expanduser().absolute() for root in options["root"]],
+            browser=not options["no_browser"],
+        )
+        try:
+            story.serve(wish, self._line)
+        except story.CannotServe as error:
+            raise Refused(str(error)) from error
+
+    def _line(self, text: str) -> None:
+        # Flushed: whoever reads a log file or a pipe waits for the link.
+        self.stdout.write(text)
+        self.stdout.flush()

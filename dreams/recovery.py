@@ -1,0 +1,70 @@
+"""After a crash: applies finished or undone, histories cleaned, locks healed, lost dreams ended.
+
+Runs at every start of `serve` and by command. Needs no network and no model. One thing that cannot be recovered
+stops no other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+
+from dreams import apply, history, journal, scheduler
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Recovery:
+    """What was done, and what could not be (with the reason), a line each."""
+
+    applies: list[str] = field(default_factory=list)
+    histories: list[str] = field(default_factory=list)
+    dreams: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def said(self) -> list[str]:
+        return [*self.applies, *self.histories, *self.dreams, *self.problems]
+
+
+def recover() -> Recovery:
+    """Recover everything of this data directory. Safe at any time, also while dreams run."""
+    found = Recovery()
+    _try(found, "interrupted applies", lambda: found.applies.extend(apply.recover()))
+    for path in history_paths():
+        _try(found, f"the history {path.name}", partial(_history, path, found))
+    _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))
+    return found
+
+
+def history_paths() -> Iterator[Path]:
+    """Every project's bare repository."""
+    yield from sorted((Path(settings.DATA_DIR) / "history").glob("*.git"))
+
+
+def _history(path: Path, found: Recovery) -> None:
+    with history.HistoryStore(path) as store:
+        found.histories.extend(f"{path.name}: {line}" for line in store.recover())
+
+
+def _dreams() -> list[str]:
+    report = scheduler.repair()
+    return [f"{dream} had lost its worker and is ended." for dream in report.lost] + report.healed
+
+
+def _try(found: Recovery, what: str, do: Callable[[], None]) -> None:
+    try:
+        do()
+    except journal.JournalBusy:
+        found.problems.append("An apply runs at this moment; it looks after itself. Run recover again later.")
+    except history.HistoryBusy as error:
+        found.problems.append(f"{what}: {error}")
+    except Exception as error:
+        log.exception("recovering %s", what)
+        found.problems.append(f"{what} could not be recovered: {error}")

@@ -1,0 +1,137 @@
+"""The queue's cluster: what runs in the child process of `serve`.
+
+It starts only while nobody else holds the lock of this data directory, hands out again what an earlier cluster had
+taken and never finished, ticks at once, and ends its whole process group when it is told to, when its parent is
+gone, or when its workers hang. Whoever started it starts it again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import connections
+from django.utils import timezone
+
+from dreams import scheduler
+from dreams.hosts import cluster_name, host
+from dreams.serving import groups, single
+from dreams.serving.pulse import Pulse
+
+LOOK_SECONDS = 0.2
+GRACE_SECONDS = 2.0
+# Longer than the main process needs to end the group in an orderly way.
+ORPHAN_SECONDS = 4.0
+#: Exit codes that the supervisor tells apart.
+REFUSED = 3
+HANGS = 4
+
+
+class AlreadyRuns(Exception):
+    """Another cluster serves this data directory."""
+
+
+def lock_path() -> Path:
+    return Path(settings.DATA_DIR) / "cluster.lock"
+
+
+def run(*, parent: int | None = None) -> int:
+    """Run until told to end; the exit code. `parent` is a descriptor that reads its end once the parent is dead.
+
+    Must be called in the main thread, as the leader of a process group. Raises AlreadyRuns.
+    """
+    lock = single.take(lock_path())
+    if lock is None:
+        raise AlreadyRuns(
+            f"A queue already runs on {settings.DATA_DIR}. Stop the other `serve` first, "
+            "or set MEMORYWEB_DATA_DIR for a second one."
+        )
+    try:
+        return _Run(parent).until_it_ends()
+    finally:
+        os.close(lock)
+
+
+class _Run:
+    def __init__(self, parent: int | None) -> None:
+        # A copy: the queue's processes close their standard input.
+        self._parent = os.dup(parent) if parent is not None else None
+        self._told = False
+
+    def until_it_ends(self) -> int:
+        from django_q.cluster import Cluster  # noqa: PLC0415 - its import wants the apps ready
+        from django_q.conf import Conf  # noqa: PLC0415 - as above
+        from django_q.signals import post_spawn  # noqa: PLC0415 - as above
+
+        # What the queue takes tasks from; forked processes share it.
+        Conf.CLUSTER_NAME = cluster_name(host())
+        begin()
+        connections.close_all()
+        pulse = Pulse()
+        post_spawn.connect(self._in_worker, weak=False)
+        cluster = Cluster()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._tell)
+        cluster.start()
+        code = 0
+        while not self._over():
+            if not cluster.sentinel.is_alive():
+                code = HANGS
+                break
+            if pulse.hangs():
+                sys.stderr.write("The queue's workers take no tasks any more; it is started anew.\n")
+                code = HANGS
+                break
+        groups.end(os.getpgid(0), GRACE_SECONDS)
+        return code
+
+    def _tell(self, number: int, frame: FrameType | None) -> None:
+        self._told = True
+
+    def _over(self) -> bool:
+        """Wait a moment; True when told to end or when the parent is gone."""
+        if self._parent is None:
+            time.sleep(LOOK_SECONDS)
+        elif select.select([self._parent], [], [], LOOK_SECONDS)[0]:
+            return not os.read(self._parent, 1)
+        return self._told
+
+    def _in_worker(self, **_: object) -> None:
+        """In each worker: SIGTERM unwinds a dream (killed, clock put back), and no worker outlives `serve`."""
+        signal.signal(signal.SIGTERM, _unwind)
+        if self._parent is not None:
+            threading.Thread(target=_end_with_parent, args=(self._parent,), daemon=True).start()
+
+
+def _unwind(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def _end_with_parent(parent: int) -> None:
+    """For the case that both `serve` and the cluster's main process were killed."""
+    select.select([parent], [], [])
+    time.sleep(ORPHAN_SECONDS)
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def begin() -> None:
+    """What must be true before the first task is taken: nothing stays handed out, and a tick waits."""
+    from django_q.models import OrmQ  # noqa: PLC0415 - as above
+    from django_q.tasks import async_task  # noqa: PLC0415 - as above
+
+    queue = cluster_name(host())
+    # Under the lock nobody else can be at work on them, and a claim makes a second delivery harmless.
+    OrmQ.objects.filter(key=queue).update(lock=timezone.now() - dt.timedelta(seconds=1))
+    scheduler.ensure_schedule()
+    # The queue looks at its schedules only every half minute.
+    cache.delete(scheduler.LAST_DISCOVERY)
+    async_task("dreams.tasks.tick", cluster=queue)

@@ -1,0 +1,51 @@
+"""`serve.json` in the data directory: who serves, and where. Other commands build links from it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from dreams import process
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that runs now. `started` is its process' start time (`dreams.process`)."""
+
+    pid: int
+    started: float
+    address: str
+    port: int
+
+
+def path() -> Path:
+    return Path(settings.DATA_DIR) / "serve.json"
+
+
+def write(address: str, port: int) -> Running:
+    """Say that this process serves at `address`."""
+    me = process.current()
+    running = Running(me.pid, me.start_time, address, port)
+    draft = path().with_suffix(f".{me.pid}")
+    draft.write_text(json.dumps(asdict(running)), encoding="utf-8")
+    draft.chmod(0o600)
+    os.replace(draft, path())  # noqa: PTH105 - the one step that others must see whole
+    return running
+
+
+def running() -> Running | None:
+    """The server of this data directory, or None. A record that a crash left is not believed."""
+    try:
+        found = Running(**json.loads(path().read_text(encoding="utf-8")))
+        alive = process.is_alive(int(found.pid), float(found.started))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if alive else None
+
+
+def clear() -> None:
+    path().unlink(missing_ok=True)

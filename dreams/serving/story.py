@@ -1,0 +1,202 @@
+"""What `serve` does, in order: make ready, listen, tell the person, watch, and end without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Self
+
+from django.conf import settings
+from django.db import connections
+
+from dreams import conf, dreaming, login, recovery, scheduler
+from dreams.hosts import host as this_host
+from dreams.models import DreamRun
+from dreams.serving import assets, browser, ports, record, single
+from dreams.serving.supervisor import Supervisor, roots_environment
+from dreams.serving.web import Web
+from memoryweb import version
+
+LOOK_SECONDS = 0.2
+LOCK_SECONDS = 3.0
+
+Say = Callable[[str], None]
+
+
+class CannotServe(Exception):
+    """`serve` cannot start; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for on the command line."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    roots: Sequence[Path] = ()
+    browser: bool = True
+
+
+class Stop:
+    """Remembers that Ctrl-C or SIGTERM came. Nothing is done inside the signal: not even a lock is safe there."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stay deaf: a second Ctrl-C while ending must not leave half of it undone."""
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+
+
+def serve(wish: Wish, say: Say) -> None:
+    """Serve until told to stop. `say` takes lines for a person. Raises CannotServe."""
+    with Stop() as stop:
+        lock = _only_one()
+        try:
+            _serve(wish, say, stop)
+        finally:
+            record.clear()
+            browser.clear()
+            os.close(lock)
+
+
+def _only_one() -> int:
+    """The lock of this data directory, waited for a moment: an earlier `serve` may be about to end."""
+    path = Path(settings.DATA_DIR) / "serve.lock"
+    until = time.monotonic() + LOCK_SECONDS
+    while (lock := single.take(path)) is None:
+        other = record.running()
+        if other is not None:
+            raise CannotServe(
+                f"memoryweb already serves this data directory at {other.address} (process {other.pid}). "
+                "`python manage.py login_url` prints a login link; to run a second one, set MEMORYWEB_DATA_DIR."
+            )
+        if time.monotonic() > until:
+            raise CannotServe(
+                f"Another process holds {path}. Wait until it has ended, or set MEMORYWEB_DATA_DIR."
+            )
+        time.sleep(LOOK_SECONDS)
+    return lock
+
+
+def _serve(wish: Wish, say: Say, stop: Stop) -> None:
+    login.ensure_owner()
+    _refuse_open_door(wish.host)
+    try:
+        listening = ports.listen(wish.host, wish.port, settings.PORT)
+    except ports.CannotListen as error:
+        raise CannotServe(str(error)) from error
+    with listening:
+        choose_roots(wish.roots, say)
+        make_ready(say)
+        web = Web(listening, wish.host)
+        queue = Supervisor(say, roots_environment())
+        with _ended(web, queue):
+            queue.start()
+            web.start()
+            record.write(web.address, web.port)
+            _tell(web.address, wish, say)
+            _watch(web, queue, stop)
+    say("Stopped. Nothing of it runs any more.")
+
+
+def _refuse_open_door(host: str) -> None:
+    """Whoever reaches the port must not be let in by a link alone."""
+    if not ports.is_loopback(host) and not login.has_password_account():
+        raise CannotServe(
+            f"{host} can be reached from other machines, and no account has a password yet. "
+            f"Give one with `python manage.py changepassword {login.ensure_owner().get_username()}`, "
+            "or serve on 127.0.0.1."
+        )
+
+
+def choose_roots(given: Sequence[Path], say: Say) -> None:
+    """The folders to look at: those given, those configured, else a demo that is made here."""
+    from dreams import demo  # noqa: PLC0415 - its texts are only needed where there is no root
+
+    if given:
+        _refuse_missing(given)
+        settings.ROOTS = tuple(given)
+        if conf.current().roots:
+            say("The folders set in Settings, Places come before those of --root; clear them there.")
+    elif demo.is_wanted():
+        made = demo.ensure()
+        settings.ROOTS = (demo.root(),)
+        state = "A demo was made" if made else "The demo is shown"
+        say(f"No config folder of an agent was found on this machine. {state} in {demo.root()}.")
+        say("To see your own: serve --root DIR, or set MEMORYWEB_ROOTS.")
+
+
+def _refuse_missing(roots: Sequence[Path]) -> None:
+    for root in roots:
+        if not root.is_dir():
+            raise CannotServe(
+                f"--root {root} is no folder. Name the config folder of an agent, such as ~/.claude."
+            )
+
+
+def make_ready(say: Say) -> None:
+    """Static files, and whatever an earlier crash left."""
+    assets.collect()
+    for line in recovery.recover().said:
+        say(line)
+
+
+@contextmanager
+def _ended(web: Web, queue: Supervisor) -> Iterator[None]:
+    """Whatever happens inside: afterwards no dream runs, no process is left and every clock is as it was."""
+    try:
+        yield
+    finally:
+        web.stop()
+        _cancel_dreams(queue)
+        queue.stop()
+        # Those that could not end in time were killed: their locks are put right here, not at the next start.
+        scheduler.repair()
+        connections.close_all()
+
+
+def _cancel_dreams(queue: Supervisor) -> None:
+    """Mark what runs in our workers as cancelled, so that a worker killed in the middle counts as no failure."""
+    running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=this_host())
+    for dream in running.select_related("project"):
+        with suppress(ProcessLookupError):
+            if dream.worker_pid and os.getpgid(dream.worker_pid) == queue.pid:
+                dreaming.cancel(dream, actor="")
+
+
+def _tell(address: str, wish: Wish, say: Say) -> None:
+    link = login.make_link()
+    say(f"memoryweb {version()} serves at {address}")
+    say("")
+    say(f"  Log in:  {address}{link.path}")
+    say(f"  or paste this code there:  {link.code}")
+    say("")
+    minutes = int(login.LIFETIME.total_seconds() // 60)
+    say(
+        f"The link works once, for {minutes} minutes; `python manage.py login_url` prints a new one. "
+        "Ctrl-C stops it all."
+    )
+    if wish.browser and browser.has_display():
+        browser.show(address + link.path)
+
+
+def _watch(web: Web, queue: Supervisor, stop: Stop) -> None:
+    while not stop.asked:
+        time.sleep(LOOK_SECONDS)
+        queue.look()
+        if not web.is_alive:
+            raise CannotServe("The web server ended by itself; the lines above say why. Start it again.")
