@@ -93,7 +93,7 @@ _ASSIGNMENT = (
     r"(?i)\b(?P<name>[A-Za-z0-9_.-]{0,40}(?:"
     + _NAME
     + r"))(?:[_-](?:prod|dev|staging|test|live|value|base64|\d{1,2}))?"
-    r"[\"'`*_]{0,3}(?:\s\([^()\n]{0,60}\))?\s{0,4}(?::=|=>|=|:|\bis\b|\bwas\b|→)[*_]{0,2}\s{0,4}[\"'`]{0,2}(?P<s>[^\s\"'`,;|<>()\[\]{}]{6,})"
+    r"[\\\\\"'`*_]{0,4}(?:\s\([^()\n]{0,60}\))?\s{0,4}(?::=|=>|=|:|\bis\b|\bwas\b|→)[*_]{0,2}\s{0,4}[\\\\\"'`]{0,3}(?P<s>[^\s\\\\\"'`,;|<>()\[\]{}]{6,})"
 )
 _BODY_PLACEHOLDER = re.compile(
     r"example|placeholder|x{4,}|\*{3,}|\.{3,}|…|redacted|changeme|change[-_]me|your[-_ ]|dummy|insert[-_]|<|>|⟨|\[|0{8,}|1234567890?abc",
@@ -149,7 +149,7 @@ def _prefixed(text: str) -> Iterator[SecretSpan]:
     for rule, pattern in _RULES:
         for match in pattern.finditer(text):
             start, end = match.span(pattern.groupindex.get("s", 0))
-            if not _is_placeholder(text[start:end]):
+            if _is_live(rule, text[start:end]):
                 yield SecretSpan(rule, start, end)
 
 
@@ -169,14 +169,20 @@ def _apart(ordered: list[SecretSpan]) -> Iterator[SecretSpan]:
             end = span.end
 
 
+def _is_live(rule: str, value: str) -> bool:
+    """A form that prose can have too needs a random look besides."""
+    if rule == "bearer":
+        return _looks_secret(rule, value)
+    return not _is_placeholder(value) and not (rule == "url-credentials" and _REFERENCE.match(value))
+
+
 def _is_placeholder(value: str) -> bool:
-    few = len(set(value)) < 6 and len(value) >= 8
-    return few or bool(_BODY_PLACEHOLDER.search(value) or _REFERENCE.match(value))
+    return (len(set(value)) < 6 and len(value) >= 8) or bool(_BODY_PLACEHOLDER.search(value))
 
 
 def _looks_secret(name: str, value: str) -> bool:
     """Random-looking: prose, identifiers, paths and placeholders behind "token:" are none."""
-    if _is_placeholder(value) or _NOT_A_VALUE.match(value):
+    if _is_placeholder(value) or _REFERENCE.match(value) or _NOT_A_VALUE.match(value):
         return False
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     marks = any(not char.isalnum() and char not in "-_./:" for char in value)

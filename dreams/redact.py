@@ -1,0 +1,23 @@
+"""Text without its secrets, for whatever leaves the transcript: models, pages, logs, the database. PURE."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dreams.findings.secret_rules import spans
+
+
+def redact(text: str) -> str:
+    """`text` with each secret as `[redacted: rule]`; what is no secret stays as it is, character by character."""
+    return redact_counted(text)[0]
+
+
+def redact_counted(text: str) -> tuple[str, dict[str, int]]:
+    """The redacted text, and how often each rule was met."""
+    pieces, at = list[str](), 0
+    counts: Counter[str] = Counter()
+    for span in spans(text):
+        pieces += [text[at : span.start], f"[redacted: {span.rule}]"]
+        at = span.end
+        counts[span.rule] += 1
+    return "".join([*pieces, text[at:]]), dict(counts)

@@ -1,0 +1,177 @@
+"""Secrets are found in what is added and in what stands, told by rule and place, and redacted whole.
+
+All of them are made up here from parts: no file may hold what looks like a live credential.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams import findings
+from dreams.findings import secrets
+from dreams.findings.secret_rules import spans
+from dreams.redact import redact, redact_counted
+from tests.unit.findings_kit import FILES, changed, codes, one, report
+
+_chance = random.Random(7)  # noqa: S311 - what is made up must be the same in every run
+WORD = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+
+
+def some(length: int, letters: str = WORD) -> str:
+    made = "".join(_chance.choice(letters) for _ in range(length - 3))
+    return made + letters[1] + letters[-1] + letters[5]
+
+
+FAKES = {
+    "anthropic-key": "sk-" + "ant-api03-" + some(90),
+    "openai-key": "sk-" + "proj-" + some(60),
+    "aws-access-key": "AK" + "IA" + some(16, string.ascii_uppercase + "234567"),
+    "github-token": "gh" + "p_" + some(36),
+    "gitlab-token": "gl" + "pat-" + some(20),
+    "slack-token": "xo" + "xb-" + some(12, string.digits) + "-" + some(24),
+    "slack-webhook": "https://hooks." + "slack.com/services/T" + some(8) + "/B" + some(8) + "/" + some(24),
+    "stripe-key": "sk_" + "live_" + some(24),
+    "google-api-key": "AI" + "za" + some(35),
+    "npm-token": "np" + "m_" + some(36),
+    "pypi-token": "py" + "pi-AgEIcHlwaS5vcmc" + some(60),
+    "sendgrid-key": "S" + "G." + some(22) + "." + some(43),
+    "telegram-token": some(9, string.digits) + ":" + "AA" + some(33),
+    "huggingface-token": "h" + "f_" + some(34),
+    "digitalocean-token": "do" + "p_v1_" + some(64, HEX),
+    "json-web-token": "ey" + "J" + some(20) + ".ey" + "J" + some(40) + "." + some(43),
+    "private-key": "-----BEGIN " + "RSA PRIVATE KEY-----\n" + some(64) + "\n" + some(40) + "\n-----END " + "RSA PRIVATE KEY-----",
+    "vault-token": "hv" + "s." + some(30),
+    "age-key": "AGE-" + "SECRET-KEY-1" + some(58, string.ascii_uppercase + string.digits),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", FAKES)
+def test_a_vendors_key_is_known_by_its_form(rule):
+    text = f"- The key is {FAKES[rule]} for now"
+    (span,) = spans(text)
+    assert span.rule == rule
+    assert text[span.start : span.end] == FAKES[rule]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export DB_PASSWORD={}",
+        'api_key: "{}"',
+        "- **Token**: `{}`",
+        "the admin password is {}",
+        "client_secret => '{}'",
+        "AUTH_TOKEN_PROD={}",
+        '{{\\"secret\\": \\"{}\\"}}',
+        "Authorization: Bearer {}",
+        "curl -H 'authorization: token {}'",
+        "postgres://shop:{}@db.internal:5432/shop",
+    ],
+)
+def test_an_assigned_secret_is_found_by_its_name(line):
+    secret = some(24)
+    found = [line.format(secret)[s.start : s.end] for s in spans(line.format(secret))]
+    assert found == [secret]
+
+
+def test_a_short_password_is_found_too():
+    text = "login is admin, password: " + "hun" + "ter2!x"
+    assert [s.rule for s in spans(text)] == ["assigned-secret"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export TOKEN=$TOKEN",
+        "apiKey: process.env.SHOP_API_KEY2",
+        "password: os.environ['DB_PASSWORD']",
+        "set GITHUB_TOKEN to <your-token-1234>",
+        "api_key = xxxxxxxxxxxxxxxxxxxx",
+        "token: ****************",
+        "AWS key AKIA" + "IOSFODNN7EXAMPLE",
+        "sk-" + "ant-api03-your-key-here-please-1234567890",
+        "password: ${{ secrets.DB_PASSWORD_2 }}",
+        "secret: vault:kv/data/shop2#password",
+        "max_tokens: 200000",
+        "token: string",
+        "the token is required for every request",
+        "password = config.database.password2",
+        "postgres://user:$PASSWORD@localhost/shop",
+        "postgres://user:<password>@localhost/shop",
+        "the secret is stored in 1Password",
+        "token_type: refresh_token",
+        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "session 7c9e6679-7425-40de-944b-e07fc1f90ae7",
+        "Bearer authentication-with-refresh-tokens-is-used-here",
+        "see sk-learn and basic HTML5 elements",
+    ],
+)
+def test_placeholders_references_and_prose_are_none(line):
+    assert [line[s.start : s.end] for s in spans(line)] == []
+
+
+def test_an_added_secret_blocks_and_its_message_does_not_hold_it():
+    secret = FAKES["github-token"]
+    found = report(changed("deploy.md", "make ship", f"make ship with {secret}"))
+    block = one(found, "secret-github-token")
+    assert (block.severity, block.path, block.line_no) == ("block", "deploy.md", 8)
+    assert block.hunk_id
+    assert not [f for f in found.findings if f.check == "secrets" and secret in f"{f}"]
+
+
+def test_an_old_secret_is_a_warning_and_names_its_redaction():
+    before = {**FILES, "keys.md": f"---\ntype: reference\n---\nkey {FAKES['npm-token']}\n".encode()}
+    after = {**before, "deploy.md": FILES["deploy.md"] + b"\nMore.\n"}
+    warned = one(report(after, before), "standing-secret-npm-token")
+    assert (warned.severity, warned.path, warned.line_no) == ("warn", "keys.md", 4)
+    assert "edact" in warned.remedy
+    assert "standing-secret-npm-token" in codes(findings.health(before))
+
+
+def test_a_key_block_over_several_lines_is_one_finding_in_its_hunk():
+    found = report(changed("deploy.md", "**Why:**", FAKES["private-key"] + "\n\n**Why:**"))
+    assert one(found, "secret-private-key").severity == "block"
+
+
+def test_another_secret_in_the_same_hunk_is_another_finding():
+    one_key, other = FAKES["npm-token"], "np" + "m_" + some(36)
+    keys = {
+        one(report(changed("deploy.md", "make ship", k)), "secret-npm-token").about for k in (one_key, other)
+    }
+    assert len(keys) == 2
+
+
+def test_the_fingerprint_depends_on_the_hosts_key():
+    secrets.use_key(b"one")
+    mine = secrets.fingerprint("hidden")
+    assert mine == secrets.fingerprint("hidden")
+    secrets.use_key(b"other")
+    assert mine != secrets.fingerprint("hidden")
+
+
+def test_redaction_takes_the_secret_and_nothing_else():
+    text = f"- key: {FAKES['stripe-key']}, kept; password: {'hun' + 'ter2!x'}."
+    redacted, counts = redact_counted(text)
+    assert redacted == "- key: [redacted: stripe-key], kept; password: [redacted: assigned-secret]."
+    assert counts == {"stripe-key": 1, "assigned-secret": 1}
+    assert redact(redacted) == redacted
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60), st.sampled_from(sorted(FAKES)), st.text(max_size=60))
+def test_no_text_around_a_secret_keeps_it_from_being_redacted(before, rule, behind):
+    text = f"{before} {FAKES[rule]} {behind}"
+    assert FAKES[rule] not in redact(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text())
+def test_any_text_can_be_redacted_and_ends_at_a_fixed_point(text):
+    once = redact(text)
+    assert redact(once) == once
