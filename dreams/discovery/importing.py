@@ -25,6 +25,7 @@ from dreams.transcripts.reader import opened
 log = logging.getLogger(__name__)
 
 JOBS_AT_ONCE = 500
+LINES_AT_ONCE = 20_000
 
 
 class Importer:
@@ -96,7 +97,13 @@ class Importer:
 
     def _scan(self, reading: Reading) -> None:
         try:
-            for batch in scan(reading.fd, reading.state, reader=self._reader, progress=self._heard):
+            for batch in scan(
+                reading.fd,
+                reading.state,
+                reader=self._reader,
+                progress=self._heard,
+                batch_lines=LINES_AT_ONCE,
+            ):
                 self._tally.bytes_read += batch.bytes_read
                 self._chunk.add(reading, batch)
                 if self._chunk.full:

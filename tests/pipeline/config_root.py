@@ -1,0 +1,114 @@
+"""A config folder as an agent leaves it, made for one test."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+from dreams.discovery import Report, discover
+from dreams.models import Project, Session
+from dreams.sources.claude_code import slug_of
+
+Record = dict[str, object]
+
+
+class Root:
+    """`<base>/home/.claude` with its projects, beside the repositories they belong to."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.path = base / "home" / ".claude"
+        (self.path / "projects").mkdir(parents=True)
+
+    def repository(self, name: str) -> Path:
+        path = self.base / "work" / name
+        (path / ".git").mkdir(parents=True)
+        return path
+
+    def worktree(self, repo: Path, name: str) -> Path:
+        git, path = repo / ".git" / "worktrees" / name, self.base / "trees" / name
+        git.mkdir(parents=True)
+        path.mkdir(parents=True)
+        (git / "commondir").write_text("../..\n")
+        (path / ".git").write_text(f"gitdir: {git}\n")
+        return path
+
+    def folder(self, cwd: Path | str) -> Path:
+        path = self.path / "projects" / slug_of(str(cwd))
+        path.mkdir(exist_ok=True)
+        return path
+
+    def session(self, cwd: Path | str, name: str, records: Iterable[Record] | None = None) -> Path:
+        path = self.folder(cwd) / f"{name}.jsonl"
+        write(path, [typed("Hello there", cwd=str(cwd))] if records is None else records)
+        return path
+
+    def memory(self, cwd: Path | str, name: str, text: str | bytes = "# A fact\n") -> Path:
+        path = self.folder(cwd) / "memory" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def discover(self) -> Report:
+        return discover([self.path])
+
+
+def typed(text: str, **fields: object) -> Record:
+    """A line that a person typed."""
+    return {
+        "type": "user",
+        "uuid": str(uuid.uuid4()),
+        "timestamp": "2026-03-02T10:00:00.000Z",
+        "message": {"role": "user", "content": text},
+        **fields,
+    }
+
+
+def answer(message: str, request: str = "r", tokens: tuple[int, int] = (10, 20), **fields: object) -> Record:
+    """One line of an answer; `tokens` are input and output."""
+    usage = {"input_tokens": tokens[0], "output_tokens": tokens[1]}
+    body = {"id": message, "role": "assistant", "model": "claude-x", "content": [], "usage": usage}
+    return {
+        "type": "assistant",
+        "uuid": str(uuid.uuid4()),
+        "timestamp": "2026-03-02T10:01:00.000Z",
+        "requestId": request,
+        "message": body,
+        **fields,
+    }
+
+
+def lines(records: Iterable[Record]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def write(path: Path, records: Iterable[Record]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(lines(records))
+
+
+def append(path: Path, data: bytes | Iterable[Record]) -> None:
+    with path.open("ab") as file:
+        file.write(data if isinstance(data, bytes) else lines(data))
+
+
+def same_length(path: Path, old: bytes, new: bytes) -> None:
+    """Another file in the place of this one: written beside it and renamed over it."""
+    beside = path.with_suffix(".new")
+    beside.write_bytes(path.read_bytes().replace(old, new))
+    os.replace(beside, path)
+
+
+def project() -> Project:
+    return Project.objects.get()
+
+
+def session(name: str) -> Session:
+    return Session.objects.get(session_id=name)
+
+
+def reasons(report: Report) -> dict[str, str]:
+    return {Path(skip.path).name: skip.reason for skip in report.skipped}

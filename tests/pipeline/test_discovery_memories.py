@@ -1,0 +1,97 @@
+"""Memory directories → rows, as discovery finds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams import memories
+from dreams.models import Memory, Project, Version
+from tests.pipeline.config_root import Root, project, reasons
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    return Root(tmp_path)
+
+
+def test_topics_and_team_memories_are_counted_indexes_and_logs_are_not(root: Root) -> None:
+    app = root.repository("app")
+    for name in ("MEMORY.md", "fact.md", "team/MEMORY.md", "team/rule.md", "logs/2026/03/02.md"):
+        root.memory(app, name)
+    assert root.discover().memories == 2
+    kinds = dict(Memory.objects.values_list("path", "kind"))
+    assert kinds["logs/2026/03/02.md"] == "log"
+    assert kinds["team/rule.md"] == "team"
+    assert project().mode == ""
+
+
+def test_a_directory_of_logs_alone_is_the_agents_daily_log_mode(root: Root) -> None:
+    app = root.repository("app")
+    root.memory(app, "MEMORY.md")
+    root.memory(app, "logs/2026/03/02.md")
+    root.discover()
+    assert project().mode == "daily-log"
+
+
+def test_line_ends_and_every_other_byte_are_kept(root: Root) -> None:
+    data = "\ufeff---\r\nname: Ü\r\n---\r\n\r\nOne\r\nTwo without an end".encode()
+    root.memory(root.repository("app"), "fact.md", data)
+    root.discover()
+    assert memories.contents(project()) == {"fact.md": data}
+
+
+def test_a_file_that_is_no_memory_is_passed_over_and_never_read(root: Root) -> None:
+    app = root.repository("app")
+    root.memory(app, "fact.md")
+    root.memory(app, "picture.png", b"\x89PNG")
+    (root.folder(app) / "memory" / "elsewhere.md").symlink_to("/etc/hostname")
+    report = root.discover()
+    assert report.memories == 1
+    assert reasons(report) == {
+        "picture.png": "not a Markdown file",
+        "elsewhere.md": "a link; links are not followed",
+    }
+
+
+def test_an_edit_from_outside_is_seen_as_a_version_and_no_edit_as_none(root: Root) -> None:
+    fact = root.memory(root.repository("app"), "fact.md", "One\n")
+    root.discover()
+    root.discover()
+    fact.write_text("One and two\n")
+    root.discover()
+    assert list(Version.objects.order_by("pk").values_list("origin", flat=True)) == ["found", "outside"]
+
+
+def test_a_memory_that_vanished_keeps_its_row_and_comes_back(root: Root) -> None:
+    fact = root.memory(root.repository("app"), "fact.md", "One\n")
+    root.memory(root.repository("other"), "kept.md")
+    root.discover()
+    fact.unlink()
+    assert root.discover().memories == 1
+    assert Memory.objects.get(path="fact.md").gone_at is not None
+    fact.write_text("One\n")
+    assert root.discover().memories == 2
+    assert Memory.objects.get(path="fact.md").gone_at is None
+
+
+def test_one_project_whose_memories_fail_does_not_stop_the_others(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = root.repository("bad"), root.repository("good")
+    root.memory(bad, "fact.md")
+    root.memory(good, "fact.md")
+    real = memories.refresh
+
+    def refresh(one: Project) -> list[str]:
+        if one.slug.endswith("bad"):
+            raise RuntimeError("the disk\nsays no")
+        return real(one)
+
+    monkeypatch.setattr(memories, "refresh", refresh)
+    report = root.discover()
+    assert [skip.reason for skip in report.skipped] == ["its memories could not be read: the disk says no"]
+    assert Memory.objects.get().project.slug.endswith("good")

@@ -1,0 +1,253 @@
+"""Config folders → projects and transcript folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from dreams import discovery
+from dreams.models import Project, Session, TranscriptFolder
+from tests.pipeline.config_root import Root, project, reasons, session, typed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    return Root(tmp_path)
+
+
+def test_worktrees_of_a_repository_share_one_memory_directory_and_bring_their_folders(root: Root) -> None:
+    app = root.repository("app")
+    tree = root.worktree(app, "feature")
+    root.session(app, "s1")
+    root.session(tree, "s2")
+    root.memory(app, "fact.md")
+    report = root.discover()
+    assert (report.projects, report.sessions, report.memories) == (1, 2, 1)
+    found = project()
+    assert (found.name, found.repo_dir) == ("app", str(app))
+    assert found.memory_dir == str(root.folder(app) / "memory")
+    assert set(found.folders.values_list("cwd", flat=True)) == {str(app), str(tree)}
+
+
+def test_a_folder_whose_cwd_is_gone_stands_alone(root: Root) -> None:
+    app = root.repository("app")
+    root.session(app, "s1")
+    root.session(app / "no-longer", "s2")
+    assert root.discover().projects == 2
+    alone = Project.objects.get(slug__endswith="no-longer")
+    assert alone.memory_dir == str(root.folder(app / "no-longer") / "memory")
+
+
+def test_a_folder_whose_cwd_goes_takes_its_sessions_with_it_unread(root: Root) -> None:
+    app = root.repository("app")
+    tree = root.worktree(app, "feature")
+    root.session(app, "s1")
+    root.session(tree, "s2")
+    root.discover()
+    first = session("s2")
+    shutil.rmtree(tree)
+    report = root.discover()
+    assert (report.projects, report.bytes_read) == (2, 0)
+    moved = session("s2")
+    assert moved.pk == first.pk
+    assert moved.project_id != first.project_id
+    assert Session.objects.count() == 2
+
+
+def test_projects_of_the_same_folder_name_are_told_apart(root: Root) -> None:
+    root.session(root.repository("one/app"), "s1")
+    root.session(root.repository("two/app"), "s2")
+    root.discover()
+    assert set(Project.objects.values_list("name", flat=True)) == {"one/app", "two/app"}
+
+
+def test_a_folder_with_neither_sessions_nor_memory_is_no_project(root: Root) -> None:
+    root.folder("/somewhere/empty")
+    assert root.discover().projects == 0
+
+
+def test_a_project_without_a_memory_directory_is_known_before_its_first_dream(root: Root) -> None:
+    root.session(root.repository("app"), "s1")
+    report = root.discover()
+    assert (report.projects, report.memories) == (1, 0)
+    assert not Path(project().memory_dir).exists()
+
+
+def test_a_project_that_vanishes_is_marked_and_comes_back(root: Root) -> None:
+    app = root.repository("app")
+    root.session(app, "s1")
+    root.discover()
+    key = project().history_key
+    shutil.move(root.folder(app), root.base / "aside")
+    shutil.rmtree(root.folder(app))
+    assert root.discover().projects == 0
+    assert project().gone_at is not None
+    assert session("s1").gone_at is not None
+    assert TranscriptFolder.objects.get().gone_at is not None
+    shutil.move(root.base / "aside", root.path / "projects" / project().slug)
+    report = root.discover()
+    assert (report.projects, report.bytes_read) == (1, 0)
+    assert (project().gone_at, project().history_key) == (None, key)
+    assert session("s1").gone_at is None
+    assert TranscriptFolder.objects.get().gone_at is None
+
+
+def test_a_link_to_the_config_folder_is_the_folder_itself(root: Root) -> None:
+    root.session(root.repository("app"), "s1")
+    link = root.base / "link"
+    link.symlink_to(root.path)
+    root.discover()
+    report = discovery.discover([link, root.path])
+    assert (report.projects, report.sessions, report.bytes_read) == (1, 1, 0)
+
+
+def test_other_config_folders_are_left_as_they_are(root: Root, tmp_path: Path) -> None:
+    other = Root(tmp_path / "other")
+    other.session(other.repository("lib"), "s9")
+    other.discover()
+    root.session(root.repository("app"), "s1")
+    assert root.discover().projects == 1
+    assert Project.objects.filter(gone_at__isnull=True).count() == 2
+
+
+def test_a_missing_config_folder_is_said_and_stops_nothing(root: Root) -> None:
+    root.session(root.repository("app"), "s1")
+    report = discovery.discover([root.base / "nowhere", root.path])
+    assert report.projects == 1
+    assert reasons(report) == {"nowhere": "no such folder"}
+
+
+def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:
+    app = root.repository("app")
+    root.session(app, "s1")
+    for place in (
+        root.path / "agent-memory" / "reviewer",
+        app / ".claude" / "agent-memory" / "tester",
+        app / ".claude" / "agent-memory-local" / "tester",
+    ):
+        place.mkdir(parents=True)
+        (place / "MEMORY.md").write_text("- [Fact](fact.md) — one\n")
+        (place / "fact.md").write_text("One\n")
+    report = root.discover()
+    assert (report.projects, report.sessions, report.memories) == (4, 1, 3)
+    agents = Project.objects.filter(kind="agent").order_by("scope")
+    assert [(p.scope, p.agent_name) for p in agents] == [
+        ("local", "tester"),
+        ("project", "tester"),
+        ("user", "reviewer"),
+    ]
+    assert Session.objects.get().project.kind == "auto"
+    assert agents[1].folders.count() == 1
+    assert len(set(Project.objects.values_list("slug", flat=True))) == 4
+    assert root.discover().bytes_read == 0
+
+
+def test_a_repository_may_name_its_memory_directory_only_when_it_is_trusted(root: Root) -> None:
+    app, target = root.repository("app"), root.base / "notes"
+    root.session(app, "s1")
+    target.mkdir()
+    (target / "fact.md").write_text("One\n")
+    (app / ".claude").mkdir()
+    (app / ".claude" / "settings.json").write_text(json.dumps({"autoMemoryDirectory": str(target)}))
+    report = root.discover()
+    assert "trust the project" in reasons(report)["settings.json"]
+    assert project().memory_dir == str(root.folder(app) / "memory")
+    Project.objects.update(trusted=True)
+    report = root.discover()
+    assert (report.memories, report.bytes_read) == (1, 0)
+    assert session("s1").project.memory_dir == str(target)
+
+
+def test_the_agents_own_switches_are_kept_with_where_they_come_from(root: Root) -> None:
+    settings = root.path / "settings.json"
+    settings.write_text(json.dumps({"autoMemoryEnabled": False, "cleanupPeriodDays": 90}))
+    root.session(root.repository("app"), "s1")
+    root.discover()
+    assert project().agent_settings == {
+        "auto_memory": False,
+        "auto_memory_source": str(settings),
+        "auto_dream": None,
+        "auto_dream_source": "the default",
+        "cleanup_days": 90,
+        "cleanup_days_source": str(settings),
+    }
+
+
+def test_names_that_are_not_text_are_passed_over_with_the_reason(root: Root) -> None:
+    app = root.repository("app")
+    root.session(app, "s1")
+    odd = os.fsencode(root.folder(app)) + b"/\xff.jsonl"
+    Path(os.fsdecode(odd)).write_bytes(b'{"type":"user"}\n')
+    os.mkdir(os.fsencode(root.path / "projects") + b"/-caf\xe9")
+    report = root.discover()
+    assert report.sessions == 1
+    assert [r.partition(";")[0] for r in reasons(report).values()] == [
+        "the name holds characters that cannot be shown (a line break, or not UTF-8)"
+    ] * 2
+
+
+def test_an_unreadable_folder_is_said_and_what_is_below_it_is_not_gone(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, lib = root.repository("app"), root.repository("lib")
+    root.session(app, "s1")
+    root.session(lib, "s2")
+    root.discover()
+    closed = str(root.folder(app))
+    real = os.open
+
+    def refuse(path: str, flags: int, *args: int, **options: int) -> int:
+        if path == closed:
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        report = root.discover()
+    assert reasons(report) == {Path(closed).name: "permission denied"}
+    assert session("s1").gone_at is None
+    assert Project.objects.filter(gone_at__isnull=True).count() == 2
+
+
+def test_live_sessions_are_those_whose_process_runs(root: Root) -> None:
+    root.session(root.repository("app"), "s1")
+    root.discover()
+    (root.path / "sessions").mkdir()
+    for name, pid in (("s1", os.getpid()), ("s0", 2**30)):
+        entry = {"pid": pid, "sessionId": name, "cwd": "/"}
+        (root.path / "sessions" / f"{pid}.json").write_text(json.dumps(entry))
+    assert discovery.live_session_ids(project()) == {"s1"}
+
+
+def test_sessions_of_our_own_dreams_are_known_as_such(root: Root, settings: object) -> None:
+    ours = f"{settings.DATA_DIR}/workspaces/d12345678"  # type: ignore[attr-defined]  # pytest-django's own
+    root.session("/home/me/app", "s1", [typed("Tidy up", cwd=ours)])
+    root.session("/home/me/app", "s2", [typed("Tidy up", cwd=ours.replace("workspaces", "workspaces-not"))])
+    root.discover()
+    assert [session("s1").own, session("s2").own] == [True, False]
+
+
+def test_one_project_can_be_refreshed_alone(root: Root) -> None:
+    app = root.repository("app")
+    root.session(app, "s1")
+    root.memory(app, "fact.md")
+    root.discover()
+    root.session(app, "s2")
+    root.memory(app, "more.md")
+    lock = root.memory(app, ".consolidate-lock", "123")
+    os.utime(lock, (1_700_000_000, 1_700_000_000))
+    discovery.refresh(project())
+    found = project()
+    assert found.sessions.count() == 2
+    assert found.memories.count() == 2
+    assert found.last_consolidated_at is not None
+    assert found.last_consolidated_at.timestamp() == 1_700_000_000
+    assert found.last_session_at is not None
+    assert found.last_session_at <= timezone.now()
