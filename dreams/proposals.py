@@ -154,10 +154,11 @@ def text_hunks(file: FileChange) -> list[tuple[Hunk, textdiff.Hunk]]:
     """The rows of a file's hunks with their lines, in order."""
     base = textdiff.split_lines(blobs.get_text(file.base_sha))
     new = textdiff.split_lines(blobs.get_text(file.new_sha))
-    return [(row, _lines_of(row, base, new)) for row in file.hunks.all()]
+    return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
 
 
-def _lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> textdiff.Hunk:
+def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> textdiff.Hunk:
+    """The row of a hunk with its lines, from the split texts of its file."""
     return textdiff.Hunk(
         row.hunk_id,
         row.base_start,

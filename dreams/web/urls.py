@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dreams.web.views import health, inbox, login, settings
+from dreams.web.views import conflict, health, inbox, login, review, settings, undo
 
 urlpatterns = [
     path("", inbox.inbox, name="inbox"),
@@ -20,6 +20,17 @@ urlpatterns = [
     # --- projects, memories, sessions ---
     # --- dreams ---
     # --- review, conflict ---
+    path("review/<slug:public_id>/", review.desk, name="review"),
+    path("review/<slug:public_id>/decide/", review.decide, name="review-decide"),
+    path("review/<slug:public_id>/take-back/", review.take_back, name="review-take-back"),
+    path("review/<slug:public_id>/edit/", review.edit, name="review-edit"),
+    path("review/<slug:public_id>/confirm/", review.confirm, name="review-confirm"),
+    path("review/<slug:public_id>/viewed/", review.viewed, name="review-viewed"),
+    path("review/<slug:public_id>/bring-up/", review.bring_up, name="review-bring-up"),
+    path("review/<slug:public_id>/submit/", review.submit, name="review-submit"),
+    path("review/<slug:public_id>/apply/", review.apply, name="review-apply"),
+    path("review/<slug:public_id>/conflict/<int:file_pk>/", conflict.conflict, name="conflict"),
+    path("review/<slug:public_id>/undo/", undo.undo, name="undo"),
     # --- usage, audit ---
     # --- settings ---
     path("settings/", settings.everywhere, name="settings"),

@@ -1,0 +1,145 @@
+"""A conflict as its page shows it: the merged text, and in it each place where a person must choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dreams import merge, rebase, textdiff
+from dreams.models import FileChange, Proposal
+from dreams.web.selectors import diffs
+from dreams.web.selectors.diffs import Gap, Line
+
+CONTEXT = 3
+LABELS = {"ours": "Now on disk", "theirs": "This dream", "base": "Before"}
+THEIRS = {
+    Proposal.Origin.DREAM: "This dream",
+    Proposal.Origin.ROLLBACK: "This undo",
+    Proposal.Origin.RESTORE: "This restore",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One of the three texts of a place. `is_gone`: there is no such file on this side."""
+
+    side: str
+    label: str
+    lines: tuple[Line, ...]
+    is_gone: bool
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.lines
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conflict to solve. `chosen` and `typed` are what a form that was not taken had."""
+
+    number: int
+    panes: tuple[Pane, ...]
+    chosen: str
+    typed: str
+    rows: int
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Lines that are clear, or a place to choose at."""
+
+    lines: tuple[Line, ...] = ()
+    gap: Gap | None = None
+    after: tuple[Line, ...] = ()
+    is_merged: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    public_id: str
+    project: str
+    file_pk: int
+    path: str
+    theirs: str
+    segments: tuple[Segment, ...]
+    count: int
+    state: str
+
+
+def conflict(
+    file: FileChange, chosen: Mapping[int, str] | None = None, typed: Mapping[int, str] | None = None
+) -> Conflict:
+    """Raises rebase.NoConflict."""
+    sides = rebase.sides_of(file)
+    labels = {**LABELS, "theirs": THEIRS.get(Proposal.Origin(file.proposal.origin), "This change")}
+    merged = rebase.three_way(sides, file.path)
+    gone = {
+        name: side is None
+        for name, side in (("ours", sides.now), ("theirs", sides.wanted), ("base", sides.base))
+    }
+    segments: list[Segment] = []
+    number = 0
+    for chunk in merged.chunks:
+        if chunk.kind != "conflict":
+            segments.append(_clear(chunk))
+            continue
+        panes = _panes(chunk, labels, gone)
+        segments.append(
+            Segment(place=_place(number, chunk, panes, chosen or {}, typed or {}, any(gone.values())))
+        )
+        number += 1
+    return Conflict(
+        public_id=file.proposal.public_id,
+        project=str(file.proposal.project),
+        file_pk=file.pk,
+        path=file.path,
+        theirs=labels["theirs"],
+        segments=tuple(segments),
+        count=number,
+        state=(file.conflict or {}).get("now", "") or "gone",
+    )
+
+
+def _clear(chunk: merge.Chunk) -> Segment:
+    lines = diffs.plain_lines("".join(chunk.lines), first=chunk.ours.start + 1)
+    if chunk.kind == "merged" or len(lines) <= 2 * CONTEXT + 1:
+        return Segment(lines=lines, is_merged=chunk.kind == "merged")
+    hidden = lines[CONTEXT:-CONTEXT]
+    return Segment(lines[:CONTEXT], Gap(len(hidden), hidden[: diffs.MOST_IN_GAP]), lines[-CONTEXT:])
+
+
+def _panes(chunk: merge.Chunk, labels: Mapping[str, str], gone: Mapping[str, bool]) -> tuple[Pane, ...]:
+    """Now, this dream and before: the first two with their changes against before marked."""
+    base = "".join(chunk.base.lines)
+    return (
+        Pane("ours", labels["ours"], _against(base, chunk.ours), gone["ours"]),
+        Pane("theirs", labels["theirs"], _against(base, chunk.theirs), gone["theirs"]),
+        Pane("base", labels["base"], diffs.plain_lines(base, first=chunk.base.start + 1), gone["base"]),
+    )
+
+
+def _against(base: str, part: merge.Part) -> tuple[Line, ...]:
+    """The lines of one side, words that differ from before marked."""
+    rows = textdiff.rows(base, textdiff.hunks(base, "".join(part.lines)), None)
+    return tuple(
+        Line(row.kind, part.start + (row.new_no or 0), tuple(textdiff.pieces(row)))
+        for row in rows
+        if row.kind != "del"
+    )
+
+
+def _place(
+    number: int,
+    chunk: merge.Chunk,
+    panes: tuple[Pane, ...],
+    chosen: Mapping[int, str],
+    typed: Mapping[int, str],
+    is_whole: bool,
+) -> Place:
+    both = "".join([*chunk.ours.lines, *chunk.theirs.lines]).replace("\r\n", "\n")
+    content = typed.get(number, both)
+    return Place(
+        number, panes, chosen.get(number, ""), content, min(18, max(3, content.count("\n") + 1)), is_whole
+    )

@@ -1,0 +1,201 @@
+"""Differences as templates show them: lines cut into pieces, with a word on what kind of line each is. No database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from dreams import memdir, textdiff
+from dreams.textdiff import Hunk, Piece, Row
+
+CONTEXT = 2
+# A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
+MOST_IN_GAP = 400
+MARK = {"ins": "+", "del": "−", "equal": ""}
+SPOKEN = {"ins": "Added: ", "del": "Removed: ", "equal": ""}
+_HEADING = re.compile(r"^#{1,6}\s")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_TARGET = re.compile(r"\]\(([^()\s]*)[^()]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line to show. `style` is front, heading, row, code or empty."""
+
+    kind: str
+    number: int | None
+    pieces: tuple[Piece, ...]
+    style: str = ""
+    note: str = ""
+
+    @property
+    def mark(self) -> str:
+        return MARK[self.kind]
+
+    @property
+    def spoken(self) -> str:
+        return SPOKEN[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Unchanged lines that open on demand; `more` of them are beyond what opens in place."""
+
+    count: int
+    lines: tuple[Line, ...]
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One hunk with the unchanged lines around it."""
+
+    hunk: Hunk
+    above: Gap | None
+    lines: tuple[Line, ...]
+    below: Gap | None
+    notes: tuple[str, ...]
+
+    @property
+    def sides(self) -> str:
+        """both, ins or del: two columns help only where there is something in each."""
+        if self.hunk.base_lines and self.hunk.new_lines:
+            return "both"
+        return "ins" if self.hunk.new_lines else "del"
+
+
+def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
+    """A card's worth of lines for each hunk, in order, over the text they were made from."""
+    ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
+    rows = textdiff.rows(base, ordered, None)
+    runs = [(key, list(group)) for key, group in groupby(rows, key=lambda row: row.hunk)]
+    after = "".join(row.text + row.end for row in rows if row.kind != "del")
+    styles = _Styles(_styles_of(base, path), _styles_of(after, path))
+    changed = {key: rows for key, rows in runs if key is not None}
+    gaps = [_Parted.of(*gap) for gap in _between(runs, [h.id for h in ordered])]
+    return [
+        Block(
+            hunk=hunk,
+            above=None if number else _gap(gaps[0].hidden, styles),
+            lines=tuple(
+                _line(row, styles)
+                for row in [*gaps[number].lead, *changed.get(hunk.id, []), *gaps[number + 1].trail]
+            ),
+            below=_gap(gaps[number + 1].hidden, styles),
+            notes=tuple(notes(hunk)),
+        )
+        for number, hunk in enumerate(ordered)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parted:
+    """Unchanged lines between two hunks: shown below the one, hidden, shown above the other."""
+
+    trail: list[Row]
+    hidden: list[Row]
+    lead: list[Row]
+
+    @classmethod
+    def of(cls, rows: list[Row], is_first: bool, is_last: bool) -> _Parted:
+        trail = 0 if is_first else CONTEXT
+        lead = 0 if is_last else CONTEXT
+        if len(rows) <= trail + lead + 1:
+            # Hiding a single line would save nothing.
+            trail = 0 if is_first else len(rows) - (0 if is_last else len(rows) // 2)
+            return cls(rows[:trail], [], rows[trail:])
+        return cls(rows[:trail], rows[trail : len(rows) - lead], rows[len(rows) - lead :])
+
+
+def _between(
+    runs: Sequence[tuple[str | None, list[Row]]], ids: Sequence[str]
+) -> list[tuple[list[Row], bool, bool]]:
+    """The unchanged lines before each hunk and behind the last, and whether they are the first and the last."""
+    out: list[list[Row]] = [[] for _ in range(len(ids) + 1)]
+    place = {name: number for number, name in enumerate(ids)}
+    at = 0
+    for key, rows in runs:
+        if key is None:
+            out[at] = rows
+        else:
+            at = place[key] + 1
+    return [(rows, number == 0, number == len(ids)) for number, rows in enumerate(out)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Styles:
+    """The style of every line of the text before and of the text after."""
+
+    old: list[str]
+    new: list[str]
+
+    def of(self, row: Row) -> str:
+        styles, number = (self.old, row.old_no) if row.kind == "del" else (self.new, row.new_no)
+        return styles[number - 1] if number is not None and number <= len(styles) else ""
+
+
+def _gap(rows: Sequence[Row], styles: _Styles) -> Gap | None:
+    if not rows:
+        return None
+    return Gap(len(rows), tuple(_line(row, styles) for row in rows[:MOST_IN_GAP]))
+
+
+def _line(row: Row, styles: _Styles) -> Line:
+    number = row.old_no if row.kind == "del" else row.new_no
+    note = "" if row.end or row.kind == "equal" else "no line end"
+    return Line(row.kind, number, tuple(textdiff.pieces(row)), styles.of(row), note)
+
+
+def _own_style(text: str) -> str:
+    return "heading" if _HEADING.match(text) else ""
+
+
+def _styles_of(text: str, path: str) -> list[str]:
+    """A style per line: frontmatter, headings, fenced code; in an index, its rows."""
+    lines = textdiff.split_lines(text)
+    front = memdir.parse(text.encode("utf-8", "surrogateescape")).body_start_line - 1
+    styles = ["front"] * front + list(_body_styles(lines[front:]))
+    if path.rpartition("/")[2] == memdir.INDEX_NAME:
+        for row in memdir.parse_index(text).rows:
+            for number in range(row.line_no, min(row.end_line_no, len(styles)) + 1):
+                styles[number - 1] = "row"
+    return styles
+
+
+def _body_styles(lines: Sequence[str]) -> Iterator[str]:
+    fenced = False
+    for line in lines:
+        if _FENCE.match(line):
+            fenced = not fenced
+            yield "code"
+        else:
+            yield "code" if fenced else _own_style(line)
+
+
+def notes(hunk: Hunk) -> Iterator[str]:
+    """What a reader would overlook: changes that the rendered text does not show."""
+    if not hunk.base_lines or not hunk.new_lines:
+        return
+    old, new = hunk.removed, hunk.added
+    if old.replace("\r\n", "\n").rstrip("\n") == new.replace("\r\n", "\n").rstrip("\n"):
+        yield "Only line ends change."
+    elif old.split() == new.split():
+        yield "Only spaces and line breaks change."
+    elif _TARGET.sub("]()", old) == _TARGET.sub("]()", new):
+        pairs = zip(_TARGET.findall(old), _TARGET.findall(new), strict=False)
+        for before, after in pairs:
+            if before != after:
+                yield f"Only a link’s target changes: {textdiff.visible(before)} → {textdiff.visible(after)}"
+
+
+def plain_lines(text: str, *, first: int = 1, kind: str = "equal") -> tuple[Line, ...]:
+    """A text as lines, all of one kind."""
+    return tuple(
+        Line(kind, number, (Piece(textdiff.visible(line.rstrip("\r\n")), changed=False),))
+        for number, line in enumerate(textdiff.split_lines(text), first)
+    )

@@ -1,0 +1,87 @@
+"""What the agent will load of MEMORY.md once the review is submitted: a budget, and the rows it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dreams import blobs, conf, memdir, text
+from dreams.models import FileChange
+from dreams.web.selectors import review_texts
+
+if TYPE_CHECKING:
+    from dreams.web.selectors.review import Loaded
+
+INDEX = memdir.INDEX_NAME
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """The index with everything that is not rejected. `off` and `back` are titles of rows that change sides."""
+
+    lines: int
+    max_lines: int
+    bytes: int
+    max_bytes: int
+    lines_before: int
+    bytes_before: int
+    off: tuple[str, ...]
+    back: tuple[str, ...]
+    still_off: int
+
+    @property
+    def is_changed(self) -> bool:
+        return (self.lines, self.bytes) != (self.lines_before, self.bytes_before)
+
+    @property
+    def is_over(self) -> bool:
+        return self.lines > self.max_lines or self.bytes > self.max_bytes
+
+    @property
+    def words(self) -> str:
+        return f"{self.lines:,} of {self.max_lines:,} lines, {self.bytes:,} of {self.max_bytes:,} bytes"
+
+
+def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
+    """None where the project has no index and gets none."""
+    file = next((file for file in loaded.files if file.path == INDEX), None)
+    before, after = _states(loaded, file, texts)
+    if before is None and after is None:
+        return None
+    config = conf.current(loaded.proposal.project)
+    limits = {"max_lines": config.index_max_lines, "max_bytes": config.index_max_bytes}
+    old, new = memdir.loaded(before or b"", **limits), memdir.loaded(after or b"", **limits)
+    fell, falls = _titles(old), _titles(new)
+    rows = {row.title or row.target for row in memdir.parse_index(text.decode(after or b"")).rows}
+    return Loads(
+        lines=new.lines,
+        max_lines=config.index_max_lines,
+        bytes=new.bytes,
+        max_bytes=config.index_max_bytes,
+        lines_before=old.lines,
+        bytes_before=old.bytes,
+        off=tuple(title for title in falls if title not in fell),
+        back=tuple(title for title in fell if title not in falls and title in rows),
+        still_off=len(falls),
+    )
+
+
+def _titles(found: memdir.Loaded) -> list[str]:
+    return [row.title or row.target for row in found.rows_dropped]
+
+
+def _states(
+    loaded: Loaded, file: FileChange | None, texts: Mapping[str, bytes]
+) -> tuple[bytes | None, bytes | None]:
+    if file is None:
+        sha = (
+            loaded.proposal.project.memories.filter(path=INDEX, gone_at__isnull=True)
+            .values_list("sha256", flat=True)
+            .first()
+        )
+        now = blobs.get_many([sha]).get(sha) if sha else None
+        return now, now
+    lines = review_texts.of(file, loaded.hunks[file.pk], texts)
+    return lines.base, lines.decided(undecided=True)

@@ -1,0 +1,104 @@
+"""What an undo would do, before anything is written: per file the difference it makes, and what stands in its way."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from dreams import drafts, memdir, rollback, text
+from dreams.models import Proposal
+from dreams.rollback import Preview, Selection, UndoneFile
+from dreams.web.selectors import diffs
+from dreams.web.selectors.diffs import Block
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of an undo. `sentence` says what happens to it."""
+
+    path: str
+    letter: str
+    sentence: str
+    blocks: tuple[Block, ...]
+    is_conflict: bool
+    is_exact: bool
+    is_same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """`digest` changes when a file does: what is undone is what was seen."""
+
+    public_id: str
+    project: str
+    project_pk: int
+    what: str
+    changes: int
+    files: tuple[File, ...]
+    conflicts: int
+    digest: str
+    is_dream: bool
+    selection: Selection
+    is_index_touched: bool
+
+
+def undo(proposal: Proposal, selection: Selection) -> Undo:
+    """Reads the files as they stand now. Raises rollback.NothingToUndo, review.ReviewRefused."""
+    planned = rollback.preview(proposal, selection)
+    return Undo(
+        public_id=proposal.public_id,
+        project=str(proposal.project),
+        project_pk=proposal.project_id,
+        what=_what(proposal, selection),
+        changes=len(planned.hunks),
+        files=tuple(map(_file, planned.files)),
+        conflicts=len(planned.conflicts),
+        digest=_digest(planned),
+        is_dream=proposal.dream is not None,
+        selection=selection,
+        is_index_touched=any(file.path == memdir.INDEX_NAME for file in planned.files),
+    )
+
+
+def _what(proposal: Proposal, selection: Selection) -> str:
+    if selection.hunk_ids:
+        return "one change"
+    if selection.paths:
+        return f"what was changed in {', '.join(selection.paths)}"
+    return "all of this dream" if proposal.dream else "all of this change"
+
+
+def _file(file: UndoneFile) -> File:
+    result = file.wanted if file.merged is not None else file.result
+    hunks = drafts.file_hunks(file.path, file.now, result) if file.now != result else []
+    return File(
+        path=file.path,
+        letter="A" if file.now is None else "D" if result is None else "M",
+        sentence=_sentence(file, result),
+        blocks=tuple(diffs.blocks(text.decode(file.now or b""), hunks, file.path)),
+        is_conflict=file.merged is not None,
+        is_exact=file.is_exact,
+        is_same=file.now == result,
+    )
+
+
+def _sentence(file: UndoneFile, result: bytes | None) -> str:
+    if file.merged is not None:
+        return "Changed in the same place since: needs your choice."
+    if file.now == result:
+        return "Already as it was; nothing to write."
+    if result is None:
+        return "Was made by this dream, and goes."
+    if file.now is None:
+        return "Comes back."
+    if file.restored.mtime_ns is not None:
+        return "Comes back exactly as it was, bytes, mode and time."
+    return "Only these changes go." if file.is_exact else "Changed since; those later edits stay."
+
+
+def _digest(planned: Preview) -> str:
+    states = [
+        f"{file.path}\0{text.sha256(file.now) if file.now is not None else ''}" for file in planned.files
+    ]
+    hunks = [str(hunk.pk) for hunk in planned.hunks]
+    return hashlib.sha256("\n".join([*states, *hunks]).encode("utf-8", "surrogatepass")).hexdigest()[:24]

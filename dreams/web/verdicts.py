@@ -1,0 +1,124 @@
+"""The verdicts of this visit, newest last, so that each can be undone: kept in the session, at most `MOST` deep.
+
+Undoing one is itself a decision and is logged as such; the log of decisions is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict, cast
+
+from dreams import blobs, review
+from dreams.models import Hunk, Proposal
+from dreams.review import Reviewer, ReviewRefused
+from dreams.text import plural
+from dreams.web.htmx import Request
+
+if TYPE_CHECKING:
+    from dreams.web.selectors.review import Loaded
+
+MOST = 30
+VERBS = {
+    Hunk.Verdict.APPROVED: "Approved",
+    Hunk.Verdict.REJECTED: "Rejected",
+    Hunk.Verdict.PENDING: "Took back",
+    Hunk.Verdict.EDITED: "Edited and approved",
+}
+
+
+class Before(TypedDict):
+    """What a hunk's verdict was; `base` is the state of its file then."""
+
+    pk: int
+    verdict: str
+    edited: str
+    reason: str
+    base: str
+
+
+class Step(TypedDict):
+    said: str
+    before: list[Before]
+
+
+def remember(hunks: Sequence[Hunk], loaded: Loaded) -> list[Before]:
+    """The verdicts as they are, of `hunks` and of everything that is decided with them."""
+    parts = {part.pk: part for hunk in hunks for part in loaded.together(hunk)}
+    return [
+        Before(
+            pk=hunk.pk,
+            verdict=hunk.verdict,
+            edited=hunk.edited_sha,
+            reason=hunk.decide_reason,
+            base=hunk.file.base_sha,
+        )
+        for hunk in parts.values()
+    ]
+
+
+def sentence(verdict: Hunk.Verdict, decided: Sequence[Hunk]) -> str:
+    paths = {hunk.file.path for hunk in decided}
+    where = f"in {next(iter(paths))}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"
+    return f"{VERBS[verdict]} {plural(len(decided), 'change')} {where}."
+
+
+def push(request: Request, proposal: Proposal, before: list[Before], said: str) -> None:
+    steps = _steps(request, proposal)
+    if before:
+        steps.append(Step(said=said, before=before))
+    request.session[_key(proposal)] = steps[-MOST:]
+
+
+def last(request: Request, proposal: Proposal) -> str:
+    """What the last verdict was, in words; empty when there is none to undo."""
+    steps = _steps(request, proposal)
+    return steps[-1]["said"] if steps else ""
+
+
+def pop(request: Request, proposal: Proposal, reviewer: Reviewer) -> list[Hunk]:
+    """Put back what the last step changed. Raises ReviewRefused where its file is another one by now."""
+    steps = _steps(request, proposal)
+    if not steps:
+        raise ReviewRefused("There is no verdict to undo.")
+    step = steps.pop()
+    request.session[_key(proposal)] = steps
+    rows = Hunk.objects.filter(file__proposal=proposal, pk__in=[b["pk"] for b in step["before"]])
+    hunks = {hunk.pk: hunk for hunk in rows.select_related("file", "operation")}
+    for before in step["before"]:
+        hunk = hunks.get(before["pk"])
+        if hunk is None or hunk.file.base_sha != before["base"]:
+            raise ReviewRefused(
+                "This changed since your last verdict, which cannot be put back. Decide anew."
+            )
+    for verdict in (Hunk.Verdict.PENDING, Hunk.Verdict.REJECTED, Hunk.Verdict.APPROVED, Hunk.Verdict.EDITED):
+        _put_back(proposal, hunks, [b for b in step["before"] if b["verdict"] == verdict], reviewer)
+    return list(hunks.values())
+
+
+def _put_back(
+    proposal: Proposal, hunks: dict[int, Hunk], before: Sequence[Before], reviewer: Reviewer
+) -> None:
+    if not before:
+        return
+    if before[0]["verdict"] == Hunk.Verdict.EDITED:
+        for one in before:
+            review.edit(
+                proposal, hunks[one["pk"]], blobs.get_text(one["edited"]), reviewer, reason=one["reason"]
+            )
+        return
+    reason = before[0]["reason"]
+    review.decide(
+        proposal,
+        [hunks[b["pk"]] for b in before],
+        Hunk.Verdict(before[0]["verdict"]),
+        reviewer,
+        reason=reason,
+    )
+
+
+def _steps(request: Request, proposal: Proposal) -> list[Step]:
+    return cast(list[Step], list(request.session.get(_key(proposal), [])))
+
+
+def _key(proposal: Proposal) -> str:
+    return f"verdicts:{proposal.public_id}"

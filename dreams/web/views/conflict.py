@@ -1,0 +1,95 @@
+"""Solve a conflict: three labelled texts at each place; take one, both, or write it yourself."""
+
+from __future__ import annotations
+
+from typing import cast, get_args
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from dreams import memories, proposals, rebase
+from dreams.merge import Choice, Edited, Side
+from dreams.models import FileChange, Proposal
+from dreams.web.access import owner
+from dreams.web.htmx import Request, SeeOther
+from dreams.web.selectors import conflict as selector
+from dreams.web.selectors import review as review_selector
+
+SIDES = get_args(Side)
+
+
+@owner
+@require_http_methods(["GET", "HEAD", "POST"])
+def conflict(request: Request, public_id: str, file_pk: int) -> HttpResponse:
+    file = _file(public_id, file_pk)
+    try:
+        found = selector.conflict(file)
+    except rebase.NoConflict as gone:
+        messages.info(request, str(gone))
+        return _to_file(file)
+    if request.method != "POST":
+        return render(request, "dreams/conflict.html", {"conflict": found})
+    return _solve(request, file, found)
+
+
+def _solve(request: Request, file: FileChange, found: selector.Conflict) -> HttpResponse:
+    chosen = {n: request.POST.get(f"choice-{n}", "") for n in range(found.count)}
+    typed = {n: request.POST.get(f"text-{n}", "") for n in range(found.count)}
+    if request.POST.get("state") != found.state:
+        return _again(
+            request, file, "The file changed once more meanwhile. Choose again.", chosen, typed, 409
+        )
+    open_places = [n + 1 for n, choice in chosen.items() if choice not in (*SIDES, "edit")]
+    if open_places:
+        places = ", ".join(map(str, open_places))
+        return _again(
+            request, file, f"Choose at place {places} too; nothing was kept yet.", chosen, typed, 422
+        )
+    rebase.resolve(file, _choices(chosen, typed), remove=_removes(file, chosen))
+    proposals.examine(file.proposal, memories.contents(file.proposal.project))
+    messages.success(request, f"{file.path}: solved. Nothing is written before you submit.")
+    return _to_file(file)
+
+
+def _choices(chosen: dict[int, str], typed: dict[int, str]) -> dict[int, Choice]:
+    return {
+        n: Edited(_ended(typed[n])) if choice == "edit" else cast(Side, choice)
+        for n, choice in chosen.items()
+    }
+
+
+def _ended(typed: str) -> str:
+    """A browser sends CRLF and no last line end; the merge puts the file's own line ends where lines meet."""
+    plain = typed.replace("\r\n", "\n")
+    return plain if not plain or plain.endswith("\n") else plain + "\n"
+
+
+def _removes(file: FileChange, chosen: dict[int, str]) -> bool:
+    """The side that was taken has no such file."""
+    sides = rebase.sides_of(file)
+    by_name = {"ours": sides.now, "theirs": sides.wanted, "base": sides.base}
+    return any(choice in by_name and by_name[choice] is None for choice in chosen.values())
+
+
+def _again(
+    request: Request, file: FileChange, why: str, chosen: dict[int, str], typed: dict[int, str], status: int
+) -> HttpResponse:
+    messages.error(request, why)
+    context = {"conflict": selector.conflict(file, chosen, typed)}
+    return render(request, "dreams/conflict.html", context, status=status)
+
+
+def _file(public_id: str, file_pk: int) -> FileChange:
+    rows = FileChange.objects.select_related("proposal", "proposal__project", "proposal__dream")
+    found = rows.filter(pk=file_pk, proposal__public_id=public_id).first()
+    if found is None:
+        raise Http404("no such file in this proposal")
+    if found.proposal.state not in (Proposal.State.OPEN, Proposal.State.SUBMITTED):
+        raise Http404("the proposal is closed")
+    return found
+
+
+def _to_file(file: FileChange) -> HttpResponse:
+    return SeeOther(review_selector.address(file.proposal, file=file.pk, anchor=f"file-{file.pk}"))

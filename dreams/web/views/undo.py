@@ -1,0 +1,73 @@
+"""Undo a dream, a file or a change: first what it would do, then one button."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from dreams import holds, rollback
+from dreams.apply import ApplyReport
+from dreams.models import Proposal
+from dreams.review import Reviewer, ReviewRefused
+from dreams.rollback import NothingToUndo, Selection
+from dreams.text import plural
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, SeeOther
+from dreams.web.selectors import review as review_selector
+from dreams.web.selectors import undo as selector
+
+CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Only trying")
+
+
+@owner
+@require_http_methods(["GET", "HEAD", "POST"])
+def undo(request: Request, public_id: str) -> HttpResponse:
+    proposal = review_selector.find(public_id)
+    if proposal is None:
+        raise Http404("no such proposal")
+    given = request.POST if request.method == "POST" else request.GET
+    selection = Selection(
+        tuple(filter(None, given.getlist("path"))), tuple(filter(None, given.getlist("hunk")))
+    )
+    try:
+        found = selector.undo(proposal, selection)
+    except (NothingToUndo, ReviewRefused) as nothing:
+        messages.info(request, str(nothing))
+        return SeeOther(review_selector.address(proposal))
+    if request.method != "POST":
+        return _page(request, found)
+    if request.POST.get("seen") != found.digest:
+        messages.error(request, "A file changed since you opened this page. Look at what would happen now.")
+        return _page(request, found, 409)
+    return _carry_out(request, proposal, found)
+
+
+def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> HttpResponse:
+    reason = (request.POST.get("own_reason") or request.POST.get("reason") or "").strip()
+    reviewer = Reviewer(actor(request))
+    if found.conflicts:
+        made = rollback.propose(proposal, reviewer, found.selection, reason=reason)
+        messages.info(request, "Nothing was written. Solve what is marked, then submit.")
+        return SeeOther(review_selector.address(made))
+    try:
+        report = rollback.rollback(
+            proposal, reviewer, found.selection, reason=reason, never_again="never_again" in request.POST
+        )
+    except (NothingToUndo, ReviewRefused, holds.ProjectBusy) as refused:
+        messages.error(request, str(refused))
+        return SeeOther(review_selector.address(proposal))
+    if report.complete:
+        messages.success(request, f"Undone: {plural(len(report.applied), 'file')} written back.")
+    else:
+        messages.error(request, f"Nothing was undone: {_why(report)}")
+    return SeeOther(review_selector.address(proposal))
+
+
+def _why(report: ApplyReport) -> str:
+    return report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
+
+
+def _page(request: Request, found: selector.Undo, status: int = 200) -> HttpResponse:
+    return render(request, "dreams/undo.html", {"undo": found, "chips": CHIPS}, status=status)
