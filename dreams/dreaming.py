@@ -213,7 +213,13 @@ def back_off(project: Project, failures: int) -> dt.timedelta:
 
 
 def lost_its_worker(dream: DreamRun) -> str:
-    """Mark a running dream failed whose worker died; says so. Lock and clock are healed by `holds.heal`."""
+    """Mark a running dream whose worker died failed, or killed where a person had cancelled it; says so.
+
+    Lock and clock are healed by `holds.heal`.
+    """
+    if dream.cancel_requested_at is not None:
+        said = "Cancelled; its worker was stopped. Nothing was changed, and the clock is put back."
+        return said if _end(dream, DreamRun.Status.KILLED, said) else ""
     said = "Its worker died. Nothing was changed; the clock is put back and it is tried again later."
     return said if _end(dream, DreamRun.Status.FAILED, said) else ""
 

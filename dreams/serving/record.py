@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -14,12 +15,17 @@ from dreams import process
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that runs now. `started` is its process' start time (`dreams.process`)."""
+    """A server that runs now. `started` is its process' start time (`dreams.process`), `at` when it began to serve."""
 
     pid: int
     started: float
     address: str
     port: int
+    at: str
+
+    @property
+    def since(self) -> dt.datetime:
+        return dt.datetime.fromisoformat(self.at)
 
 
 def path() -> Path:
@@ -29,7 +35,7 @@ def path() -> Path:
 def write(address: str, port: int) -> Running:
     """Say that this process serves at `address`."""
     me = process.current()
-    running = Running(me.pid, me.start_time, address, port)
+    running = Running(me.pid, me.start_time, address, port, dt.datetime.now(dt.UTC).isoformat())
     draft = path().with_suffix(f".{me.pid}")
     draft.write_text(json.dumps(asdict(running)), encoding="utf-8")
     draft.chmod(0o600)
@@ -41,7 +47,7 @@ def running() -> Running | None:
     """The server of this data directory, or None. A record that a crash left is not believed."""
     try:
         found = Running(**json.loads(path().read_text(encoding="utf-8")))
-        alive = process.is_alive(int(found.pid), float(found.started))
+        alive = process.is_alive(int(found.pid), float(found.started)) and bool(found.since)
     except (OSError, ValueError, TypeError):
         return None
     return found if alive else None

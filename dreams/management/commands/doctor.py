@@ -1,0 +1,40 @@
+"""`doctor`: what is installed, what runs, and what would stop a dream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from dreams import doctor
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused, table
+from dreams.text import plural
+
+SIGNS = {"ok": "ok", "warn": "note", "bad": "STOPS"}
+
+
+class Command(BaseCommand):
+    help = (
+        "Say what is installed and what would stop a dream, each with the remedy. Exit 1 when something does."
+    )
+    # It must speak where the database cannot be made.
+    needs_database = False
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = doctor.examine()
+        bad = [check for check in found if check.state == "bad"]
+        result = {"ok": not bad, "checks": [asdict(check) for check in found]}
+        if bad:
+            names = ", ".join(check.name for check in bad)
+            raise Refused(f"{plural(len(bad), 'thing stops', 'things stop')} dreams: {names}.", result)
+        return result
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        checks = result["checks"]
+        yield from table(
+            ("", "what", "found"), [(SIGNS[check["state"]], check["name"], check["said"]) for check in checks]
+        )
+        remedies = [f"{check['name']}: {check['remedy']}" for check in checks if check["remedy"]]
+        if remedies:
+            yield from ("", "What to do:", *(f"  {line}" for line in remedies))

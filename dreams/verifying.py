@@ -1,0 +1,114 @@
+"""Everything that is kept, read back: version histories, texts in the database, journals, the audit log.
+
+Names each damaged thing. Changes nothing, and holds a few hundred texts at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from dreams import apply, auditlog, history, journal, memories, recovery
+from dreams.models import AuditEntry, Blob, Project, Version
+from dreams.text import sha256
+
+REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
+CHUNK = 200
+# Of one kind of damage: a lost disk must not print a line for each of a million texts.
+MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One thing that is not as it was written."""
+
+    what: str
+    where: str
+    remedy: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """What was read, by kind, and what is wrong; a kind's damages beyond the first 100 are only counted."""
+
+    checked: dict[str, int] = field(default_factory=dict)
+    problems: list[Damage] = field(default_factory=list)
+
+    def add(self, kind: str, count: int, found: Iterator[Damage]) -> None:
+        self.checked[kind] = count
+        for number, damage in enumerate(found):
+            if number < MOST:
+                self.problems.append(damage)
+            elif number == MOST:
+                self.problems.append(
+                    Damage(f"more than {MOST} {kind} are damaged", damage.where, damage.remedy)
+                )
+                return
+
+
+def verify(project: Project | None = None) -> Report:
+    """Read back what is kept of `project`, or of everything; journals and the audit log are of all projects."""
+    report = Report()
+    paths = [memories.history_path(project)] if project else list(recovery.history_paths())
+    report.add("histories", len(paths), _histories(paths))
+    versions = Version.objects.exclude(sha256="")
+    if project:
+        versions = versions.filter(memory__project=project)
+    report.add("versions", versions.count(), _missing_texts(versions))
+    blobs = _blobs_of(versions) if project else Blob.objects.all()
+    report.add("texts", blobs.count(), _changed_texts(blobs))
+    folder = apply.journal_dir()
+    report.add("journals", len(journal.list_journals(folder)) if folder.is_dir() else 0, _journals(folder))
+    report.add("audit entries", AuditEntry.objects.count(), _audit_log())
+    return report
+
+
+def _histories(paths: list[Path]) -> Iterator[Damage]:
+    for path in paths:
+        if not path.exists() and not Version.objects.filter(memory__project__history_key=path.stem).exists():
+            continue  # nothing of this project was kept yet
+        try:
+            with history.HistoryStore(path) as store:
+                for problem in store.verify():
+                    yield Damage(problem.what, problem.where, problem.remedy)
+        except history.HistoryError as error:
+            yield Damage(str(error), str(path), REMEDY)
+
+
+def _blobs_of(versions: QuerySet[Version]) -> QuerySet[Blob]:
+    return Blob.objects.filter(sha256__in=versions.values("sha256"))
+
+
+def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
+    kept = Blob.objects.filter(sha256=OuterRef("sha256"))
+    lost = versions.exclude(Exists(kept)).select_related("memory__project").order_by("pk")
+    for version in lost.iterator(chunk_size=CHUNK):
+        yield Damage(
+            f"version {version.sha256} of {version.memory} is not in the database",
+            str(version.memory.project),
+            f"`history` has it still if no damage of {version.memory.project}'s history is named here.",
+        )
+
+
+def _changed_texts(blobs: QuerySet[Blob]) -> Iterator[Damage]:
+    for blob in blobs.order_by("pk").iterator(chunk_size=CHUNK):
+        if sha256(bytes(blob.data)) != blob.sha256:
+            yield Damage(f"text {blob.sha256} in the database is not what was kept", _users_of(blob), REMEDY)
+
+
+def _users_of(blob: Blob) -> str:
+    named = Version.objects.filter(sha256=blob.sha256).select_related("memory__project")[:3]
+    return ", ".join(f"{version.memory.project}: {version.memory}" for version in named) or "the database"
+
+
+def _journals(folder: Path) -> Iterator[Damage]:
+    for line in journal.verify_journals(folder) if folder.is_dir() else ():
+        yield Damage(line, str(folder), "An applied change cannot be undone from it; the history can.")
+
+
+def _audit_log() -> Iterator[Damage]:
+    for line in auditlog.verify_chain():
+        yield Damage(line, "audit log", "Someone changed the database. Compare it with a copy from before.")
