@@ -357,6 +357,9 @@ def _close_if_done(proposal: Proposal) -> None:
 
 
 def _already(proposal: Proposal) -> ApplyReport:
+    undo = proposal.undone_by.filter(state=Proposal.State.APPLIED).first()
+    if undo is not None and not proposal.applications.filter(undone_at__isnull=True).exists():
+        raise ReviewRefused(f"{proposal.public_id} was undone. To have it again, undo the undo: {undo.public_id}.")
     done = AppliedFile.objects.filter(application__proposal=proposal)
     return ApplyReport(
         applied=tuple(Written(file.path, file.after_sha or None) for file in done),

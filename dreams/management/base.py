@@ -65,6 +65,7 @@ class Command(BaseCommand):
         self.arguments(parser)
 
     def run_from_argv(self, argv: list[str]) -> NoReturn:
+        self._called_from_command_line = True  # a usage error then ends with exit 2 instead of an exception
         parser = self.create_parser(argv[0], argv[1])
         options = vars(parser.parse_args(shielded(argv[2:], known_options(parser))))
         arguments = {key: unshielded(value) for key, value in options.items()}

@@ -1,0 +1,185 @@
+"""The commands as people script them: real processes, JSON on stdout, exit codes, bare slugs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dreams.manifest import manifest
+from tests.pipeline import world
+
+ROOT = Path(__file__).resolve().parents[2]
+SLUG = "-home-dev-app"
+
+
+class Shell:
+    """`manage.py` over a data directory and a root of its own."""
+
+    def __init__(self, base: Path) -> None:
+        self.root = base / "claude"
+        self.memory = self.root / "projects" / SLUG / "memory"
+        (base / "home").mkdir()
+        clean = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_", "DJANGO_"))
+        }
+        self.env = clean | {
+            "MEMORYWEB_DATA_DIR": str(base / "data"),
+            "MEMORYWEB_ROOTS": str(self.root),
+            "MEMORYWEB_TIME_ZONE": "UTC",
+            "HOME": str(base / "home"),
+        }
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def json(self, *arguments: str, code: int = 0):
+        done = self.run(*arguments, "--json")
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return json.loads(done.stdout)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return make_shell(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def discovered(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """For tests that change nothing."""
+    made = make_shell(tmp_path_factory.mktemp("discovered"))
+    made.json("discover")
+    return made
+
+
+def make_shell(base: Path) -> Shell:
+    made = Shell(base)
+    world.put(made.memory / "MEMORY.md", world.INDEX)
+    world.put(made.memory / "feedback_testing.md", world.TESTING)
+    world.put(made.memory / "project_deploy.md", world.DEPLOY)
+    world.write_sessions(made.root, 6, slug=SLUG)
+    return made
+
+
+def test_from_discover_to_rollback_by_command_with_a_bare_slug(shell: Shell) -> None:
+    before = manifest(shell.memory)
+    found = shell.json("discover")
+    assert (found["projects"], found["sessions"], found["skipped"]) == (1, 6, [])
+    assert shell.json("discover")["bytes_read"] == 0
+
+    (gated,) = shell.json("gates", SLUG)["projects"]
+    assert gated["open"] and all(gate["reason"] for gate in gated["gates"])
+
+    dreamt = shell.json("dream", "--engine", "rules", SLUG)
+    assert dreamt["status"] == "completed" and dreamt["files"]
+    assert without_lock(manifest(shell.memory)) == without_lock(before)
+
+    shown = shell.json("proposal", dreamt["dream"], "--diff")
+    assert shown["proposal"] == dreamt["proposal"]
+    added = [line for file in shown["files"] for hunk in file["hunks"] for line in hunk["added"]]
+    assert any("queue 3 is drained by hand" in line for line in added)
+    assert all(hunk["evidence"] for file in shown["files"] for hunk in file["hunks"])
+
+    decided = shell.json("decide", dreamt["dream"], "--approve", "--confirm-findings", "--reason", "all good")
+    assert {row["verdict"] for row in decided["decided"]} == {"approved"}
+    applied = shell.json("apply", dreamt["proposal"])
+    assert {w["path"] for w in applied["applied"]} == {file["path"] for file in shown["files"]}
+
+    preview = shell.json("rollback", dreamt["dream"], "--preview")
+    assert {row["outcome"] for row in preview["files"]} <= {"restored", "removed"}
+    shell.json("rollback", dreamt["dream"])
+    assert without_lock(manifest(shell.memory)) == without_lock(before)
+
+    again = shell.run("rollback", dreamt["dream"])
+    assert again.returncode == 1 and "nothing to undo" in again.stderr
+
+
+def without_lock(found):
+    """The tree but for the lock file, and the root's own mtime that its coming moves."""
+    return {path: entry for path, entry in found.items() if path not in (".consolidate-lock", "")}
+
+
+def test_a_stale_file_makes_apply_exit_1_until_it_is_confirmed(shell: Shell) -> None:
+    shell.json("discover")
+    dreamt = shell.json("dream", SLUG)
+    shell.json("decide", dreamt["dream"], "--approve", "--confirm-findings")
+    index = shell.memory / "MEMORY.md"
+    index.write_text(index.read_text() + "- [Later](later.md) — from a live session\n")
+    refused = shell.json("apply", dreamt["dream"], code=1)
+    assert [w["path"] for w in refused["rebased"]] == ["MEMORY.md"]
+    assert not [w for w in refused["applied"] if w["path"] == "MEMORY.md"]
+    shell.json("apply", dreamt["dream"], "--rebased")
+    assert "from a live session" in index.read_text()
+
+
+def test_a_version_comes_back_as_a_new_change(shell: Shell) -> None:
+    shell.json("discover")
+    path = shell.memory / "project_deploy.md"
+    path.write_text(world.DEPLOY.replace("alpha", "beta"))
+    versions = shell.json("history", SLUG, "project_deploy.md")["versions"]
+    assert [v["origin"] for v in versions] == ["outside", "found"]
+    shell.json("restore", SLUG, "project_deploy.md", "--version", versions[1]["version"][:12])
+    assert path.read_text() == world.DEPLOY
+    assert shell.json("history", SLUG, "project_deploy.md")["versions"][0]["origin"] == "restore"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("gates", "-home-dev-nothing"), 1, "No project"),
+        (("gates", "--nope"), 2, "unrecognized arguments: --nope"),
+        (("gates", "--now", "yesterday"), 2, "is not an ISO time"),
+        (("gates", "--now", "2026-03-01T10:00:00"), 2, "has no offset"),
+        (("dream", SLUG, "--engine", "oracle"), 2, "invalid choice"),
+        (("apply", "d00000000"), 1, "No dream"),
+        (("decide", "d00000000"), 2, "required"),
+        (("restore", SLUG, "MEMORY.md", "--version", "abc"), 2, "too short"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_an_exit_code(
+    discovered: Shell, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    done = discovered.run(*arguments)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_slug_of_two_projects_is_refused_with_the_candidates(shell: Shell, tmp_path: Path) -> None:
+    other = tmp_path / "other/projects" / SLUG / "memory"
+    world.put(other / "MEMORY.md", world.INDEX)
+    world.write_sessions(tmp_path / "other", 1, slug=SLUG)
+    shell.json("discover", "--root", str(shell.root), "--root", str(tmp_path / "other"))
+    done = shell.run("gates", SLUG)
+    assert done.returncode == 2
+    assert str(shell.memory) in done.stderr and str(other) in done.stderr
+    assert shell.json("gates", str(other))["projects"][0]["memory_dir"] == str(other)
+
+
+def test_a_bad_configuration_is_refused_with_the_remedy(shell: Shell) -> None:
+    shell.env |= {"MEMORYWEB_TASK_TIMEOUT": "3600", "MEMORYWEB_TASK_RETRY": "3600"}
+    done = shell.run("projects")
+    assert done.returncode == 1
+    assert "Set MEMORYWEB_TASK_RETRY above MEMORYWEB_TASK_TIMEOUT." in done.stderr
+
+
+def test_a_bad_environment_value_is_named(shell: Shell) -> None:
+    shell.env["MEMORYWEB_WORKERS"] = "many"
+    done = shell.run("projects")
+    assert done.returncode == 1
+    assert "MEMORYWEB_WORKERS" in done.stderr and "Traceback" not in done.stderr
