@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dreams import memdir
@@ -15,6 +16,9 @@ from dreams.language.statements import statement
 from dreams.language.words import stem
 
 CHECK = "evidence"
+BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing
+CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
+_ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
 _BOOKKEEPING = frozenset(
     {"type", "node_type", "modified", "created", "updated", "metadata", "name", "pinned"}
 )
@@ -48,13 +52,19 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
 
 
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
-    sources = _sources(hunk)
+    quoted = _sources(hunk)
     for unit, line_no in _added_units(subject, hunk):
         if _needs_no_source(unit) or before.same_words(unit):
             continue
-        words = _without_source(subject, hunk, before, unit, sources)
+        said = [*quoted, *(standing.unit.text for standing in before.likest(unit.text))]
+        words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk.citations)
         if words:
             yield _finding(hunk, unit, line_no, words)
+        elif _denied(unit, said):
+            yield Found(
+                CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” turns round what its source says.",
+                "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+            )  # fmt: skip
 
 
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
@@ -94,26 +104,45 @@ def _needs_no_source(unit: Unit) -> bool:
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:
+    """The sentences of the quotes and of what the hunk takes away."""
     quotes = [text for c in hunk.citations if c.found for text in (c.quote, c.context)]
-    return [*quotes, *hunk.removed]
+    lines = [line for text in [*quotes, "\n".join(hunk.removed)] for line in text.split("\n")]
+    return list(dict.fromkeys(unit.text for unit in units_of_lines(lines)))
 
 
 def _without_source(
-    subject: Subject, hunk: ChangedHunk, before: State, unit: Unit, sources: list[str]
+    unit: Unit, said: list[str], summed_up: list[str], citations: tuple[Citation, ...]
 ) -> list[str]:
-    """The words that stand in none of the sources, the memories before included."""
-    near = [standing.unit.text for standing in before.likest(unit.text)]
-    about = _summed_up(subject, hunk.path, unit)
-    known = set[str]()
-    for source in [*sources, *near, *about]:
-        known |= statement(source[: facts.LONGEST]).weights.keys() | statement(source[: facts.LONGEST]).raw
+    """The words that stand in none of the sources. A number or name counts only where the rest is spoken of too.
+
+    "Kept for 30 days" is not said by "kept for 14 days" beside "30 people": words present is not words bound.
+    """
+    about = [text for text in said if facts.plain_coverage(unit.text, text) >= BOUND]
+    loose, bound = _words([*said, *summed_up]), _words([*about, *summed_up])
     one = statement(unit.text[: facts.LONGEST])
-    dated = _has_date_source(hunk.citations)
+    anchors = {item.word for item in one.items if item.anchor}
+    dated = _has_date_source(citations)
     return [
         word
         for word in one.weights
-        if word not in known and word not in lexicon.GENERIC and not (dated and _is_date_word(word))
+        if word not in (bound if word in anchors else loose)
+        and word not in lexicon.GENERIC
+        and not (dated and _is_date_word(word))
     ]
+
+
+def _words(texts: list[str]) -> set[str]:
+    known = set[str]()
+    for text in texts:
+        one = statement(text[: facts.LONGEST])
+        known |= one.weights.keys() | one.raw
+    return known
+
+
+def _denied(unit: Unit, said: list[str]) -> bool:
+    """Whether every source that speaks of the same thing says the opposite."""
+    close = [text for text in said if facts.coverage(unit.text, text) >= CLOSE]
+    return bool(close) and all(facts.turned(text, unit.text) for text in close)
 
 
 def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
@@ -133,9 +162,7 @@ def _has_date_source(citations: tuple[Citation, ...]) -> bool:
 
 
 def _is_date_word(word: str) -> bool:
-    return word in _DATE_WORDS or (
-        word[:1].isdigit() and word.replace("-", "").replace("w", "").replace("q", "").isdigit()
-    )
+    return word in _DATE_WORDS or bool(_ISO.fullmatch(word))
 
 
 def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:

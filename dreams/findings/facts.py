@@ -42,6 +42,11 @@ def _turned(one: Statement, other: Statement) -> list[str]:
     return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])]
 
 
+def turned(old: str, new: str) -> list[str]:
+    """What `new` denies of `old`, or no longer denies, in words for a person."""
+    return _turned(statement(old[:LONGEST]), statement(new[:LONGEST]))
+
+
 def words_lost(old: str, new: str) -> list[str]:
     """The words of `old` that carry meaning and that `new` does not have."""
     one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
@@ -54,6 +59,14 @@ def coverage(old: str, new: str) -> float:
     if not one.weight:
         return 0.0
     return sum(weight for word, weight in one.weights.items() if word in other.weights) / one.weight
+
+
+def plain_coverage(old: str, new: str) -> float:
+    """As `coverage`, of the words that are no number and no name; 1 where there are none."""
+    one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
+    weights = {item.word: item.weight for item in one.items if not item.anchor}
+    whole = sum(weights.values())
+    return sum(w for word, w in weights.items() if word in other.weights) / whole if whole else 1.0
 
 
 def shared_words(old: str, new: str) -> set[str]:

@@ -1,0 +1,130 @@
+"""Each added claim has a source that says all of it; each new date follows from one."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from dreams.engines.base import Citation
+from dreams.findings import examine
+from dreams.findings.comparing import between
+from dreams.findings.said import Said, Turn, with_citations
+from tests.unit.findings_kit import FILES, changed, codes, one, report
+
+END = "orders in 2025-11.\n"
+DAY = dt.datetime(2026, 3, 3, 9, 0, tzinfo=dt.UTC)
+
+
+def adding(line: str, **more):
+    return report(changed("deploy.md", END, f"{END}{line}\n"), **more)
+
+
+def said(quote: str, role: str = "user", **more) -> tuple[Citation, ...]:
+    return (Citation("transcript", quote, "s.jsonl", line_no=4, role=role, at=DAY, **more),)
+
+
+def test_a_claim_without_a_quote_warns():
+    found = one(adding("- Backups go to Hetzner every night"), "no-evidence")
+    assert found.severity == "warn"
+    assert found.line_no == 11
+    assert "hetzner" in found.message
+
+
+def test_a_claim_that_its_quote_says_is_fine():
+    quote = said("by the way, our backups go to Hetzner every night")
+    assert not {"no-evidence", "words-without-source"} & codes(
+        adding("- Backups go to Hetzner every night", citations=quote)
+    )
+
+
+def test_a_number_that_the_quote_does_not_have_is_listed():
+    found = one(
+        adding("- Backups are kept for 30 days", citations=said("backups are kept for 14 days")),
+        "words-without-source",
+    )
+    assert "“30”" in found.message
+
+
+def test_a_number_said_of_something_else_is_no_evidence():
+    quote = said("backups are kept for 14 days. The team has 30 people.")
+    assert "words-without-source" in codes(adding("- Backups are kept for 30 days", citations=quote))
+
+
+def test_a_claim_that_denies_its_quote_warns():
+    quote = said("please don't run the migrations on deploy")
+    assert "says-otherwise" in codes(adding("- Run the migrations on deploy", citations=quote))
+    assert "says-otherwise" not in codes(adding("- Never run the migrations on deploy", citations=quote))
+
+
+def test_a_quote_that_is_not_there_blocks():
+    found = one(
+        adding("- Backups go to Hetzner", citations=said("backups go to Hetzner", found=False)),
+        "quote-not-found",
+    )
+    assert found.severity == "block"
+
+
+def test_what_stood_before_needs_no_quote():
+    assert "no-evidence" not in codes(adding("- Reviews pull requests every Friday"))
+
+
+def test_a_row_is_covered_by_the_file_that_it_names():
+    after = changed("MEMORY.md", "- [Gone]", "- [Shop](deploy.md) — the shop runs on PostgreSQL 15\n- [Gone]")
+    assert not {"no-evidence", "words-without-source"} & codes(report(after))
+    invented = changed("MEMORY.md", "- [Gone]", "- [Shop](deploy.md) — the shop runs on Kubernetes\n- [Gone]")
+    assert "no-evidence" in codes(report(invented))
+
+
+def test_what_a_person_wrote_needs_no_quote():
+    assert not {"no-evidence", "date-without-source"} & codes(
+        adding("- Backups moved on 2026-01-02", by_hand=True)
+    )
+
+
+def test_what_only_a_tool_printed_is_marked():
+    line = "- Backups go to Hetzner every night"
+    assert "only-tool-output" in codes(adding(line, citations=said(line, role="tool")))
+    assert "only-tool-output" not in codes(adding(line, citations=said(line)))
+
+
+def test_a_new_date_without_a_source_warns():
+    found = adding("- Backups moved on 2026-01-02", citations=said("backups moved"))
+    assert one(found, "date-without-source").severity == "warn"
+
+
+def test_a_date_that_follows_from_a_relative_one_is_fine():
+    found = adding("- Backups moved on 2026-03-02", citations=said("we moved the backups yesterday"))
+    assert not {"date-without-source", "words-without-source"} & codes(found)
+
+
+def test_a_wrongly_computed_date_warns():
+    found = adding("- Backups moved on 2026-02-20", citations=said("we moved the backups yesterday"))
+    assert "date-without-source" in codes(found)
+
+
+def test_a_changed_date_without_a_source_warns():
+    assert "date-changed" in codes(report(changed("deploy.md", "2025-11", "2025-12")))
+
+
+def test_the_note_of_an_older_day_is_the_reference():
+    before = {"a.md": b"---\ntype: project\n---\n- The old API was switched off yesterday\n"}
+    after = {"a.md": b"---\ntype: project\n---\n- The old API was switched off on 2026-03-02\n"}
+    cited = Citation(
+        "history", "The old API was switched off yesterday", "a.md", note="first seen: 2026-03-03"
+    )
+    assert codes(report(after, before, citations=(cited,))) == set()
+    wrong = Citation(
+        "history", "The old API was switched off yesterday", "a.md", note="first seen: 2026-04-03"
+    )
+    assert "date-without-source" in codes(report(after, before, citations=(wrong,)))
+
+
+def test_sessions_give_the_evidence_that_nobody_cited():
+    subject = between(FILES, changed("deploy.md", END, f"{END}- Backups go to Hetzner every night\n"))
+    turns = [
+        Turn("a.jsonl", 3, "tool", DAY, "backups go to Hetzner every night"),
+        Turn("a.jsonl", 9, "user", DAY, "Hello. Our backups go to Hetzner every night."),
+    ]
+    cited = with_citations(subject, Said(turns))
+    (hunk,) = cited.hunks
+    assert [(c.role, c.line_no) for c in hunk.citations] == [("user", 9), ("tool", 3)]
+    assert "no-evidence" not in codes(examine(cited))

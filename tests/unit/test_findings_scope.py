@@ -1,0 +1,64 @@
+"""A proposal touches Markdown files of its own directory, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dreams.findings import examine
+from dreams.findings.comparing import between
+from tests.unit.findings_kit import FILES, changed, codes, one, report
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/etc/cron.md", "path-outside"),
+        ("../outside.md", "path-outside"),
+        ("team/../../outside.md", "path-outside"),
+        ("~/notes.md", "path-outside"),
+        ("team//a.md", "path-outside"),
+        ("C:notes.md", "path-outside"),
+        ("team\\a.md", "path-outside"),
+        (".consolidate-lock", "control-file"),
+        ("team/.consolidate-lock", "control-file"),
+        (".hidden.md", "dotfile"),
+        (".git/config.md", "dotfile"),
+        ("run.sh", "not-markdown"),
+        ("notes.MD", "not-markdown"),
+        ("logs/2026/03/a.md", "log-changed"),
+        ("MEMORY.MD", "not-markdown"),
+        ("Deploy.md", "name-collides"),
+    ],
+)
+def test_a_path_out_of_scope_is_refused(path, code):
+    found = one(report({**FILES, path: b"- text\n"}), code)
+    assert (found.severity, found.path) == ("refuse", path)
+
+
+def test_another_unicode_form_of_a_name_is_refused():
+    before = {**FILES, "caf\u00e9.md": b"- one\n"}
+    assert "name-collides" in codes(report({**before, "cafe\u0301.md": b"- two\n"}, before))
+
+
+def test_a_rename_by_case_alone_is_refused():
+    after = {("Deploy.md" if path == "deploy.md" else path): data for path, data in FILES.items()}
+    assert "name-collides" in codes(report(after))
+
+
+def test_a_hard_linked_file_is_refused_when_it_changes():
+    subject = between(
+        FILES, changed("deploy.md", "15", "16"), hard_linked=frozenset({"deploy.md", "user_role.md"})
+    )
+    assert [f.path for f in examine(subject).findings if f.code == "hard-linked"] == ["deploy.md"]
+
+
+def test_a_file_that_became_a_link_is_refused():
+    subject = replace(between(FILES, FILES), irregular={"deploy.md": "is a link, which is never followed"})
+    assert one(examine(subject), "irregular").severity == "refuse"
+
+
+def test_team_files_and_new_memories_are_in_scope():
+    after = {**FILES, "team/rules.md": b"---\ntype: project\n---\n- text\n"}
+    assert "refuse" not in {f.severity for f in report(after).findings}
