@@ -1,0 +1,26 @@
+"""The engines by name. A model's client is imported only when that engine is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from dreams.engines.base import Engine, EngineError
+
+_PLACES = {
+    "rules": ("dreams.engines.rules", "RulesEngine"),
+    "anthropic": ("dreams.engines.anthropic", "AnthropicEngine"),
+}
+
+
+def get(name: str) -> Engine:
+    """A fresh engine. Raises EngineError with the remedy when there is none of this name, or it cannot be loaded."""
+    if name not in _PLACES:
+        raise EngineError(f"There is no engine “{name}”. Choose one of: {', '.join(_PLACES)}.")
+    module, kind = _PLACES[name]
+    try:
+        engine: Engine = getattr(import_module(module), kind)()
+    except (ImportError, AttributeError) as error:
+        raise EngineError(
+            f"The engine “{name}” cannot be loaded ({error}). Choose the rules engine in the settings."
+        ) from error
+    return engine

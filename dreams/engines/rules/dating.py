@@ -1,0 +1,105 @@
+"""Relative dates that surely can be worked out, on the day on which their line was written. Pure but for the recorder."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from dreams import memdir
+from dreams.engines.base import Citation, Fate, LineDate
+from dreams.engines.rules.tree import Change, Recorder, digest, is_daily, is_index, is_team
+from dreams.language import dates
+
+# A day that stands above a line is the day it counts from, and we would count from another.
+_OWN_DAY = re.compile(
+    r"\d{4}-\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|\d\.\d{1,2}\.\d{2}|\d/\d{1,2}/\d",
+    re.IGNORECASE,
+)
+_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+_SKIPPED = frozenset({"heading", "code", "comment", "rule", "blank"})
+LEAST_YEAR, MOST_YEAR = 1990, 2200
+
+
+def resolve(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
+    """Must run before any other step: `line_dates` count the lines as the dream found them."""
+    for path in sorted(rec.tree.texts):
+        known = line_dates.get(path)
+        if known and _may(rec, path):
+            for line_no, days in list(_lines(rec.tree.document(path))):
+                if line_no <= len(known):
+                    _resolve_line(rec, path, line_no, days, known[line_no - 1])
+
+
+def _may(rec: Recorder, path: str) -> bool:
+    return rec.tree.writable(path) and not is_team(path) and not is_daily(path) and not rec.tree.pinned(path)
+
+
+def _lines(document: memdir.Document) -> Iterator[tuple[int, frozenset[str]]]:
+    """Lines of prose that no day above them speaks for, each with the days that its section names."""
+    items = memdir.sections(document.body, document.body_start_line)
+    days: frozenset[str] = frozenset()
+    for place, item in enumerate(items):
+        if item.kind == "heading" or place == 0:
+            days = frozenset(_ISO_DAY.findall(_section(items, place)))
+        if item.kind in _SKIPPED or item.text.lstrip().startswith(">"):
+            continue
+        if not _OWN_DAY.search("\n".join([*item.under, *_above(items, place)])):
+            yield from ((number, days) for number in range(item.first_line, item.last_line + 1))
+
+
+def _section(items: Sequence[memdir.Item], place: int) -> str:
+    """The text up to the next heading."""
+    following = itertools.takewhile(lambda item: item.kind != "heading", items[place + 1 :])
+    return "".join([items[place].text, *(item.text for item in following)])
+
+
+def _above(items: Sequence[memdir.Item], place: int) -> Iterator[str]:
+    """What frames an item: the bullets it is nested in, the line that introduces its list."""
+    depth = items[place].depth
+    for item in reversed(items[:place]):
+        if item.kind == "heading":
+            return
+        if item.kind == "bullet" and item.depth < depth:
+            depth = item.depth
+            yield item.content
+        elif item.kind == "paragraph":
+            if item.text.rstrip().endswith(":"):
+                yield item.text
+            return
+
+
+def _resolve_line(
+    rec: Recorder, path: str, line_no: int, days: frozenset[str], known: LineDate | None
+) -> None:
+    if known is None or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
+        return
+    if known.source == "file" and (is_index(path) or days - {known.day.isoformat()}):
+        # Sessions append to the index all the time, so its own date says little about one of its rows; and a section
+        # that names another day was likely written on that day, and only touched on ours.
+        return
+    text = rec.tree.texts[path]
+    raw = memdir.split_lines(text)[line_no - 1]
+    line = raw.rstrip("\r\n")
+    spans = dates.resolve(line, known.day)
+    new = dates.rewrite(line, spans)
+    if not spans or dates.resolve(new, known.day + dt.timedelta(days=400)):
+        # Written so, a second look would find another date in it.
+        return
+    after = _with_line(text, line_no, new + raw[len(line) :])
+    told = ", ".join(f"“{span.text}” is {span.written}" for span in spans)
+    reason = f"{told}, counted from {known.day.isoformat()} ({known.note})."
+    cited = Citation(
+        known.source, line[:1000], path, line_no=line_no, note=f"{known.note}: {known.day.isoformat()}"
+    )
+    fate = Fate(line, "kept-in", path, new)
+    if rec.operation(
+        "date", [Change(path, after, reason, (fate,), (cited,))], key=digest(path, str(line_no), line)
+    ):
+        rec.counts["dated"] += 1
+
+
+def _with_line(text: str, line_no: int, new: str) -> str:
+    lines = memdir.split_lines(text)
+    return "".join([*lines[: line_no - 1], new, *lines[line_no:]])

@@ -1,0 +1,135 @@
+"""One dream of the rules engine: look, listen to the sessions, consolidate, tidy the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dreams import memdir
+from dreams.engines.base import Job, Outcome, Phase, Reporter
+from dreams.engines.rules import dating, demote, files, index, learning, lessons, lines, orphans
+from dreams.engines.rules.tree import Recorder, Tree
+from dreams.text import plural
+
+ROUNDS = 4  # one step may make work for another; more than two rounds were never needed
+
+
+class RulesEngine:
+    """Deterministic and extractive: it uses no word that stands in no source, and merges only what is surely the same."""
+
+    name = "rules"
+
+    def run(self, job: Job, report: Reporter) -> Outcome:
+        tree = Tree(job.workspace, report)
+        rec = Recorder(tree, report)
+        _orient(tree, report)
+        gathered = _gather(job, rec, report)
+        _phase(rec, report, "consolidate", _consolidating(job, rec, gathered.lessons))
+        _phase(rec, report, "prune", [lambda: _prune(job, rec)])
+        return Outcome(edits=rec.edits, summary=summary(rec))
+
+
+def _orient(tree: Tree, report: Reporter) -> None:
+    memories = tree.memories()
+    pinned = sum(tree.pinned(path) for path in memories)
+    rows = sum(len(memdir.parse_index(tree.texts[path]).rows) for path in tree.indexes())
+    text = f"Read {plural(len(memories), 'memory', 'memories')} and {plural(rows, 'index row')}."
+    if pinned:
+        text += f" {plural(pinned, 'memory is', 'memories are')} pinned and stay as they are."
+    lost = index.dangling(tree)
+    if lost:
+        text += f" {plural(lost, 'row points', 'rows point')} to a file that is not there."
+    report.turn(
+        "orient",
+        text,
+        files=memories[:200],
+        counts={"memories": len(memories), "rows": rows, "pinned": pinned, "dangling": lost},
+    )
+
+
+def _gather(job: Job, rec: Recorder, report: Reporter) -> lessons.Gathered:
+    found = lessons.gather(job, rec)
+    text = (
+        f"Read {plural(found.prompts, 'prompt')} of {plural(len(job.sessions), 'session')} and found "
+        f"{plural(len(found.lessons), 'thing')} that you asked to be remembered."
+    )
+    if found.known:
+        text += f" {found.known:,} more {'is' if found.known == 1 else 'are'} in memory already."
+    if found.secrets:
+        rec.note(f"Left out {plural(found.secrets, 'request')} that looked like a secret.")
+    if found.forgets:
+        rec.note(
+            f"You asked to forget something {plural(found.forgets, 'time')}: do that on the memory's page."
+        )
+    if found.undated:
+        rec.note(f"Left out {plural(found.undated, 'request')} with a date that nobody can work out.")
+    report.turn(
+        "gather",
+        " ".join([text, *rec.notes]),
+        counts={
+            "sessions": len(job.sessions),
+            "prompts": found.prompts,
+            "found": len(found.lessons),
+            "known": found.known,
+            "secrets": found.secrets,
+        },
+    )
+    return found
+
+
+def _consolidating(job: Job, rec: Recorder, found: Sequence[lessons.Lesson]) -> list[Callable[[], None]]:
+    config = job.config
+    return [
+        # First, while line numbers are those that the dates of lines were read for.
+        lambda: dating.resolve(rec, job.line_dates),
+        lambda: files.merge(rec, config.row_max),
+        lambda: lines.merge(rec),
+        lambda: learning.learn(rec, found, config.row_aim),
+    ]
+
+
+def _prune(job: Job, rec: Recorder) -> None:
+    """The index, and again what its changes made possible, until nothing moves."""
+    config = job.config
+    for _ in range(ROUNDS):
+        before = len(rec.edits)
+        index.repair(rec, config.row_max, job.repo_dir)
+        orphans.add_orphans(rec, config.row_aim)
+        demote.demote_long(rec, config.row_aim, config.row_max)
+        demote.fit(rec, config.row_aim, config.index_max_lines, config.index_max_bytes)
+        if len(rec.edits) == before:
+            break
+        files.merge(rec, config.row_max)
+        lines.merge(rec)
+    lost = index.dangling(rec.tree)
+    if lost:
+        rec.note(
+            f"Kept {plural(lost, 'index row')} without a file: such a row may be the only copy of a fact."
+        )
+
+
+def _phase(rec: Recorder, report: Reporter, phase: Phase, steps: Sequence[Callable[[], None]]) -> None:
+    start, before = len(rec.edits), rec.counts.copy()
+    for step in steps:
+        report.checkpoint()
+        step()
+    made = rec.edits[start:]
+    counts = {name: count for name, count in (rec.counts - before).items() if count}
+    text = _told(counts) or "Nothing to do."
+    report.turn(phase, text, files=list(dict.fromkeys(edit.path for edit in made)), counts=counts)
+
+
+def _told(counts: dict[str, int]) -> str:
+    """What was done, in one sentence."""
+    parts = [
+        (counts.get("learnt", 0), "learnt {} you asked for", "thing", "things"),
+        (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
+        (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
+        (counts.get("dated", 0), "dated {}", "line", "lines"),
+        (counts.get("rows", 0), "repaired {}", "index row", "index rows"),
+    ]
+    told = [form.format(plural(count, one, many)) for count, form, one, many in parts if count]
+    return f"{', '.join(told).capitalize()}." if told else ""
+
+
+def summary(rec: Recorder) -> str:
+    return " ".join([_told(dict(rec.counts)) or "Nothing needs to change.", *rec.notes])

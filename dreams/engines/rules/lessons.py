@@ -1,0 +1,136 @@
+"""From what was typed to what is new: wishes gathered over sessions, each once, with all its evidence. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from dreams import memdir
+from dreams.engines.base import Citation, Job, PromptBrief, SessionBrief
+from dreams.engines.rules.bodies import statements
+from dreams.engines.rules.known import Known
+from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
+from dreams.engines.rules.wishes import Wish, wishes
+from dreams.language import dates, similarity
+
+MOST_LESSONS = 200
+_MINE = re.compile(
+    r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)", re.IGNORECASE
+)
+_ORDER = re.compile(
+    r"(?:please|always|never|do|don['’]?t|use|avoid|prefer|keep|run|write|ask|stop|make|check|add|put|call|name|answer|reply|"
+    r"explain|commit|push|test|you|i (?:want|need|would like) you)\b",
+    re.IGNORECASE,
+)
+_SOME_DAY = dt.date(2001, 1, 1)
+
+
+@dataclass
+class Lesson:
+    """Something to learn: its words, its type, and where it was said."""
+
+    text: str
+    kind: str
+    citations: list[Citation] = field(default_factory=list)
+
+
+@dataclass
+class Gathered:
+    lessons: list[Lesson] = field(default_factory=list)
+    prompts: int = 0
+    known: int = 0
+    secrets: int = 0
+    forgets: int = 0
+    undated: int = 0
+
+
+def gather(job: Job, rec: Recorder) -> Gathered:
+    """Everything asked for in these sessions that memory does not say yet."""
+    found = Gathered()
+    said: list[Lesson] = []
+    for session in job.sessions:
+        for prompt in session.prompts:
+            rec.report.checkpoint()
+            found.prompts += 1
+            for wish in wishes(prompt.text):
+                lesson = _lesson(job, session, prompt, wish, found)
+                if lesson is not None:
+                    said.append(lesson)
+    memory = Known(all_statements(rec.tree)) if said else Known()
+    for lesson in _once(said):
+        if memory.says(lesson.text):
+            found.known += 1
+        elif len(found.lessons) < MOST_LESSONS:
+            found.lessons.append(lesson)
+    return found
+
+
+def all_statements(tree: Tree) -> Iterable[str]:
+    """What memory says anywhere, logs aside."""
+    for path in sorted(tree.texts):
+        if not is_log(path):
+            yield from statements(tree.document(path))
+        if is_index(path):
+            for row in memdir.parse_index(tree.texts[path]).rows:
+                yield row.hook
+
+
+def _lesson(
+    job: Job, session: SessionBrief, prompt: PromptBrief, wish: Wish, found: Gathered
+) -> Lesson | None:
+    if wish.verdict == "secret":
+        found.secrets += 1
+        return None
+    if wish.verdict == "forget":
+        found.forgets += 1
+        return None
+    text = _dated(" ".join(wish.text.split()), prompt.at, job.time_zone)
+    if text is None:
+        found.undated += 1
+        return None
+    cited = Citation(
+        "transcript",
+        wish.quote[:1000],
+        place=str(session.path),
+        session_pk=session.pk,
+        line_no=prompt.line_no,
+        offset=prompt.offset,
+        role="user",
+        at=prompt.at,
+    )
+    return Lesson(text, kind_of(wish), [cited])
+
+
+def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
+    """Relative dates as seen when it was said; None where nobody knows when that was."""
+    if at is None:
+        return None if dates.resolve(text, _SOME_DAY) else text
+    local = at.astimezone(zone)
+    written = dates.rewrite(text, dates.resolve(text, local))
+    # The day that it is learnt must not be taken for the day that it was said.
+    return None if dates.resolve(written, local.date() + dt.timedelta(days=400)) else written
+
+
+def kind_of(wish: Wish) -> str:
+    """About the person, about how to work, or a fact of the project."""
+    if _MINE.match(wish.text):
+        return "user"
+    return "project" if wish.fact and not _ORDER.match(wish.text) else "feedback"
+
+
+def _once(said: Sequence[Lesson]) -> list[Lesson]:
+    """The same wish in several sessions is one lesson, in its fullest wording, with all its evidence."""
+    known = Known()
+    kept: dict[str, Lesson] = {}
+    for lesson in sorted(said, key=lambda each: -len(each.text)):
+        twin = known.find(lesson.text)
+        if twin is None:
+            known.add(lesson.text)
+            kept[similarity.normalised(lesson.text)] = lesson
+        else:
+            kept[similarity.normalised(twin)].citations += lesson.citations
+    # In the order in which they were said.
+    first = {id(lesson): place for place, lesson in enumerate(said)}
+    return sorted(kept.values(), key=lambda lesson: first[id(lesson)])

@@ -1,0 +1,126 @@
+"""Bullets and lines that surely say the same: the fuller one stays. Pure but for the recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from dreams import memdir
+from dreams.engines.base import Fate
+from dreams.engines.rules import places
+from dreams.engines.rules.bodies import Unit, units
+from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_team
+from dreams.language import lexicon, similarity
+from dreams.language.statements import statement
+
+LEAST_WORDS = 3
+CHECK_EVERY = 200
+
+
+def merge(rec: Recorder) -> None:
+    """One pass over all statements; each may be removed once, and what was kept for another is not removed."""
+    every = [
+        unit for path in _paths(rec.tree) for unit in units(path, rec.tree.document(path)) if _tells(unit)
+    ]
+    gone: set[Unit] = set()
+    kept: set[Unit] = set()
+    pairs: list[tuple[Unit, Unit]] = []  # (stays, goes)
+    for count, (one, two) in enumerate(similarity.candidates([unit.text for unit in every])):
+        if count % CHECK_EVERY == 0:
+            rec.report.checkpoint()
+        pair = _decide(rec.tree, every[one], every[two])
+        if pair and pair[0] not in gone and pair[1] not in gone and pair[1] not in kept:
+            kept.add(pair[0])
+            gone.add(pair[1])
+            pairs.append(pair)
+    _remove_all(rec, pairs)
+
+
+def _paths(tree: Tree) -> list[str]:
+    return [*tree.topics(), *(path for path in tree.indexes() if not is_team(path))]
+
+
+def _tells(unit: Unit) -> bool:
+    """Long enough to be sure about; rows of an index are its own step's work."""
+    words = [word for word in statement(unit.text).weights if word not in lexicon.GENERIC]
+    is_row = is_index(unit.path) and bool(memdir.parse_index(unit.raw).rows)
+    return len(words) >= LEAST_WORDS and not is_row
+
+
+def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
+    """Which stays and which goes, or neither."""
+    if is_index(one.path) != is_index(two.path):
+        return None
+    exact = similarity.normalised(one.text) == similarity.normalised(two.text)
+    if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
+        return None
+    found = similarity.same(one.text, two.text)
+    if not found.same or not _places_agree(tree, one, two):
+        return None
+    if exact and len(one.text) == len(two.text):
+        return one, two
+    return (one, two) if found.fuller == "a" else (two, one)
+
+
+def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
+    kinds = {tree.kind(one.path), tree.kind(two.path)}
+    return len(kinds) == 1 or not kinds & {"user", "feedback"}
+
+
+def _places_agree(tree: Tree, one: Unit, two: Unit) -> bool:
+    """A line below "Staging" is not the same below "Production": what only one place says, the line itself must say."""
+    if one.path == two.path and one.headings == two.headings:
+        return True
+    mine, theirs = _about(tree, one), _about(tree, two)
+    told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
+    return places.says(mine - theirs, told) and places.says(theirs - mine, told)
+
+
+def _about(tree: Tree, unit: Unit) -> frozenset[str]:
+    """The words of headings and of the file's name."""
+    texts = list(unit.headings)
+    if not is_index(unit.path):
+        front = tree.document(unit.path).frontmatter
+        texts += [PurePosixPath(unit.path).stem, (front.name or "") if front else ""]
+    return places.words_of(". ".join(texts))
+
+
+def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
+    """From the last line of a file to the first, so that the numbers of the others hold."""
+    for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
+        text = rec.tree.texts.get(drop.path)
+        if text is None or not _leaves_something(rec.tree, drop):
+            continue
+        after = _without(text, drop)
+        fates = tuple(
+            Fate(line, "merged-into", keep.path, keep.text) for line in drop.raw.strip("\r\n").splitlines()
+        )
+        place = "further up" if keep.path == drop.path else f"in {keep.path}"
+        reason = f"The same stands {place}: “{keep.text[:160]}”."
+        cited = (
+            from_memory(keep.path, keep.first_line, keep.text, "what stays"),
+            from_memory(drop.path, drop.first_line, drop.text),
+        )
+        if rec.operation(
+            "merge",
+            [Change(drop.path, after, reason, fates, cited)],
+            key=digest(drop.path, str(drop.first_line), drop.raw),
+        ):
+            rec.counts["lines"] += 1
+
+
+def _leaves_something(tree: Tree, unit: Unit) -> bool:
+    """A file left with a name alone would be an orphan of another kind; whole files are merged as files."""
+    rest = memdir.parse(_without(tree.texts[unit.path], unit).encode("utf-8", "surrogateescape"))
+    items = memdir.sections(rest.body)
+    return any(item.kind not in {"blank", "heading", "rule", "comment"} for item in items)
+
+
+def _without(text: str, unit: Unit) -> str:
+    """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
+    lines = memdir.split_lines(text)
+    start, stop = unit.first_line - 1, unit.last_line
+    alone = start > 0 and not lines[start - 1].strip() and (stop == len(lines) or not lines[stop].strip())
+    if alone and stop < len(lines):
+        stop += 1
+    return memdir.replace_lines(text, start + 1, stop + 1, [])

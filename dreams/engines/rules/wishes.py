@@ -1,0 +1,262 @@
+"""What a person plainly asked to be remembered, in their own words. Pure.
+
+Only what begins as a request is one: a quotation, a question, an example or somebody else's words that contain
+"remember that" are not. What speaks of the task at hand is not for memory either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dreams.engines.rules.secrets import looks_secret
+from dreams.engines.rules.wording import says_something, sentences, whole
+from dreams.language.statements import statement
+from dreams.memdir import mask_code
+
+MAX_PROMPT = 12_000
+MAX_STATEMENT = 600
+LEAST_WORDS = 2
+TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
+EDGE_LINES = 6
+
+Verdict = Literal["learn", "secret", "forget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`text` is what to keep, `quote` the words around it as typed; `fact` where "remember that" came before it."""
+
+    text: str
+    quote: str
+    fact: bool
+    verdict: Verdict = "learn"
+
+
+_ANY = re.compile(
+    r"remember|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|"
+    r"\bnot\b|actually|wrong",
+    re.IGNORECASE,
+)
+_SOFT = (
+    r"(?:(?:please|pls|also|and|but|so|ok(?:ay)?|oh|hey|hi|btw|by the way|claude|one more thing|important|again|thanks|thank you|"
+    r"great|perfect|good|nice|cool|yes|yep|right|well|then|finally|lastly|just)\b[\s,:;.!—–-]*){0,4}"
+)
+_ASK = r"(?:(?:can|could|would|will) you please\s+|please\s+|i(?:'d like| want| need) you to\s+|(?:you )?(?:should|must)\s+|make sure (?:to|you)\s+)?"
+_AHEAD = r"(?:for (?:the future|future (?:reference|sessions?|work|tasks?|runs?|use)|next time|later)|going forward|in (?:the )?future|from now on)"
+_LEAD = re.compile(
+    rf"^{_SOFT}{_ASK}(?:"
+    rf"(?:always )?remember(?:\s+(?:this|the following))?(?:\s*,?\s*{_AHEAD})?(?:\s*[:—–-]+\s*(?:that\s+)?|\s*,?\s+that\s+)"
+    rf"|(?:make a |take (?:a )?|please )?note(?: down)?(?: to self)?\s*,?\s*{_AHEAD}\s*[:,—–-]+\s*(?:that\s+)?"
+    r"|(?:make a|take) note(?:\s*:\s*|\s+that\s+)"
+    rf"|(?:please\s+)?keep in mind\s*,?\s*{_AHEAD}\s*[:,—–-]*\s*(?:that\s+)?"
+    rf"|{_AHEAD}\s*,?\s*(?:please\s+)?(?:remember|note|keep in mind)\s*(?:[:—–-]+\s*|that\s+)"
+    r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
+    r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"
+    rf"|for (?:the )?future(?: reference)?\s*[:,—–-]+\s*"
+    r")(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_BARE = re.compile(
+    rf"^{_SOFT}{_ASK}remember\s+(?P<rest>(?:we|our|my|i|i'm|this (?:project|repo|repository|codebase|team|app|service)|the\s+[\w-]+"
+    r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|must|should|uses|lives|runs|has))\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_REMEMBER_TO = re.compile(
+    rf"^{_SOFT}{_ASK}(?:always\s+)?(?:remember|don'?t forget)(?P<always>\s+always)?\s+to\s+(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_AHEAD_RULE = re.compile(
+    rf"^{_SOFT}(?:from now on|going forward|starting now|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_RULE = re.compile(
+    rf"^{_SOFT}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
+    r"happen|work(?:s|ed)\b|fail|\w+ed\b)[a-z][\w-]+\s+\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CORRECTION = re.compile(
+    r"^(?:(?:no|nope|wrong|stop|actually|wait|hey|please|that'?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))\b[\s,:;.!—–-]*){0,3}"
+    r"(?P<rest>(?:please\s+)?(?:use\s+\S.*?\s(?:instead of|not|rather than)\s+\S.*"
+    r"|(?:don'?t|do not|never)\s+(?:ever\s+)?\w+.*?[,;.—–-]\s*(?:please\s+)?(?:use|run|write|put|call|prefer|do)\s+\S.*"
+    r"|(?:don'?t|do not)\s+(?:ever\s+)?\w+\s.*\binstead\b.*))$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CORRECTED_FACT = re.compile(
+    r"^(?:(?:no|nope|wrong|actually|that'?s (?:wrong|not (?:right|correct)))\b[\s,:;.!—–-]*){1,2}"
+    r"(?P<rest>(?:(?:the|our|my)\s+[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:is|are|uses|lives|runs|must|should|has)\b|we (?:use|run|deploy|call|keep|have)\b"
+    r"|it(?:'s| is)\s+\S+.*?,\s*not\b).*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_STOP = re.compile(
+    rf"^{_SOFT}(?P<rest>(?:stop|quit)\s+(?!being|asking\?)[a-z]{{2,}}ing\s+\S+\s+\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_BACK = re.compile(
+    rf"^{_SOFT}{_ASK}(?:remember|memori[sz]e|save)\s+(?:that|this|it)(?:\s+(?:to|in)\s+(?:your\s+)?memory|\s*,?\s*{_AHEAD})?\s*[.!]*$",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"^(?P<rest>\S.{8,}?)\s*[,;—–-]+\s*(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this|it)\s*[.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_FORGET = re.compile(
+    rf"^{_SOFT}{_ASK}(?:forget\s+(?:that|about|what|the|everything)\b|(?:remove|delete|drop)\s.*\bfrom\s+(?:your\s+)?memory\b|"
+    r"stop remembering\b)",
+    re.IGNORECASE,
+)
+_LIST_LEAD = re.compile(
+    rf"^{_SOFT}{_ASK}(?:remember|memori[sz]e|note|save|add)\b[^.?!]{{0,60}}:$", re.IGNORECASE
+)
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?P<rest>\S.*)$")
+
+_QUESTION = re.compile(
+    r"\?\s*[\"'”’)]*\s*$|^\s*(?:do|did|does|what|why|how|when|where|who|is|are|was|were|should|shall|could|can|would|will|have|has)"
+    r"\s+(?:you|i|we|it|that|there|this|the)\b(?!\s+please)",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(
+    r"\bif (?:i|we|he|she|they|someone|somebody|a user|the user|you) (?:say|said|tell|told|ask|asked|were|was|had|type|typed)\b|\bwhat if\b|"
+    r"\b(?:suppose|imagine|pretend|hypothetical\w*)\b|\bas if\b|\bfor (?:example|instance)\b|\be\.g\.|\bsomething like\b",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"\b(?:he|she|they|it|docs?|documentation|readme|guide|article|page|post|ticket|issue|comment|email|mail|message|prompt|text|"
+    r"customer|boss|manager|reviewer|colleague|coworker|bot|assistant|script|tool|output|log)s?\s+"
+    r"(?:says?|said|states?|reads?|wrote|writes|told|tells|asked|asks|wants?)\b",
+    re.IGNORECASE,
+)
+_AT_HAND = re.compile(
+    r"\bfor now\b|\b(?:right|just|until) now\b|\bjust this once\b|\bat the moment\b|\btemporar\w*|\bthis time\b|\bcurrently\b|"
+    r"\bthis (?:file|test|tests|bug|branch|pr|commit|task|change|changes|function|line|error|issue|one|step|class|method|session|"
+    r"conversation|chat|thing|button|page|component|fix|feature|code|refactor|migration)\b|"
+    r"\bthese\b|\bthe (?:first|second|third|last|other|former|latter|previous|next)\b|\b(?:in|to|from|on|with|like|of|for|about|before|after|commit|push|fix|run|do|doing|use|using) (?:this|that|it|them|those)"
+    r"(?=\s*(?:[.,;:!]|$|instead|again|anymore|here|now))|\bhere\b|\babove\b|\bnow\b|\bagain\b[.! ]*$",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\bfor now\b|\bjust this once\b|\bthis time\b|\bthis (?:file|test|bug|branch|pr|commit|task|change|function|line|error|step|"
+    r"session|conversation|chat)\b|\b(?:is|are) (?:still |now |currently )?(?:failing|broken|running|red|down)\b|\b(?:right|just) now\b|^(?:this|that|it|these|those)\s*[.!]*$|"
+    r"^(?:you|we) (?:still )?(?:need|have) to\b|^(?:i|we|you) (?:asked|told|said)\b|^(?:time|day|one|bug)\b|^(?:when|where|how|what|why|who)\b",
+    re.IGNORECASE,
+)
+_HABIT = re.compile(
+    r"\b(?:always|never|every|each|whenever|any ?time|by default)\b|\b(?:before|after|when|while) (?:you |we |i )?\w+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"[,;]?\s+(?:(?:and|so|but|then)\s+)?(?:now|also|then)\s*,?\s+(?:please\s+)?(?:can|could|let'?s|go|fix|run|add|make|write|update|do|try|start)\b.*$|"
+    r"[,;—–-]+\s*(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_REASON = re.compile(
+    r"^(?:because|this is because|that'?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
+)
+_PASTE = re.compile(
+    r"\b(?:says?|said|wrote|messages?|e-?mails?|readme|docs?|logs?|output|errors?|tickets?|issues?|comments?|transcripts?|pasted?|text|"
+    r"prompt|file|content|following (?:is|was|from)|here(?:'s| is| are)|this is what|example|quote)\b[^.?!]{0,60}:\s*$",
+    re.IGNORECASE,
+)
+_TAGGED = re.compile(r"<([A-Za-z][\w-]*)\b[^<>]*>.*?(?:</\1>|\Z)", re.DOTALL)
+
+
+def wishes(prompt: str) -> list[Wish]:
+    """The wishes of one prompt, in order."""
+    if not _ANY.search(prompt[:MAX_PROMPT]):
+        return []
+    return list(_wishes(_typed_lines(prompt[:MAX_PROMPT])))
+
+
+def _typed_lines(prompt: str) -> list[str]:
+    """Lines as typed: no code, no quotations, no tagged blocks, nothing after "the mail says:", only the ends of a long prompt."""
+    bare = _TAGGED.sub(lambda match: "\n" * match[0].count("\n"), prompt)
+    masked = mask_code(bare).split("\n")
+    lines: list[str] = []
+    for line, seen in zip(bare.split("\n"), masked, strict=True):
+        gone = line.strip() and not seen.strip("\0 \t\r")
+        lines.append("" if gone or line.lstrip().startswith(">") else line.strip())
+        if _PASTE.search(line) and not _LIST_LEAD.match(line.strip()):
+            break
+    told = [line for line in lines if line]
+    if len(told) <= TYPED_LINES:
+        return lines
+    return [*told[:EDGE_LINES], "", *told[-EDGE_LINES:]]
+
+
+def _wishes(lines: list[str]) -> Iterator[Wish]:
+    listing = ""
+    for line in lines:
+        item = _ITEM.match(line)
+        if item and listing:
+            yield from _checked(item["rest"], f"{listing} {line}", fact=True)
+            continue
+        if not line:
+            continue
+        listing = line if _LIST_LEAD.match(line) else ""
+        yield from _of_line(item["rest"] if item else line)
+
+
+def _of_line(line: str) -> Iterator[Wish]:
+    parts = sentences(line)
+    for place, sentence in enumerate(parts):
+        if _FORGET.match(sentence) and not _QUESTION.search(sentence):
+            yield Wish("", sentence, fact=False, verdict="forget")
+        elif _BACK.match(sentence) and place:
+            yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
+        else:
+            reason = parts[place + 1] if place + 1 < len(parts) and _REASON.match(parts[place + 1]) else ""
+            yield from _of_sentence(sentence, reason, " ".join(parts[max(0, place - 1) : place]))
+
+
+def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
+    trailing = _TRAILING.match(sentence)
+    if trailing and not _asks(trailing["rest"]):
+        yield from _checked(trailing["rest"], sentence, fact=True)
+        return
+    if _asks(_TAIL.sub("", sentence)) or _SUPPOSED.search(sentence) or _SUPPOSED.search(before[-80:]):
+        return
+    quote = f"{sentence} {reason}".strip()
+    match = _LEAD.match(sentence) or _BARE.match(sentence)
+    if match:
+        yield from _checked(match["rest"], quote, fact=True, more=reason)
+        return
+    to = _REMEMBER_TO.match(sentence)
+    if to:
+        text = f"{to['always'].strip()} {to['rest']}" if to["always"] else to["rest"]
+        if _HABIT.search(sentence):
+            yield from _checked(text, quote, fact=False, more=reason)
+        return
+    for pattern in (_AHEAD_RULE, _RULE, _CORRECTION, _STOP, _CORRECTED_FACT):
+        found = pattern.match(sentence)
+        if found:
+            yield from _checked(found["rest"], quote, fact=False, more=reason)
+            return
+
+
+def _asks(sentence: str) -> bool:
+    """A question, unless it is a request in the form of one."""
+    polite = re.match(rf"{_SOFT}(?:can|could|would|will) you please\b", sentence, re.IGNORECASE)
+    return bool(_QUESTION.search(sentence)) and not polite
+
+
+def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[Wish]:
+    """The wish, unless it is no statement by itself, speaks of the task at hand, or holds a secret."""
+    text = _TAIL.sub("", text).strip().rstrip("?").strip()
+    if not whole(text) or _SUPPOSED.search(text) or _OTHERS.search(text) or _asks(text):
+        return
+    if (_PASSING if fact else _AT_HAND).search(text) or len(text) > MAX_STATEMENT:
+        return
+    if len(_content(text)) < LEAST_WORDS or not says_something(text) or text.endswith(":"):
+        return
+    if looks_secret(quote):
+        yield Wish("", "", fact=fact, verdict="secret")
+        return
+    full = f"{text} {more}" if more and text[-1:] in ".!" and len(text) + len(more) < MAX_STATEMENT else text
+    yield Wish(full, quote, fact=fact)
+
+
+def _content(text: str) -> list[str]:
+    return list(statement(text).weights)

@@ -1,0 +1,67 @@
+"""Cutting text without breaking it: sentences, clauses, words. Pure; nothing here adds a word."""
+
+from __future__ import annotations
+
+import re
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Mrs|Ms|Dr|St|incl|resp|max|min)|\b[A-Z])\.$"
+)
+_SENTENCE_END = re.compile(r"[.!?]+[\"'”’)\]*_`]*(?=\s)|[。！？]")
+_CLAUSE_END = re.compile(r"(?<=[.;:!?,])\s|\s(?=[—–-]\s)|\s(?=\()|(?<=[、。，；：！？])")
+_LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]{1,60}:?(?:\*\*|__):?")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
+LEAST_CLAUSE = 12
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of one line, each stripped."""
+    found, begin = [], 0
+    for match in _SENTENCE_END.finditer(text):
+        piece = text[begin : match.end()]
+        if whole(piece) and not _ABBREVIATION.search(piece):
+            found.append(piece.strip())
+            begin = match.end()
+    return [piece for piece in [*found, text[begin:].strip()] if piece]
+
+
+def whole(text: str) -> bool:
+    """Whether no bracket, quote, code span or emphasis is left open."""
+    if text.count("`") % 2 or text.count('"') % 2 or text.count("**") % 2:
+        return False
+    return all(text.count(opened) == text.count(closed) for opened, closed in _PAIRS)
+
+
+def clause(text: str, limit: int) -> str:
+    """`text` if it fits, else its longest beginning that ends with a clause, else with a word and an ellipsis; empty if none."""
+    if len(text) <= limit:
+        return text
+    ends = [match.start() for match in _CLAUSE_END.finditer(text[: limit + 1])]
+    for end in reversed(ends):
+        piece = text[:end].rstrip(" \t,;:—–-")
+        if end >= LEAST_CLAUSE and whole(piece):
+            return piece
+    return _words(text, limit)
+
+
+def _words(text: str, limit: int) -> str:
+    end = text.rfind(" ", 0, limit)
+    while end >= LEAST_CLAUSE:
+        piece = text[:end].rstrip(" \t,;:—–-")
+        if whole(piece):
+            return f"{piece}…"
+        end = text.rfind(" ", 0, end)
+    return ""
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def is_labelled(text: str) -> bool:
+    """ "**Why:** …" and its like belong to the block they stand in."""
+    return _LABEL.match(text) is not None
+
+
+def says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))

@@ -1,0 +1,111 @@
+"""A memory directory, sessions and one dream of the rules engine, for its tests."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dreams import conf, engines, text, workspace
+from dreams.engines.base import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage
+
+NOON = dt.datetime(2026, 10, 10, 12, tzinfo=dt.UTC)  # a Saturday
+WRITTEN = LineDate(dt.date(2026, 10, 1), "history", "first seen in the history")
+
+
+@dataclass
+class Told:
+    """A reporter that keeps what it is told."""
+
+    turns: list[tuple[str, str, dict[str, int]]] = field(default_factory=list)
+    checkpoints: int = 0
+
+    def turn(
+        self,
+        phase: str,
+        text: str,
+        *,
+        tools: Sequence[Mapping[str, object]] = (),
+        files: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        self.turns.append((phase, text, dict(counts or {})))
+
+    def checkpoint(self) -> None:
+        self.checkpoints += 1
+
+
+@dataclass
+class Dreamt:
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+    outcome: Outcome
+    told: Told
+
+    @property
+    def edits(self) -> list[Edit]:
+        return self.outcome.edits
+
+    @property
+    def summary(self) -> str:
+        return self.outcome.summary
+
+    def text(self, path: str) -> str:
+        return text.decode(self.after[path])
+
+    def operations(self, kind: str) -> dict[str, list[Edit]]:
+        found: dict[str, list[Edit]] = {}
+        for edit in self.edits:
+            if edit.kind == kind:
+                found.setdefault(edit.operation, []).append(edit)
+        return found
+
+
+def dream(
+    folder: Path,
+    files: Mapping[str, str | bytes],
+    sessions: Sequence[SessionBrief] = (),
+    *,
+    written: LineDate | None = WRITTEN,
+    repo: Path | None = None,
+) -> Dreamt:
+    """Dream over `files`; every line of them was written on `written`."""
+    contents = {path: data if isinstance(data, bytes) else data.encode() for path, data in files.items()}
+    snapshot = workspace.Snapshot(
+        exists=True,
+        files={
+            path: workspace.SnapshotFile(path, data, 0o644, 0, number, 1)
+            for number, (path, data) in enumerate(contents.items())
+        },
+    )
+    told = Told()
+    dates = {path: [written] * len(text.decode(data).split("\n")) for path, data in contents.items()}
+    with workspace.Workspace.create(folder / "scratch", snapshot) as scratch:
+        job = Job("p", repo, scratch, sessions, dates, conf.Config(), NOON, dt.UTC)
+        outcome = engines.get("rules").run(job, told)
+        return Dreamt(contents, scratch.contents(), outcome, told)
+
+
+def memory(body: str, kind: str = "project", name: str = "", description: str = "", more: str = "") -> str:
+    head = f"name: {name}\n" * bool(name) + f"description: {description}\n" * bool(description)
+    return f"---\n{head}type: {kind}\n{more}---\n\n{body}"
+
+
+def session(pk: int, *prompts: str, at: dt.datetime | None = NOON) -> SessionBrief:
+    said = tuple(PromptBrief(words, number, number * 100, at) for number, words in enumerate(prompts, 1))
+    return SessionBrief(
+        pk, f"session-{pk}", Path(f"/transcripts/{pk}.jsonl"), "", None, None, 0, 9_999, 0, said
+    )
+
+
+def unaccounted(edit: Edit) -> list[str]:
+    """Lines that an edit took away without saying where they went."""
+
+    def lines(whole: str | None) -> Counter[str]:
+        return Counter(line.strip() for line in (whole or "").split("\n") if line.strip())
+
+    told = {fate.text.strip() for fate in edit.fates}
+    return [line for line in lines(edit.before) - lines(edit.after) if line not in told]

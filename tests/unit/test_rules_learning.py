@@ -1,0 +1,154 @@
+"""Where a wish goes, with what evidence, and when it is known already."""
+
+import datetime as dt
+from pathlib import Path
+
+from dreams.memdir import parse
+from tests.unit.rules_kit import NOON, dream, memory, session
+
+INDEX = "# Memory\n\n- [Queue](project_queue.md) — the queue\n"
+QUEUE = memory("- The queue is Redis on host queue-1\n", name="Queue workers", description="How jobs run")
+
+
+def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tmp_path: Path):
+    made = dream(
+        tmp_path,
+        {"MEMORY.md": INDEX, "project_queue.md": QUEUE},
+        [session(7, "hello", "from now on, use pnpm instead of npm")],
+    )
+    assert made.text("feedback_pnpm_npm.md") == (
+        "---\nname: use pnpm instead of npm\ndescription: use pnpm instead of npm\ntype: feedback\n---\n\n- use pnpm instead of npm\n"
+    )
+    assert "- [use pnpm instead of npm](feedback_pnpm_npm.md)" in made.text("MEMORY.md")
+    ((file, row),) = made.operations("learn").values()
+    assert {file.path, row.path} == {"feedback_pnpm_npm.md", "MEMORY.md"}
+    (cited,) = file.citations
+    assert (cited.session_pk, cited.line_no, cited.offset, cited.role, cited.at) == (7, 2, 200, "user", NOON)
+    assert cited.quote == "from now on, use pnpm instead of npm"
+    assert made.summary.startswith("Learnt 1 thing you asked for.")
+
+
+def test_look_alikes_are_learnt_as_separate_facts_in_one_file(tmp_path: Path):
+    said = [
+        session(n, f"Remember that the nightly export number {n} of billing must never run before 04:00 UTC.")
+        for n in range(1, 7)
+    ]
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "project_queue.md": QUEUE}, said)
+    (path,) = made.after.keys() - {"MEMORY.md", "project_queue.md"}
+    lines = [line for line in made.text(path).splitlines() if line.startswith("- ")]
+    assert lines == [
+        f"- the nightly export number {n} of billing must never run before 04:00 UTC." for n in range(1, 7)
+    ]
+
+
+def test_the_same_wish_in_several_sessions_is_learnt_once_and_cites_them_all(tmp_path: Path):
+    made = dream(
+        tmp_path, {}, [session(1, "always answer in French"), session(2, "Always answer in French.")]
+    )
+    (edits,) = made.operations("learn").values()
+    assert [cited.session_pk for cited in edits[0].citations] == [2, 1]
+    assert "in 2 sessions" in edits[0].reason
+
+
+def test_what_memory_says_anywhere_is_not_learnt_again(tmp_path: Path):
+    files = {
+        "MEMORY.md": INDEX,
+        "project_queue.md": QUEUE,
+        "team/style.md": "Releases are cut on Tuesdays.\n",
+    }
+    made = dream(
+        tmp_path,
+        files,
+        [
+            session(
+                1,
+                "remember that the queue is Redis on host queue-1",
+                "Remember: releases are cut on Tuesdays",
+            )
+        ],
+    )
+    assert made.operations("learn") == {}
+
+
+def test_a_fact_goes_into_the_file_that_is_clearly_about_it(tmp_path: Path):
+    made = dream(
+        tmp_path,
+        {"MEMORY.md": INDEX, "project_queue.md": QUEUE},
+        [session(1, "remember that queue workers need 2 GB")],
+    )
+    assert made.text("project_queue.md").endswith(
+        "- The queue is Redis on host queue-1\n- queue workers need 2 GB\n"
+    )
+    assert set(made.after) == {"MEMORY.md", "project_queue.md"}
+
+
+def test_nothing_is_added_to_pinned_shared_or_structured_memories(tmp_path: Path):
+    files = {
+        "project_queue.md": QUEUE.replace("type:", "pinned: true\ntype:"),
+        "team/project_queue_workers.md": QUEUE,
+        "project_queue_workers.md": QUEUE.replace("- The", "**Why:** the"),
+    }
+    made = dream(
+        tmp_path, {"MEMORY.md": INDEX, **files}, [session(1, "remember that queue workers need 2 GB")]
+    )
+    assert all(made.text(path) == text for path, text in files.items())
+    assert any("queue workers need 2 GB" in data.decode() for data in made.after.values())
+
+
+def test_relative_dates_count_from_when_it_was_said(tmp_path: Path):
+    made = dream(tmp_path, {}, [session(1, "Remember that we moved the queue to Valkey yesterday.")])
+    assert any(b"2026-10-09" in data for data in made.after.values())
+    unknown = dream(
+        tmp_path, {}, [session(1, "Remember that we moved the queue to Valkey yesterday.", at=None)]
+    )
+    assert unknown.edits == []
+    assert "date" in unknown.summary
+
+
+def test_a_new_file_takes_the_shape_of_the_others(tmp_path: Path):
+    nested = "---\r\nname: a-b\r\ndescription: x\r\nmetadata:\r\n  node_type: memory\r\n  type: user\r\n---\r\n\r\nA backend engineer.\r\n"
+    made = dream(tmp_path, {"user_a-b.md": nested}, [session(1, "never force-push to shared branches")])
+    (path,) = (path for path in made.after if path.startswith("feedback"))
+    front = parse(made.after[path]).frontmatter
+    assert front is not None
+    assert (front.shape, front.type, front.metadata["node_type"]) == ("nested", "feedback", "memory")
+    assert front.name == path.removesuffix(".md")
+    assert made.after[path].count(b"\r\n") == made.after[path].count(b"\n")
+
+
+def test_many_unrelated_wishes_do_not_flood_the_directory(tmp_path: Path):
+    words = [
+        "apple",
+        "banana",
+        "cherry",
+        "damson",
+        "elder",
+        "fig",
+        "grape",
+        "hazel",
+        "ilex",
+        "juniper",
+        "kiwi",
+        "lemon",
+    ]
+    said = [session(n, f"always polish every {word}") for n, word in enumerate(words)]
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "project_queue.md": QUEUE}, said)
+    assert len(made.after) <= 2 + 6
+    kept = b"".join(made.after.values()).decode()
+    assert all(f"always polish every {word}" in kept for word in words)
+
+
+def test_secrets_and_requests_to_forget_are_told_and_not_kept(tmp_path: Path):
+    word = "sword" + "fish"
+    made = dream(tmp_path, {}, [session(1, f"remember that my password is {word}", "forget that we use npm")])
+    assert made.edits == []
+    assert "secret" in made.summary
+    assert "forget" in made.summary
+    assert word not in made.summary + str(made.told.turns)
+
+
+def test_personal_facts_go_into_a_memory_of_the_user(tmp_path: Path):
+    made = dream(
+        tmp_path, {}, [session(1, "remember that I work from Lisbon", at=NOON + dt.timedelta(days=1))]
+    )
+    assert "user_lisbon.md" in made.after

@@ -1,0 +1,127 @@
+"""What counts as plainly asked to be remembered, and what does not."""
+
+import pytest
+
+from dreams.engines.rules.secrets import looks_secret
+from dreams.engines.rules.wishes import wishes
+
+
+def learnt(prompt: str) -> list[str]:
+    return [wish.text for wish in wishes(prompt) if wish.verdict == "learn"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("Remember that releases are cut on Tuesdays.", "releases are cut on Tuesdays."),
+        ("please remember: our staging database is on port 5433", "our staging database is on port 5433"),
+        ("Please remember that I prefer tabs. Now fix the test.", "I prefer tabs."),
+        ("note for the future: integration tests need Docker", "integration tests need Docker"),
+        ("from now on, use pnpm instead of npm", "use pnpm instead of npm"),
+        ("From now on always write tests first, ok?", "always write tests first"),
+        ("always run make lint before you commit", "always run make lint before you commit"),
+        ("Never push to main when CI is red.", "Never push to main when CI is red."),
+        ("remember to run the tests before you commit", "run the tests before you commit"),
+        ("save to memory: the VPN is needed for staging", "the VPN is needed for staging"),
+        ("add to memory that Fridays are freeze days", "Fridays are freeze days"),
+        ("no, use ruff instead of flake8", "use ruff instead of flake8"),
+        (
+            "don't mock it all, use a real container instead",
+            "don't mock it all, use a real container instead",
+        ),
+        ("stop adding comments to every function", "stop adding comments to every function"),
+        ("Actually, the API port is 8081, not 8080.", "the API port is 8081, not 8080."),
+        ("Can you please remember that I work from Lisbon?", "I work from Lisbon"),
+        ("We deploy from release branches only. Remember that.", "We deploy from release branches only."),
+        ("I am a data engineer, remember that.", "I am a data engineer"),
+        ("Remember that this project uses uv and now run the build", "this project uses uv"),
+        (
+            "Never delete files unasked. Because I lost work.",
+            "Never delete files unasked. Because I lost work.",
+        ),
+    ],
+)
+def test_a_plain_request_is_learnt_in_the_users_own_words_without_its_lead_in(prompt: str, text: str):
+    assert learnt(prompt) == [text]
+
+
+def test_a_list_after_the_request_gives_one_statement_an_item():
+    assert learnt("Remember the following:\n- use uv for venvs\n- Python is 3.12 everywhere\n\nThanks") == [
+        "use uv for venvs",
+        "Python is 3.12 everywhere",
+    ]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "if I said remember that the sky is green, would you?",
+        "do you remember that we use postgres?",
+        "Remember when we fixed that bug",
+        "remember to fix this test now",
+        "remember to run the tests before you commit this",
+        "remember that this test is still failing",
+        'He said "remember that X is Y"',
+        "Bob: remember that the cache is stale",
+        "The doc says: remember that all tests are slow",
+        "Here's the log:\nremember that the cache is stale",
+        "> remember that quoted mails are not mine",
+        "```\nremember that code is code\n```",
+        "<doc>\nremember that tagged text is pasted\n</doc>",
+        "No, use the other button instead of this",
+        "use the second option, not the first",
+        "don't do that, do this instead",
+        "stop the server",
+        "stop running the tests now",
+        "never mind, I'll do it",
+        "We never got this to work",
+        "Note that the test fails on CI",
+        'What does "always use tabs" mean?',
+        "For example: always use tabs",
+        "you don't have to remember that releases are on Tuesdays",
+        "remember that",
+        "",
+    ],
+)
+def test_lures_are_not_learnt(prompt: str):
+    assert learnt(prompt) == []
+
+
+def test_only_the_ends_of_a_long_paste_are_read():
+    paste = "\n".join(
+        ["see the report"] + ["some row of a report"] * 40 + ["always run make report first please"]
+    )
+    inside = "\n".join(["row"] * 30 + ["always run make report first"] + ["row"] * 30)
+    assert len(learnt(paste)) == 1
+    assert learnt(inside) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "my password is " + "sword" + "fish",
+        "the api key is " + "a1B2" * 6,
+        "use " + "ghp_" + "a1B2" * 9,
+        "log in with " + "AKIA" + "ABCD1234" * 2,
+        "the database is postgres://app:" + "pw" + "9@db/x",
+    ],
+)
+def test_a_secret_is_left_out_and_told(words: str):
+    (wish,) = wishes(f"remember that {words}")
+    assert (wish.verdict, wish.text, wish.quote) == ("secret", "", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the token is stored in the vault",
+        "passwords are never logged",
+        "see docs/very_long_name_of_a_file_2.md",
+    ],
+)
+def test_talk_about_secrets_is_none(words: str):
+    assert not looks_secret(words)
+
+
+def test_a_request_to_forget_is_seen_and_not_acted_on():
+    assert [wish.verdict for wish in wishes("forget that we use npm")] == ["forget"]
