@@ -1,0 +1,81 @@
+"""Slugs begin with `-`: they are taken bare, anywhere on the line, and mistyped options are still refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.config_root import Root
+from tests.pipeline.test_projects_command import manage
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Projects whose slugs begin like `-h`, `-v` and other options; two config folders share one slug."""
+    base = tmp_path_factory.mktemp("slugs")
+    first, second = Root(base / "one"), Root(base / "two")
+    for cwd in ("/home/dev/two", "/var/www", "/json", "/shared/app"):
+        first.session(cwd, "s1")
+    second.session("/shared/app", "s1")
+    manage(base / "data", "discover", "--root", str(first.path), "--root", str(second.path))
+    return base / "data"
+
+
+@pytest.mark.parametrize("slug", ["-home-dev-two", "-var-www", "-json"])
+@pytest.mark.parametrize("order", [("gates", "SLUG", "--json"), ("gates", "--json", "SLUG")])
+def test_a_bare_slug_is_a_project_before_and_after_options(
+    data: Path, slug: str, order: tuple[str, ...]
+) -> None:
+    found = manage(data, *(slug if word == "SLUG" else word for word in order))
+    assert (found.returncode, found.stderr) == (0, "")
+    assert [project["slug"] for project in json.loads(found.stdout)["projects"]] == [slug]
+
+
+def test_a_slug_between_options_and_their_values(data: Path) -> None:
+    found = manage(data, "gates", "--now", "2026-03-02T10:00:00+00:00", "-home-dev-two", "--json")
+    assert found.returncode == 0
+    found = manage(data, "dream", "--engine", "rules", "-home-x", "--force")
+    assert found.returncode == 1
+    assert "-home-x" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def test_an_options_value_may_begin_with_a_dash(data: Path) -> None:
+    found = manage(data, "decide", "d00000000", "--approve", "--path", "-odd.md")
+    assert found.returncode == 1
+    assert "d00000000" in found.stderr
+
+
+@pytest.mark.parametrize("option", ["--jsn", "--projects=x"])
+def test_a_mistyped_option_is_a_usage_error(data: Path, option: str) -> None:
+    found = manage(data, "gates", "-home-dev-two", option)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert option in found.stderr
+
+
+def test_an_optional_second_word_may_follow_an_option(data: Path) -> None:
+    found = manage(data, "history", "-home-dev-two", "--json", "-odd.md")
+    assert (found.returncode, json.loads(found.stdout or "{}").get("path", "-odd.md")) != (2, "")
+    assert found.returncode != 2
+
+
+def test_an_ambiguous_slug_exits_2_with_the_candidates(data: Path) -> None:
+    found = manage(data, "gates", "-shared-app")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.count("/memory") == 2
+
+
+@pytest.mark.parametrize("form", ["{dir}", "{dir}/", "{id}"])
+def test_a_directory_or_an_id_tells_projects_apart(data: Path, form: str) -> None:
+    rows = json.loads(manage(data, "projects", "--json").stdout)["projects"]
+    row = next(row for row in rows if row["slug"] == "-shared-app")
+    found = manage(data, "gates", form.format(dir=row["memory_dir"], id=row["id"]), "--json")
+    assert json.loads(found.stdout)["projects"][0]["memory_dir"] == row["memory_dir"]
+
+
+def test_an_unknown_project_is_refused_with_a_near_one(data: Path) -> None:
+    found = manage(data, "gates", "-home-dev-too")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "-home-dev-two" in found.stderr

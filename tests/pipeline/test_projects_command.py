@@ -1,0 +1,134 @@
+"""`discover` and `projects`, run as people run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.config_root import Root, append
+
+PROJECT = Path(__file__).parents[2]
+
+
+def manage(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MEMORYWEB_", "CLAUDE_"))
+    }
+    env |= {"MEMORYWEB_DATA_DIR": str(data_dir), **environment}
+    for name in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE"):
+        env.pop(name, None)
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=PROJECT, env=env, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    root = Root(tmp_path)
+    app = root.repository("app")
+    root.session(app, "s1")
+    root.memory(app, "MEMORY.md", "- [Fact](fact.md) — one\n")
+    root.memory(app, "fact.md")
+    lock = root.memory(app, ".consolidate-lock", "1")
+    os.utime(lock, (1_772_445_600, 1_772_445_600))
+    root.session(root.repository("lib"), "s2")
+    return root
+
+
+def test_a_fresh_machine_discovers_and_lists_its_projects(root: Root, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    found = manage(data, "discover", "--root", str(root.path), "--json")
+    assert (found.returncode, found.stderr) == (0, "")
+    report = json.loads(found.stdout)
+    assert {key: report[key] for key in ("projects", "sessions", "memories", "skipped")} == {
+        "projects": 2,
+        "sessions": 2,
+        "memories": 1,
+        "skipped": [],
+    }
+    assert report["bytes_read"] > 0
+    assert isinstance(report["ms"], int)
+    listed = json.loads(manage(data, "projects", "--json").stdout)["projects"]
+    assert {
+        key: listed[0][key] for key in ("slug", "memory_dir", "sessions", "memories", "last_consolidated_at")
+    } == {
+        "slug": root.folder(root.base / "work" / "app").name,
+        "memory_dir": str(root.folder(root.base / "work" / "app") / "memory"),
+        "sessions": 1,
+        "memories": 1,
+        "last_consolidated_at": "2026-03-02T10:00:00+00:00",
+    }
+    assert (listed[1]["name"], listed[1]["last_consolidated_at"]) == ("lib", None)
+    words = manage(data, "projects").stdout
+    assert listed[0]["slug"] in words
+    assert "never" in words
+
+
+def test_the_data_directory_and_the_database_are_private(root: Root, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    manage(data, "discover", "--root", str(root.path))
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+    databases = list(data.glob("*.sqlite3*"))
+    assert databases
+    assert {stat.S_IMODE(file.stat().st_mode) for file in databases} == {0o600}
+
+
+def test_the_roots_of_the_environment_are_used_and_words_say_what_was_found(
+    root: Root, tmp_path: Path
+) -> None:
+    data, roots = tmp_path / "data", {"MEMORYWEB_ROOTS": str(root.path)}
+    first = manage(data, "discover", **roots)
+    assert first.stdout.startswith("2 projects, 2 sessions, 1 memory; ")
+    append(root.folder(root.base / "work" / "app") / "s1.jsonl", b'{"type":"user","oops\xff\n')
+    (root.folder(root.base / "work" / "app") / "s9.jsonl").symlink_to("/etc/hostname")
+    again = manage(data, "discover", **roots)
+    assert again.returncode == 0
+    assert "links are not followed" in again.stdout
+
+
+def test_a_folder_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
+    found = manage(tmp_path / "data", "discover", "--root", str(tmp_path / "nowhere"), "--json")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.count("\n") == 1
+    assert "There is no folder" in found.stderr
+
+
+def test_a_data_directory_that_cannot_be_made_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    found = manage(tmp_path / "file" / "data", "projects")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.count("\n") == 1
+    assert "MEMORYWEB_DATA_DIR" in found.stderr
+
+
+def test_a_damaged_database_is_one_line_and_never_a_traceback(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "memoryweb.sqlite3").write_bytes(b"no database at all, but long enough to be taken for one" * 40)
+    found = manage(data, "projects", "--json")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.count("\n") == 1
+    assert "database" in found.stderr
+
+
+def test_two_first_commands_at_once_make_one_database(root: Root, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    env = dict(os.environ, MEMORYWEB_DATA_DIR=str(data), MEMORYWEB_ROOTS=str(root.path))
+    env.pop("DJANGO_SETTINGS_MODULE", None)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "manage.py", "discover", "--json"], cwd=PROJECT, env=env, stdout=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    reports = [json.loads(process.communicate(timeout=60)[0]) for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert sorted(report["bytes_read"] > 0 for report in reports) == [False, False, True]
+    assert len(json.loads(manage(data, "projects", "--json").stdout)["projects"]) == 2
