@@ -1,25 +1,17 @@
-"""Writing what was approved: the only door into a memory directory.
+"""Applying what was approved: the only door into a memory directory.
 
 The story of one apply: take the lock · look at the disk, keep what was changed outside · rebase what is stale ·
 leave out what waits for a person, with everything that goes with it · write the rest through the journal, all or
-none · tell rows, versions, history and audit log. The journal's commit record is the truth; rows follow it, also
-after a crash (`recover`).
+none (`writing`).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-
-from django.conf import settings
-from django.db import transaction
-from django.utils import timezone
+from dataclasses import dataclass
 
 from dreams import (
     auditlog,
-    blobs,
     holds,
     journal,
     locks,
@@ -30,8 +22,9 @@ from dreams import (
     text,
     workspace,
 )
-from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
+from dreams.models import AppliedFile, FileChange, Proposal, Version
 from dreams.review import Reviewer, ReviewRefused
+from dreams.writing import Order, close_if_done, unapplied, write
 
 DEFAULT_MODE = 0o644
 
@@ -70,25 +63,6 @@ class ApplyReport:
         return not (self.conflicts or self.rebased or self.error)
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One write: for which proposal and hunks, by whom, and what the files shall be."""
-
-    proposal: Proposal
-    reviewer: Reviewer
-    ops: tuple[journal.FileOp, ...]
-    hunks: tuple[int, ...]
-    origin: Version.Origin
-    reason: str = ""
-    make_dirs: Mapping[str, int] = field(default_factory=dict)
-    remove_dirs: tuple[str, ...] = ()
-    dir_states: Mapping[str, journal.DirState] = field(default_factory=dict)
-
-
-def journal_dir() -> Path:
-    return Path(settings.DATA_DIR) / "journal"
-
-
 def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> ApplyReport:
     """Submit the review if it is still open, and write what is approved.
 
@@ -116,14 +90,14 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     snapshot = workspace.take(memories.memory_dir(proposal.project))
     memories.sync(proposal.project, snapshot)
     _rebase_all(proposal, snapshot, confirmed)
-    files = _unapplied(proposal)
+    files = unapplied(proposal)
     waiting = _waiting(files)
     held_back = _with_their_operations(files, set(waiting))
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
     order = _order(proposal, reviewer, ready, snapshot)
     result = write(order, held)
-    _close_if_done(proposal)
+    close_if_done(proposal)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
         conflicts=tuple(w for w in waiting.values() if w.sha256 is None and w.why.startswith("conflict"))
@@ -140,7 +114,7 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
 
 def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: bool) -> None:
     """Bring stale files onto the disk's state; `confirmed` confirms only what was already shown before this call."""
-    for file in _unapplied(proposal):
+    for file in unapplied(proposal):
         found = snapshot.files.get(file.path)
         outcome = rebase.rebase(file, found.data if found else None)
         if outcome == "same" and confirmed and not file.rebase_confirmed:
@@ -154,15 +128,6 @@ def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: boo
                 base=file.base_sha,
                 was=file.rebased_from,
             )
-
-
-def _unapplied(proposal: Proposal) -> list[FileChange]:
-    """Files with something approved that is not on disk yet."""
-    taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN, applied_in__isnull=True)
-    files = FileChange.objects.filter(pk__in=taken.values("file")).select_related(
-        "proposal", "proposal__project"
-    )
-    return list(files.prefetch_related("hunks"))
 
 
 def _waiting(files: Iterable[FileChange]) -> dict[str, Waiting]:
@@ -247,119 +212,12 @@ def _modes_like(snapshot: workspace.Snapshot) -> Mapping[str, int]:
     return {} if snapshot.exists else {"": 0o755}
 
 
-# --- Writing, and telling everybody -----------------------------------------------------------------------------
-
-
-def write(order: Order, held: locks.Held) -> journal.Result:
-    """Run the order through the journal and record it. Raises journal.JournalBusy."""
-    project = order.proposal.project
-    number = order.proposal.applications.count() + 1
-    plan = journal.Plan(
-        target_dir=str(memories.memory_dir(project).resolve()),
-        ops=order.ops,
-        id=f"{order.proposal.public_id}-{number}",
-        made_at=timezone.now().isoformat(),
-        meta={
-            "proposal": order.proposal.public_id,
-            "actor": order.reviewer.name,
-            "by_command": "1" if order.reviewer.by_command else "",
-            "origin": order.origin.value,
-            "reason": order.reason,
-            "hunks": json.dumps(order.hunks),
-        },
-        make_dirs=order.make_dirs,
-        remove_dirs=order.remove_dirs,
-        dir_states=order.dir_states,
-    )
-    held.heartbeat()
-    result = journal.run(plan, journal_dir())
-    if result.status == "applied":
-        if not held.file_made and Path(plan.target_dir).is_dir():
-            held.directory_created(_clock_ns(project))
-        tell(order.proposal, result, plan.meta)
-    else:
-        auditlog.record(
-            "apply.failed",
-            actor=order.reviewer.name,
-            project=project,
-            object_id=order.proposal.public_id,
-            status=result.status,
-            error=result.error,
-            conflicts=[conflict.path for conflict in result.conflicts],
-        )
-    return result
-
-
-def _clock_ns(project: Project) -> int | None:
-    at = project.last_consolidated_at
-    return int(at.timestamp() * 1e9) if at else None
-
-
-def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> Application:
-    """Rows, versions, history and audit log for an applied result; telling it twice changes nothing."""
-    known = Application.objects.filter(journal_id=result.plan_id).first()
-    if known is not None:
-        return known
-    origin = Version.Origin(meta["origin"])
-    with transaction.atomic():
-        made = Application.objects.create(
-            proposal=proposal,
-            journal_id=result.plan_id,
-            at=timezone.now(),
-            actor=meta["actor"],
-            by_command=bool(meta["by_command"]),
-            made_dirs=list(result.dirs_made),
-        )
-        AppliedFile.objects.bulk_create(_applied_file(made, item) for item in result.applied)
-        hunks = json.loads(meta["hunks"])
-        Hunk.objects.filter(pk__in=hunks, applied_in__isnull=True).update(applied_in=made)
-        auditlog.record(
-            "rollback.done" if origin == Version.Origin.ROLLBACK else "apply.done",
-            actor=meta["actor"],
-            project=proposal.project,
-            object_id=proposal.public_id,
-            batch=result.plan_id,
-            by_command=bool(meta["by_command"]),
-            reason=meta["reason"],
-            files=[
-                [item.path, item.before.sha256 if item.before else "", item.sha256 or ""]
-                for item in result.applied
-            ],
-        )
-    trailers = {"Proposal": proposal.public_id, "Approved-by": meta["actor"] or "policy"}
-    if proposal.dream:
-        trailers["Dream"] = proposal.dream.public_id
-    if meta["reason"]:
-        trailers["Reason"] = meta["reason"]
-    subject = f"{origin.label}: {text.plural(len(result.applied), 'file')}"
-    cause = memories.Cause(origin, proposal, meta["actor"], subject, trailers)
-    memories.sync(proposal.project, workspace.take(memories.memory_dir(proposal.project)), cause)
-    return made
-
-
-def _applied_file(made: Application, item: journal.Applied) -> AppliedFile:
-    return AppliedFile(
-        application=made,
-        path=item.path,
-        before_sha=item.before.sha256 if item.before else "",
-        after_sha=item.sha256 or "",
-        before_mode=item.before.mode if item.before else None,
-        before_mtime_ns=item.before.mtime_ns if item.before else None,
-    )
-
-
-def _close_if_done(proposal: Proposal) -> None:
-    if not _unapplied(proposal):
-        Proposal.objects.filter(pk=proposal.pk, state=Proposal.State.SUBMITTED).update(
-            state=Proposal.State.APPLIED, closed_at=timezone.now()
-        )
-        proposal.refresh_from_db()
-
-
 def _already(proposal: Proposal) -> ApplyReport:
     undo = proposal.undone_by.filter(state=Proposal.State.APPLIED).first()
     if undo is not None and not proposal.applications.filter(undone_at__isnull=True).exists():
-        raise ReviewRefused(f"{proposal.public_id} was undone. To have it again, undo the undo: {undo.public_id}.")
+        raise ReviewRefused(
+            f"{proposal.public_id} was undone. To have it again, undo the undo: {undo.public_id}."
+        )
     done = AppliedFile.objects.filter(application__proposal=proposal)
     return ApplyReport(
         applied=tuple(Written(file.path, file.after_sha or None) for file in done),
@@ -370,41 +228,3 @@ def _already(proposal: Proposal) -> ApplyReport:
 
 def _paths(proposal: Proposal) -> tuple[str, ...]:
     return tuple(proposal.files.values_list("path", flat=True))
-
-
-# --- After a crash ----------------------------------------------------------------------------------------------
-
-
-def recover() -> list[str]:
-    """Finish or undo what a crash interrupted, and tell the rows; says what it did. Safe at every start."""
-    said = [
-        f"{done.plan_id}: {done.action}. {' '.join(done.said)}".strip()
-        for done in journal.recover(journal_dir())
-    ]
-    if not journal_dir().is_dir():
-        return said
-    known = set(Application.objects.values_list("journal_id", flat=True))
-    for entry in journal.list_journals(journal_dir()):
-        if entry.state != "applied" or entry.plan_id in known or entry.result is None:
-            continue
-        proposal = Proposal.objects.filter(public_id=entry.meta.get("proposal", "")).first()
-        if proposal is None:
-            said.append(
-                f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal tells."
-            )
-            continue
-        tell(proposal, entry.result, entry.meta)
-        _close_if_done(proposal)
-        auditlog.record(
-            "apply.recovered", project=proposal.project, object_id=proposal.public_id, batch=entry.plan_id
-        )
-        said.append(f"{entry.plan_id} was on disk and is now in the database too.")
-    return said
-
-
-def kept_text(sha: str, plan_id: str) -> bytes:
-    """An old text, from the database or else from the journal that replaced it."""
-    try:
-        return blobs.get(sha)
-    except blobs.MissingBlob:
-        return journal.read_text(journal_dir(), plan_id, sha)

@@ -15,7 +15,6 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
-from django.http import HttpRequest
 from django.utils import timezone
 
 from dreams import auditlog
@@ -71,10 +70,10 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
     return None
 
 
-def use_password(request: HttpRequest, name: str, password: str) -> User | None:
+def use_password(name: str, password: str) -> User | None:
     """The account, or None. Raises TooManyTries."""
     _refuse_many_tries()
-    user = authenticate(request, username=name, password=password)
+    user = authenticate(username=name, password=password)
     if isinstance(user, User):
         auditlog.record("login", actor=user.get_username(), by="password")
         return user

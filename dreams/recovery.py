@@ -14,7 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import apply, history, journal, scheduler
+from dreams import history, journal, scheduler, writing
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Recovery:
 def recover() -> Recovery:
     """Recover everything of this data directory. Safe at any time, also while dreams run."""
     found = Recovery()
-    _try(found, "interrupted applies", lambda: found.applies.extend(apply.recover()))
+    _try(found, "interrupted applies", lambda: found.applies.extend(writing.recover()))
     for path in history_paths():
         _try(found, f"the history {path.name}", partial(_history, path, found))
     _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from dreams import apply, auditlog, history, journal, memories, recovery
+from dreams import auditlog, history, journal, memories, recovery, writing
 from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.text import sha256
 
@@ -60,7 +60,7 @@ def verify(project: Project | None = None) -> Report:
     report.add("versions", versions.count(), _missing_texts(versions))
     blobs = _blobs_of(versions) if project else Blob.objects.all()
     report.add("texts", blobs.count(), _changed_texts(blobs))
-    folder = apply.journal_dir()
+    folder = writing.journal_dir()
     report.add("journals", len(journal.list_journals(folder)) if folder.is_dir() else 0, _journals(folder))
     report.add("audit entries", AuditEntry.objects.count(), _audit_log())
     return report

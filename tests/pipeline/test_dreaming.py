@@ -85,7 +85,7 @@ def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing
     def act(job: Job, report: Reporter) -> list:
         edits = FRESH(job, report)
         assert dreaming.cancel(DreamRun.objects.get(), "owner")
-        monkeypatch.setattr(dreaming, "CANCEL_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr("dreams.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
         report.checkpoint()
         return edits
 

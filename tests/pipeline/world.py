@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dreams import drafts, hosts, memories, proposals, workspace
-from dreams.engines.base import Citation, Edit, OperationKind
+from dreams.engines.base import Citation, Edit, Fate, OperationKind
 from dreams.models import Project, Proposal
 from dreams.review import Reviewer
 
@@ -56,7 +56,9 @@ def edit(
     path: str, before: str | None, after: str | None, operation: str, kind: OperationKind = "update"
 ) -> Edit:
     said = Citation("transcript", "as I said", place="s.jsonl", line_no=3, role="user")
-    return Edit(path, before, after, operation, kind, f"Because of {operation}.", (said,))
+    left = set((before or "").splitlines()) - set((after or "").splitlines())
+    fates = tuple(Fate(line, "stated", note="It is no longer so.") for line in sorted(left) if line.strip())
+    return Edit(path, before, after, operation, kind, f"Because of {operation}.", (said,), fates)
 
 
 def propose(project: Project, *edits: Edit) -> Proposal:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, journal, review
+from dreams import holds, journal, review, writing
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         proposal = named.proposal(options["dream"])
-        applying.recover()
+        writing.recover()
         try:
             done = applying.apply(proposal, named.me(), rebased=options["rebased"])
         except (review.ReviewRefused, holds.ProjectBusy, journal.JournalBusy) as error:

@@ -10,8 +10,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import conf, discovery, dreaming, gates, holds, scheduler
+from dreams import conf, discovery, dreaming, gates, holds, scheduler, writing
 from dreams.facts import Everywhere, facts_of, gate_config
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
@@ -31,7 +30,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        applying.recover()
+        writing.recover()
         scheduler.repair()
         discovery.refresh(project)
         project.refresh_from_db()

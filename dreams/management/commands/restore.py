@@ -8,8 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand as DjangoCommand
 from django.core.management.base import CommandParser
 
-from dreams import apply as applying
-from dreams import blobs, history, holds, journal, manual, review
+from dreams import blobs, history, holds, journal, manual, review, writing
 from dreams.management import named, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
@@ -35,7 +34,7 @@ class Command(BaseCommand):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
         sha = _full(project, options["path"], options["version"])
-        applying.recover()
+        writing.recover()
         try:
             done = manual.restore(project, options["path"], sha, named.me(), reason=options["reason"])
         except (

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, journal, review, rollback, text, textdiff
+from dreams import holds, journal, review, rollback, text, textdiff, writing
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             chosen = self._applied(options["dream"])
             if options["preview"]:
                 return {"files": [row for proposal in chosen for row in _preview(proposal, selection)]}
-            applying.recover()
+            writing.recover()
             for proposal in chosen:
                 reports.append(rollback.rollback(proposal, named.me(), selection, reason=options["reason"]))
         except rollback.NothingToUndo as error:

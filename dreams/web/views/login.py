@@ -30,7 +30,7 @@ def login(request: HttpRequest) -> HttpResponse:
 @require_POST
 def with_password(request: HttpRequest) -> HttpResponse:
     try:
-        user = logins.use_password(request, request.POST.get("name", ""), request.POST.get("password", ""))
+        user = logins.use_password(request.POST.get("name", ""), request.POST.get("password", ""))
     except logins.TooManyTries:
         return _page(request, password_error=TOO_MANY, status=429)
     if user is None:

@@ -1,172 +1,42 @@
-"""Undo: a dream, a file or a hunk, at once or much later, also after other edits.
+"""Carrying an undo out: a proposal of its own, through the same door as everything else.
 
-An undo is a three-way merge: what was applied is the base, what stands there now is one side, and what was applied
-minus the undone hunks is the other. Where nothing else has touched a file it comes back exactly: bytes, mode and
-mtime, and a folder's mtime with it. It goes through the same door as everything else, as a proposal of its own.
+Where nothing else has touched a file it comes back exactly: bytes, mode and mtime, and a folder's mtime with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import apply as applying
 from dreams import (
     drafts,
     holds,
     journal,
     locks,
     memories,
-    merge,
     proposals,
     rebase,
     review,
     safefs,
     text,
     workspace,
+    writing,
 )
-from dreams.apply import ApplyReport, Order, Waiting, Written
+from dreams.apply import ApplyReport, Waiting, Written
 from dreams.engines.base import Edit
-from dreams.models import Application, AppliedFile, FileChange, Hunk, Proposal, Session, Version
+from dreams.models import Application, FileChange, Hunk, Proposal, Session, Version
 from dreams.review import Reviewer
-
-
-class NothingToUndo(Exception):
-    """Nothing of this is applied, or all of it was undone; the message says which."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What to undo: everything, or some files, or some hunks."""
-
-    paths: tuple[str, ...] = ()
-    hunk_ids: tuple[str, ...] = ()
-
-    @property
-    def is_all(self) -> bool:
-        return not (self.paths or self.hunk_ids)
-
-
-@dataclass(frozen=True, slots=True)
-class UndoneFile:
-    """One file of an undo. `result` is None where the file is not to exist; `merged` is set on a conflict."""
-
-    path: str
-    applied: bytes | None
-    now: bytes | None
-    wanted: bytes | None
-    result: bytes | None = None
-    merged: merge.Merge | None = None
-    restored: proposals.Restored = field(default_factory=proposals.Restored)
-
-    @property
-    def is_exact(self) -> bool:
-        """Nobody touched the file since: it comes back with its mode and mtime."""
-        return self.now == self.applied
-
-    @property
-    def changes(self) -> bool:
-        return self.merged is None and self.result != self.now
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What an undo would do. Nothing is written to make one."""
-
-    proposal: Proposal
-    hunks: tuple[Hunk, ...]
-    files: tuple[UndoneFile, ...]
-
-    @property
-    def conflicts(self) -> tuple[UndoneFile, ...]:
-        return tuple(file for file in self.files if file.merged is not None)
-
-
-def preview(proposal: Proposal, selection: Selection = Selection()) -> Preview:
-    """What undoing `selection` would do to what stands on disk now. Raises NothingToUndo, review.ReviewRefused."""
-    return _preview(proposal, selection, workspace.take(memories.memory_dir(proposal.project)))
-
-
-def _preview(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:
-    hunks = _selected(proposal, selection)
-    paths = sorted({hunk.file.path for hunk in hunks})
-    now = snapshot.contents()
-    return Preview(
-        proposal, tuple(hunks), tuple(_undone(proposal, path, hunks, now.get(path)) for path in paths)
-    )
-
-
-def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
-    """The applied hunks to undo, with the parts that must go with them."""
-    applied = Hunk.objects.filter(file__proposal=proposal, applied_in__isnull=False).select_related("file")
-    standing = list(applied.filter(undone_in__isnull=True).order_by("file__path", "number"))
-    if not standing:
-        what = "was undone before" if applied.exists() else "was never applied"
-        raise NothingToUndo(f"{proposal.public_id} {what}; there is nothing to undo.")
-    if selection.is_all:
-        return standing
-    named = review.select(proposal, paths=selection.paths, hunk_ids=selection.hunk_ids)
-    chosen = {hunk.pk for hunk in named}
-    if selection.hunk_ids:
-        chosen |= {hunk.pk for hunk in review.together(named)}
-    else:
-        chosen |= _removals_of(named)
-    found = [hunk for hunk in standing if hunk.pk in chosen]
-    if not found:
-        raise NothingToUndo(
-            f"Nothing of that is applied now in {proposal.public_id}; there is nothing to undo."
-        )
-    return found
-
-
-def _removals_of(named: Sequence[Hunk]) -> set[int]:
-    """The parts that took lines away because they had arrived in one of the files named: else they would be lost."""
-    operations = {hunk.operation_id for hunk in named if hunk.operation_id and hunk.new_count}
-    return {
-        hunk.pk for hunk in Hunk.objects.filter(operation__in=operations) if hunk.base_count > hunk.new_count
-    }
-
-
-def _undone(proposal: Proposal, path: str, hunks: Iterable[Hunk], now: bytes | None) -> UndoneFile:
-    written = AppliedFile.objects.filter(application__proposal=proposal, path=path)
-    first, last = written.order_by("pk").first(), written.order_by("-pk").first()
-    undone = {hunk.hunk_id for hunk in hunks if hunk.file.path == path}
-    applied = proposals.bytes_of(last.after_sha) if last else now
-    wanted, is_whole = _without(proposal, path, undone)
-    file = UndoneFile(path, applied, now, wanted)
-    merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
-    if isinstance(merged, merge.Merge):
-        return UndoneFile(path, applied, now, wanted, merged=merged)
-    exact = is_whole and file.is_exact and first is not None and first.before_sha
-    restored = (
-        proposals.Restored(first.before_mode, first.before_mtime_ns)
-        if exact and first
-        else proposals.Restored()
-    )
-    return UndoneFile(path, applied, now, wanted, result=merged, restored=restored)
-
-
-def _without(proposal: Proposal, path: str, undone: set[str]) -> tuple[bytes | None, bool]:
-    """The file as it would be had the undone hunks never been taken; and whether that is the state before."""
-    file = FileChange.objects.get(proposal=proposal, path=path)
-    chosen: dict[str, bool | str] = {}
-    for row, choice in zip(file.hunks.all(), proposals.choices(file, undecided=False).values(), strict=True):
-        stands = row.applied_in_id is not None and row.undone_in_id is None and row.hunk_id not in undone
-        chosen[row.hunk_id] = choice if stands else False
-    lines = [hunk for _, hunk in proposals.text_hunks(file)]
-    base, new = proposals.bytes_of(file.base_sha), proposals.bytes_of(file.new_sha)
-    return drafts.rebuild(base, new, lines, chosen), not any(chosen.values())
+from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
+from dreams.writing import Order
 
 
 def rollback(
     proposal: Proposal,
     reviewer: Reviewer,
-    selection: Selection = Selection(),
+    selection: Selection = EVERYTHING,
     *,
     reason: str = "",
     never_again: bool = False,
@@ -180,12 +50,12 @@ def rollback(
     with holds.hold(project, "rollback", keep_dir_mtime=True) as held:
         snapshot = workspace.take(memories.memory_dir(project))
         memories.sync(project, snapshot)
-        planned = _preview(proposal, selection, snapshot)
+        planned = preview_of(proposal, selection, snapshot)
         if planned.conflicts:
             held.release_keeping_clock()
             return _conflict_report(planned)
         made = _propose(planned, reviewer, reason, snapshot)
-        result = applying.write(_order(planned, made, reviewer, reason, snapshot), held)
+        result = writing.write(_order(planned, made, reviewer, reason, snapshot), held)
         if result.status == "applied":
             _remember(planned, made, result, reason, never_again)
         _release(held, result)
@@ -203,7 +73,7 @@ def propose(proposal: Proposal, reviewer: Reviewer, selection: Selection, *, rea
     """An undo that a person wants to look at or whose conflicts they want to solve: an open proposal, not applied."""
     snapshot = workspace.take(memories.memory_dir(proposal.project))
     memories.sync(proposal.project, snapshot)
-    planned = _preview(proposal, selection, snapshot)
+    planned = preview_of(proposal, selection, snapshot)
     made = _propose(planned, reviewer, reason, snapshot)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
@@ -297,7 +167,7 @@ def _whole_application(planned: Preview) -> journal.Result | None:
     written = set(applications[0].files.values_list("path", flat=True))
     if written - {file.path for file in planned.files if file.restored.mtime_ns or file.wanted is None}:
         return None
-    entry = journal.read_journal(applying.journal_dir(), applications[0].journal_id)
+    entry = journal.read_journal(writing.journal_dir(), applications[0].journal_id)
     return entry.result if entry and entry.result and entry.state == "applied" else None
 
 
@@ -347,7 +217,3 @@ def _conflict_report(planned: Preview) -> ApplyReport:
         said=("Nothing was written.",),
         proposal=planned.proposal.public_id,
     )
-
-
-def by_path(planned: Preview) -> Mapping[str, UndoneFile]:
-    return {file.path: file for file in planned.files}

@@ -1,0 +1,111 @@
+"""What an engine is given to read: the new parts of sessions, and when each line of a memory was written."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from dreams import (
+    blobs,
+    conf,
+    discovery,
+    inputs,
+    linedates,
+    memories,
+)
+from dreams.engines.base import (
+    LineDate,
+    PromptBrief,
+    SessionBrief,
+)
+from dreams.models import (
+    DreamRun,
+    DreamSession,
+    MemoryWrite,
+    Project,
+    Prompt,
+    Session,
+    Version,
+)
+
+log = logging.getLogger(__name__)
+
+
+MAX_PROMPTS = 5_000
+
+MAX_VERSIONS = 50
+
+
+def zone_of(config: conf.Config) -> dt.tzinfo:
+    return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
+
+
+def review_sessions(dream: DreamRun) -> list[SessionBrief]:
+    """The sessions with something new, recorded as reviewed by this dream, with what was typed in the new part."""
+    now = timezone.now()
+    quiet = now - dt.timedelta(minutes=conf.current(dream.project).live_minutes)
+    live = discovery.live_session_ids(dream.project)
+    chosen = [
+        session
+        for session in inputs.new_sessions(dream.project)[: inputs.MAX_SESSIONS]
+        if dream.forced or (session.session_id not in live and session.touched_at <= quiet)
+    ]
+    DreamSession.objects.bulk_create(
+        DreamSession(dream=dream, session=session, from_byte=session.used_bytes, to_byte=session.size)
+        for session in chosen
+    )
+    prompts: dict[int, list[PromptBrief]] = {}
+    rows = Prompt.objects.filter(session__in=chosen, offset__gte=F("session__used_bytes")).order_by(
+        "at", "session", "offset"
+    )
+    for row in rows[:MAX_PROMPTS]:
+        prompts.setdefault(row.session_id, []).append(PromptBrief(row.text, row.line_no, row.offset, row.at))
+    return [_brief(session, prompts.get(session.pk, ())) for session in reversed(chosen)]
+
+
+def _brief(session: Session, prompts: Sequence[PromptBrief]) -> SessionBrief:
+    return SessionBrief(
+        pk=session.pk,
+        session_id=session.session_id,
+        path=Path(session.path),
+        title=session.title,
+        started_at=session.started_at,
+        last_at=session.last_at,
+        from_byte=session.used_bytes,
+        to_byte=session.size,
+        corrections=session.corrections,
+        prompts=tuple(prompts),
+    )
+
+
+def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineDate | None]]:
+    """For every memory, when each of its lines was written."""
+    found: dict[str, Sequence[LineDate | None]] = {}
+    writes = dict(
+        MemoryWrite.objects.filter(session__project=project, at__isnull=False)
+        .order_by("at")
+        .values_list("path", "at")
+    )
+    for memory in project.memories.filter(gone_at__isnull=True):
+        rows = list(memory.versions.exclude(sha256="").order_by("at", "pk"))[-MAX_VERSIONS:]
+        texts = blobs.get_many(row.sha256 for row in rows)
+        kept = [
+            linedates.KeptVersion(
+                data=texts[row.sha256],
+                at=row.at,
+                mtime=dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC),
+                seen_change=row.origin != Version.Origin.FOUND,
+                written_at=writes.get(str(memories.memory_dir(project) / memory.path)),
+            )
+            for row in rows
+            if row.sha256 in texts
+        ]
+        found[memory.path] = linedates.line_dates(kept, zone)
+    return found

@@ -1,0 +1,192 @@
+"""The story of one dream: claim → lock → look → engine in the workspace → proposal → policy → done.
+
+Every way out leaves the lock and the clock as they should be: a completed dream moves the clock, a failed or killed
+one rewinds it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from dreams import (
+    apply as applying,
+)
+from dreams import (
+    conf,
+    discovery,
+    drafts,
+    engines,
+    holds,
+    inputs,
+    locks,
+    memories,
+    policies,
+    proposals,
+    review,
+    workspace,
+)
+from dreams.dreaming.reading import line_dates, review_sessions, zone_of
+from dreams.dreaming.states import claim, end
+from dreams.dreaming.watch import Watch
+from dreams.engines.base import (
+    Cancelled,
+    EngineError,
+    Job,
+    Outcome,
+    Usage,
+)
+from dreams.models import (
+    DreamRun,
+    Hunk,
+    Project,
+    Proposal,
+    Session,
+)
+from dreams.review import Reviewer, ReviewRefused
+
+log = logging.getLogger(__name__)
+
+
+POLICY = Reviewer("policy")
+
+
+def run_dream(dream_pk: int) -> DreamRun | None:
+    """Run a pending dream to its end. None when it is gone or somebody else has claimed it; never raises for a dream
+    that fails: the row says why."""
+    dream = claim(dream_pk)
+    if dream is None:
+        return None
+    try:
+        with (
+            holds.hold(dream.project, "dream") as held,
+            locks.Heartbeat(held) as beat,
+            Watch(dream, beat) as watch,
+        ):
+            _dream_under_lock(dream, held, watch)
+    except Cancelled:
+        end(dream, DreamRun.Status.KILLED, "Cancelled. Nothing was changed, and the clock was put back.")
+    except (EngineError, holds.ProjectBusy) as error:
+        end(dream, DreamRun.Status.FAILED, str(error))
+    except Exception as error:
+        log.exception("dream %s failed", dream.public_id)
+        end(
+            dream,
+            DreamRun.Status.FAILED,
+            f"An unexpected fault ended it ({type(error).__name__}). The log has more.",
+        )
+    except BaseException:
+        # The queue's timeout and Ctrl-C arrive as SystemExit and KeyboardInterrupt; keep this short.
+        end(
+            dream,
+            DreamRun.Status.KILLED,
+            "Its worker was stopped. Nothing was changed, and the clock was put back.",
+        )
+        raise
+    dream.refresh_from_db()
+    return dream
+
+
+def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
+    project = dream.project
+    config = conf.current(project)
+    discovery.refresh(project)
+    snapshot = workspace.take(memories.memory_dir(project))
+    memories.sync(project, snapshot)
+    fingerprint = inputs.fingerprint(project)
+    if fingerprint == project.inputs_hash and not dream.forced:
+        _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
+        return
+    sessions = review_sessions(dream)
+    folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
+    with workspace.Workspace.create(folder, snapshot) as scratch:
+        job = Job(
+            project_name=str(project),
+            repo_dir=Path(project.repo_dir) if project.repo_dir else None,
+            workspace=scratch,
+            sessions=sessions,
+            line_dates=line_dates(project, zone_of(config)),
+            config=config,
+            now=timezone.now(),
+            time_zone=zone_of(config),
+        )
+        outcome = engines.get(dream.engine).run(job, watch)
+        after = scratch.contents()
+    watch.checkpoint()
+    _propose(dream, snapshot.contents(), after, outcome)
+    _complete(dream, held, fingerprint, outcome.summary, outcome.usage)
+    _apply_by_policy(dream, held)
+
+
+def _propose(
+    dream: DreamRun, before: Mapping[str, bytes], after: Mapping[str, bytes], outcome: Outcome
+) -> None:
+    """Turn what the engine did into proposals: the part that a policy lets in, and the part for a person."""
+    project = dream.project
+    whole = drafts.draft(before, after, outcome.edits, proposals.rejected_before(project))
+    verdicts = {}
+    waiting = proposals.open_for(project)
+    if waiting is not None:
+        verdicts = proposals.supersede(waiting, dream.requested_by)
+    left_out = [{"path": path, "hunk": hunk} for path, hunk in whole.left_out]
+    DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
+    if whole.is_empty:
+        return
+    automatic = policies.automatic(project, whole)
+    origin = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream)
+    if automatic:
+        halfway = policies.only(whole, before, automatic)
+        part = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, by_policy=True)
+        proposals.create(project, part, drafts.draft(before, halfway, outcome.edits), before)
+        whole = drafts.draft(halfway, policies.only(whole, before, whole.operations), outcome.edits)
+        before = halfway
+    if not whole.is_empty:
+        made = proposals.create(project, origin, whole, before)
+        proposals.carry_over(made, verdicts)
+
+
+def _complete(
+    dream: DreamRun, held: locks.Held, fingerprint: str, summary: str, usage: Usage | None = None
+) -> None:
+    """The dream is done: the clock moves, once the row says so."""
+    usage = usage or Usage()
+    now = timezone.now()
+    ended = end(
+        dream,
+        DreamRun.Status.COMPLETED,
+        summary=summary,
+        inputs_hash=fingerprint,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_creation_tokens=usage.cache_creation_tokens,
+        cost_usd=usage.cost_usd,
+    )
+    if not ended:
+        raise Cancelled
+    released = held.release_completed(now)
+    if not released.done:
+        log.warning("dream %s: %s", dream.public_id, released.problem)
+    Project.objects.filter(pk=dream.project_id).update(last_consolidated_at=now, inputs_hash=fingerprint)
+    if not dream.proposals.exists():
+        # Nothing to decide on: what was read is learnt.
+        for reviewed in dream.reviewed.all():
+            Session.objects.filter(pk=reviewed.session_id).update(
+                used_bytes=reviewed.to_byte, given_back_at=None
+            )
+
+
+def _apply_by_policy(dream: DreamRun, held: locks.Held) -> None:
+    """Write the part that a policy lets in. What a finding blocks waits for a person like everything else."""
+    part = dream.proposals.filter(by_policy=True).first()
+    if part is None:
+        return
+    try:
+        review.decide(part, review.select(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy.")
+        applying.apply(part, POLICY)
+    except (ReviewRefused, holds.ProjectBusy) as error:
+        log.warning("dream %s: not applied by policy: %s", dream.public_id, error)

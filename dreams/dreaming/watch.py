@@ -1,0 +1,123 @@
+"""The engine's reporter: turns, the lease, and the reasons to stop: a cancel, a lost lock, the end of its time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from django.db import close_old_connections, connection
+from django.utils import timezone
+
+from dreams import (
+    conf,
+    locks,
+)
+from dreams.dreaming.states import LEASE
+from dreams.engines.base import (
+    Cancelled,
+    EngineError,
+    Phase,
+    Usage,
+)
+from dreams.models import (
+    DreamRun,
+    Turn,
+)
+
+log = logging.getLogger(__name__)
+
+
+LEASE_EVERY_SECONDS = 15.0
+
+CANCEL_LOOK_SECONDS = 0.5
+
+
+class TimeIsUp(EngineError):
+    """The dream took longer than its setting allows."""
+
+
+@dataclass(slots=True)
+class _Counter:
+    number: int = 0
+
+
+class Watch:
+    """The engine's reporter: writes turns, keeps the lease, and sees a cancel, a lost lock and the end of its time."""
+
+    def __init__(self, dream: DreamRun, beat: locks.Heartbeat) -> None:
+        self._dream = dream
+        self._beat = beat
+        self._count = _Counter()
+        self._deadline = time.monotonic() + conf.current(dream.project).max_seconds
+        self._looked_at = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._keep_lease, name="dream-lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join(5.0)
+
+    def _keep_lease(self) -> None:
+        """Off the engine's thread, so that a long call to a model does not look like a dead worker."""
+        try:
+            while not self._stop.wait(LEASE_EVERY_SECONDS):
+                DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(
+                    lease_until=timezone.now() + LEASE
+                )
+                close_old_connections()
+        finally:
+            connection.close()
+
+    def checkpoint(self) -> None:
+        if self._beat.lost is not None:
+            raise EngineError(f"The lock was lost: {self._beat.lost} Nothing was changed.")
+        now = time.monotonic()
+        if now > self._deadline:
+            raise TimeIsUp(
+                "It took longer than its setting allows (Seconds of one dream). Nothing was changed."
+            )
+        if now - self._looked_at < CANCEL_LOOK_SECONDS:
+            return
+        self._looked_at = now
+        state = (
+            DreamRun.objects.filter(pk=self._dream.pk).values_list("status", "cancel_requested_at").first()
+        )
+        if state is None or state[0] != DreamRun.Status.RUNNING or state[1] is not None:
+            raise Cancelled
+
+    def turn(
+        self,
+        phase: Phase,
+        text: str,
+        *,
+        tools: Sequence[Mapping[str, object]] = (),
+        files: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        self._count.number += 1
+        Turn.objects.create(
+            dream=self._dream,
+            number=self._count.number,
+            phase=phase,
+            text=text,
+            tools=[dict(tool) for tool in tools],
+            files=list(files),
+            counts=dict(counts or {}),
+            at=timezone.now(),
+            input_tokens=usage.input_tokens if usage else 0,
+            output_tokens=usage.output_tokens if usage else 0,
+        )
+        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=phase)
+        self.checkpoint()

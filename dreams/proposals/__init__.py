@@ -1,0 +1,35 @@
+"""Proposals as rows: `saving` makes them, `reading` turns rows into hunks and bytes, `examining` checks what would be
+written, `standing` says which one waits."""
+
+from dreams.proposals.examining import examine, subject_of
+from dreams.proposals.reading import (
+    bytes_of,
+    choices,
+    decided_bytes,
+    inputs_key,
+    lines_of,
+    memory_type,
+    text_hunks,
+)
+from dreams.proposals.saving import Origin, Restored, create, save_hunks
+from dreams.proposals.standing import carry_over, open_for, rejected_before, supersede
+
+__all__ = [
+    "Origin",
+    "Restored",
+    "bytes_of",
+    "carry_over",
+    "choices",
+    "create",
+    "decided_bytes",
+    "examine",
+    "inputs_key",
+    "lines_of",
+    "memory_type",
+    "open_for",
+    "rejected_before",
+    "save_hunks",
+    "subject_of",
+    "supersede",
+    "text_hunks",
+]

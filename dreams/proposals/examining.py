@@ -1,0 +1,129 @@
+"""Findings and ledger of exactly the text that would be written, saved beside the hunks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from dreams import conf, findings, text, textdiff
+from dreams.findings.base import ChangedHunk, Report, Subject
+from dreams.models import (
+    FileChange,
+    Finding,
+    Hunk,
+    LedgerEntry,
+    Proposal,
+)
+from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.proposals.reading import bytes_of, choices, citations_of, decided_bytes, fates_of, text_hunks
+
+
+def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool = True) -> Report:
+    """Check what would be written and save findings and ledger anew; confirmations stay by key.
+
+    `undecided` False looks only at what was approved: a rejected destination then shows as a loss.
+    """
+    subject = subject_of(proposal, before, undecided=undecided)
+    report = findings.examine(subject)
+    _save_report(proposal, report)
+    return report
+
+
+def subject_of(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool) -> Subject:
+    after = dict(before)
+    changed: list[ChangedHunk] = []
+    for file in proposal.files.prefetch_related("hunks__evidence"):
+        base, new = bytes_of(file.base_sha), decided_bytes(file, undecided=undecided)
+        before = (
+            {**before, file.path: base}
+            if base is not None
+            else {p: d for p, d in before.items() if p != file.path}
+        )
+        if new is None:
+            after.pop(file.path, None)
+        else:
+            after[file.path] = new
+        changed += _changed_hunks(file, undecided)
+    return Subject(before=before, after=after, hunks=changed, config=conf.current(proposal.project))
+
+
+def _changed_hunks(file: FileChange, undecided: bool) -> list[ChangedHunk]:
+    chosen = choices(file, undecided=undecided)
+    found: list[ChangedHunk] = []
+    shift = 0
+    for row, hunk in text_hunks(file):
+        choice = chosen[hunk.id]
+        if choice is False:
+            continue
+        added = choice if isinstance(choice, str) else hunk.added
+        lines = _bare(added)
+        found.append(
+            ChangedHunk(
+                path=file.path,
+                hunk_id=hunk.id,
+                base_start=hunk.base_start,
+                removed=_bare(hunk.removed),
+                new_start=hunk.base_start + shift,
+                added=lines,
+                citations=citations_of(row),
+                fates=fates_of(row),
+                by_hand=isinstance(choice, str) or file.proposal.origin != Proposal.Origin.DREAM,
+            )
+        )
+        shift += len(lines) - len(hunk.base_lines)
+    return found
+
+
+def _bare(joined: str) -> tuple[str, ...]:
+    return tuple(line.rstrip("\r\n") for line in textdiff.split_lines(joined))
+
+
+def _save_report(proposal: Proposal, report: Report) -> None:
+    files = {file.path: file for file in proposal.files.all()}
+    hunks = {
+        (h.file.path, h.hunk_id): h
+        for h in Hunk.objects.filter(file__proposal=proposal).select_related("file")
+    }
+    confirmed = {
+        key: (by, at)
+        for key, by, at in proposal.findings.filter(confirmed_at__isnull=False).values_list(
+            "key", "confirmed_by", "confirmed_at"
+        )
+    }
+    proposal.findings.all().delete()
+    Finding.objects.bulk_create(
+        Finding(
+            proposal=proposal,
+            file=files.get(found.path),
+            hunk=hunks.get((found.path, found.hunk_id)),
+            key=found.key,
+            check_name=found.check,
+            code=found.code,
+            severity=found.severity,
+            message=text.storable(found.message, 2000),
+            remedy=text.storable(found.remedy, 1000),
+            line_no=found.line_no,
+            confirmed_by=confirmed.get(found.key, ("", None))[0],
+            confirmed_at=confirmed.get(found.key, ("", None))[1],
+        )
+        for found in report.findings
+    )
+    by_hunk = defaultdict(list)
+    for row in report.ledger:
+        by_hunk[row.path, row.hunk_id].append(row)
+    looked_at = [hunks[place] for place in by_hunk if place in hunks]
+    LedgerEntry.objects.filter(hunk__in=looked_at).delete()
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            hunk=hunks[place],
+            text=text.storable(row.text, QUOTE_LIMIT),
+            fate=row.fate,
+            target_path=row.target_path,
+            target_line=row.target_line,
+            target_text=text.storable(row.target_text, QUOTE_LIMIT),
+            note=text.storable(row.note, 500),
+        )
+        for place, rows in by_hunk.items()
+        if place in hunks
+        for row in rows
+    )

@@ -1,0 +1,94 @@
+"""From rows to hunks and bytes. Rows hold ids, sha256s and line ranges; the texts are blobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dreams import blobs, drafts, memdir, textdiff
+from dreams.engines.base import Citation, Fate
+from dreams.models import (
+    FileChange,
+    Hunk,
+    LedgerEntry,
+)
+
+
+def bytes_of(sha: str) -> bytes | None:
+    """The bytes of a file's state; None for a file that does not exist."""
+    return blobs.get(sha) if sha else None
+
+
+def text_hunks(file: FileChange) -> list[tuple[Hunk, textdiff.Hunk]]:
+    """The rows of a file's hunks with their lines, in order."""
+    base = textdiff.split_lines(blobs.get_text(file.base_sha))
+    new = textdiff.split_lines(blobs.get_text(file.new_sha))
+    return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
+
+
+def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> textdiff.Hunk:
+    """The row of a hunk with its lines, from the split texts of its file."""
+    return textdiff.Hunk(
+        row.hunk_id,
+        row.base_start,
+        tuple(base[row.base_start : row.base_start + row.base_count]),
+        row.new_start,
+        tuple(new[row.new_start : row.new_start + row.new_count]),
+    )
+
+
+def choices(file: FileChange, *, undecided: bool) -> dict[str, textdiff.Choice]:
+    """hunk id → taken, not taken, or the text in its place. `undecided` says what a pending hunk counts as."""
+    chosen: dict[str, textdiff.Choice] = {}
+    for hunk in file.hunks.all():
+        if hunk.verdict == Hunk.Verdict.EDITED:
+            chosen[hunk.hunk_id] = blobs.get_text(hunk.edited_sha)
+        else:
+            chosen[hunk.hunk_id] = hunk.is_taken or (undecided and hunk.verdict == Hunk.Verdict.PENDING)
+    return chosen
+
+
+def decided_bytes(file: FileChange, *, undecided: bool = False) -> bytes | None:
+    """The file as the verdicts want it; None when it is not to exist."""
+    found = [hunk for _, hunk in text_hunks(file)]
+    chosen = choices(file, undecided=undecided)
+    return drafts.rebuild(bytes_of(file.base_sha), bytes_of(file.new_sha), found, chosen)
+
+
+def citations_of(row: Hunk) -> tuple[Citation, ...]:
+    return tuple(
+        Citation(
+            source=e.source,  # type: ignore[arg-type] # TextChoices holds the same words
+            quote=e.quote,
+            place=e.place,
+            session_pk=e.session_id,
+            line_no=e.line_no,
+            offset=e.offset,
+            role=e.role,
+            at=e.at,
+            context=e.context,
+            found=e.found,
+            note=e.note,
+        )
+        for e in row.evidence.all()
+    )
+
+
+def fates_of(row: Hunk) -> tuple[Fate, ...]:
+    """What the engine said of removed lines; the ledger checks it and fills in the rest."""
+    return tuple(
+        Fate(e.text, e.fate, e.target_path, e.target_text, e.note)  # type: ignore[arg-type] # as above
+        for e in row.ledger.all()
+        if e.fate != LedgerEntry.Fate.UNEXPLAINED
+    )
+
+
+def inputs_key(hunk: Hunk) -> str:
+    """As `drafts.DraftHunk.inputs_key`, from the saved evidence."""
+    return drafts.DraftHunk(textdiff.Hunk(hunk.hunk_id, 0, (), 0, ()), "", citations_of(hunk), ()).inputs_key
+
+
+def memory_type(path: str, data: bytes | None) -> str:
+    """`index` for MEMORY.md, else the memory's own type, else empty."""
+    if path.rpartition("/")[2] == "MEMORY.md":
+        return "index"
+    return memdir.memory_type(memdir.parse(data or b""), path) or ""

@@ -1,0 +1,148 @@
+"""From a draft to rows, with evidence, ledger and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+
+from dreams import auditlog, blobs, drafts, text
+from dreams.engines.base import Citation
+from dreams.models import (
+    DreamRun,
+    Evidence,
+    FileChange,
+    Hunk,
+    LedgerEntry,
+    Operation,
+    Project,
+    Proposal,
+)
+from dreams.proposals.examining import examine
+from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.proposals.reading import memory_type
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a rollback wants a file to have besides its bytes."""
+
+    mode: int | None = None
+    mtime_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a proposal comes from."""
+
+    kind: Proposal.Origin
+    actor: str = ""
+    summary: str = ""
+    dream: DreamRun | None = None
+    by_policy: bool = False
+    undoes: Proposal | None = None
+    restored: Mapping[str, Restored] = field(default_factory=dict)
+
+
+def create(project: Project, origin: Origin, draft: drafts.Draft, before: Mapping[str, bytes]) -> Proposal:
+    """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory."""
+    with transaction.atomic():
+        proposal = Proposal.objects.create(
+            project=project,
+            dream=origin.dream,
+            by_policy=origin.by_policy,
+            origin=origin.kind,
+            summary=origin.summary,
+            undoes=origin.undoes,
+            created_by=origin.actor,
+        )
+        operations = _save_operations(proposal, draft)
+        for file in draft.files:
+            _save_file(proposal, file, operations, origin.restored.get(file.path, Restored()))
+        examine(proposal, before)
+        auditlog.record(
+            "proposal.made",
+            actor=origin.actor,
+            project=project,
+            object_id=proposal.public_id,
+            origin=origin.kind.value,
+            files={f.path: [text.sha256(f.base or b""), text.sha256(f.new or b"")] for f in draft.files},
+        )
+    return proposal
+
+
+def _save_operations(proposal: Proposal, draft: drafts.Draft) -> dict[str, Operation]:
+    rows = [
+        Operation(proposal=proposal, key=made.key, kind=made.kind, reason=text.storable(made.reason, 2000))
+        for made in draft.operations.values()
+    ]
+    return {row.key: row for row in Operation.objects.bulk_create(rows)}
+
+
+def _save_file(
+    proposal: Proposal, file: drafts.DraftFile, operations: Mapping[str, Operation], restored: Restored
+) -> FileChange:
+    change = FileChange.objects.create(
+        proposal=proposal,
+        path=file.path,
+        kind=file.kind,
+        memory_type=memory_type(file.path, file.new if file.new is not None else file.base),
+        base_sha=blobs.put(file.base) if file.base is not None else "",
+        new_sha=blobs.put(file.new) if file.new is not None else "",
+        mode=restored.mode,
+        mtime_ns=restored.mtime_ns,
+    )
+    save_hunks(change, file.hunks, operations)
+    return change
+
+
+def save_hunks(
+    change: FileChange, hunks: Sequence[drafts.DraftHunk], operations: Mapping[str, Operation]
+) -> None:
+    """Rows for `hunks`, with their evidence and what the engine said of removed lines."""
+    rows = Hunk.objects.bulk_create(
+        Hunk(
+            file=change,
+            operation=operations.get(made.operation),
+            hunk_id=made.hunk.id,
+            number=number,
+            base_start=made.hunk.base_start,
+            base_count=len(made.hunk.base_lines),
+            new_start=made.hunk.new_start,
+            new_count=len(made.hunk.new_lines),
+        )
+        for number, made in enumerate(hunks)
+    )
+    pairs = list(zip(rows, hunks, strict=True))
+    Evidence.objects.bulk_create(_evidence(row, c) for row, made in pairs for c in made.citations)
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            hunk=row,
+            text=text.storable(fate.text, QUOTE_LIMIT),
+            fate=fate.kind,
+            target_path=fate.target_path,
+            target_text=text.storable(fate.target_text, QUOTE_LIMIT),
+            note=text.storable(fate.note, 500),
+        )
+        for row, made in pairs
+        for fate in made.fates
+    )
+
+
+def _evidence(row: Hunk, citation: Citation) -> Evidence:
+    return Evidence(
+        hunk=row,
+        source=citation.source,
+        session_id=citation.session_pk,
+        place=text.storable(citation.place),
+        line_no=citation.line_no,
+        offset=citation.offset,
+        role=citation.role,
+        at=citation.at,
+        quote=text.storable(citation.quote, QUOTE_LIMIT),
+        line_hash=text.sha256(text.encode(text.storable(citation.context or citation.quote))),
+        context=text.storable(citation.context, QUOTE_LIMIT),
+        found=citation.found,
+        note=text.storable(citation.note, 300),
+    )
