@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from itertools import groupby
 
 from dreams.language import lexicon, similarity
 from dreams.language.statements import Statement, statement
@@ -12,6 +13,7 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
 _NO_CONFLICT = frozenset(
     {"too few words in common", "the same statement in other words", "the same words", "too short to be sure"}
 )
+MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
 LONGEST = 4000  # characters of one statement that are compared
 
 
@@ -109,8 +111,16 @@ def _in_order(mine: list[str], clause: list[str]) -> bool:
 
 
 def reworded(old: str, new: str) -> bool:
-    """Whether `new` can be `old` in other words: no fact missing, and at least half of its weight kept."""
-    return coverage(old, new) >= 0.5 and not lost(old, new) and not _substituted(old, new)
+    """Whether `new` can be `old` with a word or two left out: no fact missing, most words kept, no clause gone."""
+    one = statement(old[:LONGEST])
+    gone = set(words_lost(old, new))
+    if len(gone) > max(1, len(one.weights) // 5) or coverage(old, new) < MOST:
+        return False
+    in_a_row = max(
+        (len(list(run)) for is_gone, run in groupby(item.word in gone for item in one.items) if is_gone),
+        default=0,
+    )
+    return in_a_row < 3 and not lost(old, new) and not _substituted(old, new)
 
 
 def _substituted(old: str, new: str) -> bool:

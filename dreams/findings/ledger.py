@@ -128,7 +128,8 @@ class _Hunk:
             answered: list[tuple[Answer, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._bare(text), None)]
             place = self.hunk.new_start + 1 + min(offset, max(0, len(self.hunk.added) - 1))
-            yield place, text, [(self._by_claim(text, answer), unit) for answer, unit in answered]
+            own = [(self._of_line(text, answer, unit), unit) for answer, unit in answered]
+            yield place, text, [(self._by_claim(text, answer), unit) for answer, unit in own]
 
     def _by_line(self) -> dict[int, list[Unit]]:
         """The statements that each removed line has a part of, by its place in the hunk."""
@@ -158,6 +159,20 @@ class _Hunk:
                 reworded=tuple(facts.words_lost(old.text, new.unit.text)),
             )
         return answers
+
+    def _of_line(self, text: str, answer: Answer, unit: Unit | None) -> Answer:
+        """A line of a wrapped statement is judged by its own words: it may stay elsewhere, or go while the rest stays."""
+        if unit is None or unit.first_line == unit.last_line:
+            return answer
+        if answer.fate != "unexplained" and not answer.reworded:
+            return answer
+        bare = self._bare(text)
+        if bare.fate == "kept-in":
+            return bare
+        target = answer.target.unit.text if answer.target else ""
+        return (
+            answer if facts.coverage(text, target) >= facts.MOST else Answer("unexplained", lost=answer.lost)
+        )
 
     def _fresh(self) -> list[Standing]:
         """The statements of the added lines, where they stand now."""

@@ -1,0 +1,121 @@
+"""What holds for any directory: nothing raises, nothing is lost by moving, nothing leaves unseen."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dreams.findings import Subject, examine, health
+from dreams.findings.base import ChangedHunk
+from dreams.findings.comparing import between
+from dreams.findings.units import has_content
+from tests.unit.findings_kit import codes
+
+SYLLABLES = ["ka", "lo", "mi", "ter", "von", "sha", "bri", "dun", "pel", "qua"]
+WORDS = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES if a != b != c]
+NAMES = ["MEMORY.md", "user_a.md", "b.md", "team/c.md"]
+HEAD = "---\nname: {}\ndescription: notes\ntype: project\n---\n\n"
+BITS = ["- ", "# ", "---\n", "key: ", "](a.md)", "[[", "`", "```\n", "|", "\n", "\r\n", "\0", "\u202e", "<!--", "é", "2026-01-01", "1) "]  # fmt: skip
+
+any_text = st.lists(st.sampled_from(BITS) | st.text(max_size=8), max_size=25).map("".join)
+any_bytes = any_text.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=60)
+any_path = st.sampled_from([*NAMES, "../x.md", ".hidden.md", "run.sh", "B.md", ""]) | st.text(max_size=6)
+directories = st.dictionaries(any_path, any_bytes, max_size=4)
+
+
+@st.composite
+def notes(draw):
+    """Files of lines whose words stand in no other line, so that each line is the only one to say what it says."""
+    chance = random.Random(draw(st.integers(0, 10_000)))  # noqa: S311 - chosen by the test's own seed
+    words = iter(chance.sample(WORDS, 240))
+    files = {}
+    for name in NAMES[1:]:
+        lines = []
+        for _ in range(draw(st.integers(1, 6))):
+            said = [next(words) for _ in range(draw(st.integers(2, 8)))]
+            mark = draw(st.sampled_from(["- ", "* ", "", "1. ", "**Why:** "]))
+            lines += [mark + " ".join(said), *([""] if draw(st.booleans()) else [])]
+        files[name] = HEAD.format(next(words)) + "\n".join(lines) + "\n"
+    return files
+
+
+def encoded(files):
+    return {path: text.encode() for path, text in files.items()}
+
+
+def picked(draw, files):
+    path = draw(st.sampled_from(sorted(files)))
+    lines = files[path].split("\n")
+    places = [n for n, line in enumerate(lines) if n > 5 and has_content(line)]
+    return path, lines, draw(st.sampled_from(places))
+
+
+@settings(max_examples=120, deadline=None)
+@given(directories, directories)
+def test_no_two_directories_make_a_check_fail(before, after):
+    found = examine(between(before, after))
+    assert "check-failed" not in codes(found)
+    assert "check-failed" not in codes(health(after, instructions="- text"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(directories, any_text, any_text, st.integers(0, 9))
+def test_hunks_that_belong_to_other_bytes_are_looked_at_all_the_same(files, removed, added, start):
+    hunk = ChangedHunk("b.md", "x", start, tuple(removed.split("\n")), start, tuple(added.split("\n")))
+    assert "check-failed" not in codes(examine(Subject(files, files, [hunk])))
+
+
+@settings(max_examples=40, deadline=None)
+@given(directories)
+def test_nothing_is_lost_where_nothing_changes(files):
+    found = examine(between(files, files))
+    assert not found.ledger
+    assert {f.severity for f in found.findings} <= {"warn"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(notes(), st.data())
+def test_the_only_line_that_says_a_thing_never_leaves_unseen(files, data):
+    path, lines, place = picked(data.draw, files)
+    after = {**files, path: "\n".join(lines[:place] + lines[place + 1 :])}
+    found = examine(between(encoded(files), encoded(after)))
+    assert any(f.code == "unexplained-loss" and f.path == path for f in found.findings)
+    assert [row.fate for row in found.ledger] == ["unexplained"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(notes(), st.data())
+def test_a_line_that_moves_is_never_lost(files, data):
+    path, lines, place = picked(data.draw, files)
+    target = data.draw(st.sampled_from(sorted(files)))
+    after = {**files, path: "\n".join(lines[:place] + lines[place + 1 :])}
+    body = after[target].split("\n")
+    at = data.draw(st.integers(6, len(body)))
+    after[target] = "\n".join([*body[:at], "", lines[place], "", *body[at:]])
+    found = examine(between(encoded(files), encoded(after)))
+    assert "unexplained-loss" not in codes(found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(notes(), st.data())
+def test_a_word_that_is_replaced_never_goes_unseen(files, data):
+    path, lines, place = picked(data.draw, files)
+    words = lines[place].split(" ")
+    spots = [n for n, word in enumerate(words) if word in WORDS]
+    assume(spots)
+    words[data.draw(st.sampled_from(spots))] = "zebra"
+    lines[place] = " ".join(words)
+    found = examine(between(encoded(files), encoded({**files, path: "\n".join(lines)})))
+    assert "unexplained-loss" in codes(found)
+
+
+@settings(max_examples=40, deadline=None)
+@given(notes(), st.data())
+def test_files_merged_whole_lose_nothing(files, data):
+    source, target = data.draw(st.permutations(sorted(files)))[:2]
+    after = {**files, target: files[target] + "\n" + files[source].split("---\n", 2)[2]}
+    del after[source]
+    found = examine(between(encoded(files), encoded(after)))
+    assert "unexplained-loss" not in codes(found)
