@@ -51,9 +51,9 @@ class Pulse:
         """PIDs of living workers with a task."""
         return [pid for pid in self._busy if pid and process.is_alive(pid)]
 
-    def hangs(self, quiet: float = QUIET_SECONDS) -> bool:
-        """True when nothing began for `quiet` seconds and nobody is at work.
+    def hangs(self) -> bool:
+        """True when nothing began for QUIET_SECONDS and nobody is at work.
 
         While somebody is, one waits: ending a dream costs more than a late tick, and a task's time is bounded.
         """
-        return time.monotonic() - self._last.value > quiet and not self.busy()
+        return time.monotonic() - self._last.value > QUIET_SECONDS and not self.busy()

@@ -13,7 +13,7 @@ INDEX = """# Pocket Garden
 - [Strings](feedback_strings.md) — every text goes through `t()`
 
 ## The project
-- [Release train](project_releases.md) — a release every second Thursday
+- [Release train](project_releases.md) — a release every two weeks
 - [Offline mode](project_offline.md) — what must work without a network, and in which order the queue is sent once there is one again; photos come last because they are large, watering comes first because people look at it at once
 - [Offline mode](project_offline.md) — what must work without a network
 """
@@ -49,7 +49,7 @@ metadata:
   modified: {modified}
 ---
 
-A release is cut every second Thursday.
+A release is cut every two weeks.
 Last Friday the review by the store took four days, so leave a week before a holiday.
 """
 

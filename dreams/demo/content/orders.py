@@ -36,7 +36,7 @@ type: feedback
 
 Integration tests run against a real PostgreSQL, never a mock.
 
-**Why:** a mocked transaction hid the double refund in March.
+**Why:** a mocked transaction once hid a double refund.
 **How to apply:** start it with `docker compose up db` before the tests.
 """
 

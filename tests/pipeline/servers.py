@@ -1,0 +1,118 @@
+"""Servers as processes of their own, as a person starts them; and looking into their data directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from memoryweb import BASE_DIR
+
+LINK = re.compile(r"http://127\.0\.0\.1:\d+/login/#token=\S+")
+
+
+class Home:
+    """An empty home folder with a data directory of its own, and commands that run in it."""
+
+    def __init__(self, folder: Path, settings: str = "memoryweb.settings") -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.environment = {
+            "HOME": str(folder),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "CI": "1",
+            "MEMORYWEB_DATA_DIR": str(self.data),
+            "DJANGO_SETTINGS_MODULE": settings,
+        }
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """A command in the background, in a process group of its own, its output in `log`."""
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, str(BASE_DIR / "manage.py"), *arguments],
+                env=self.environment,
+                cwd=BASE_DIR,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(BASE_DIR / "manage.py"), *arguments],
+            env=self.environment,
+            cwd=BASE_DIR,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def json(self, *arguments: str) -> dict[str, Any]:
+        done = self.run(*arguments, "--json")
+        return json.loads(done.stdout)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+    def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """Rows of the server's database; none before it is made."""
+        try:
+            with sqlite3.connect(f"file:{self.data}/memoryweb.sqlite3?mode=ro", uri=True) as connection:
+                connection.row_factory = sqlite3.Row
+                return [dict(row) for row in connection.execute(query, values)]
+        except sqlite3.OperationalError:
+            return []
+
+    def processes(self) -> list[psutil.Process]:
+        """Everything that runs on this data directory: told by its environment, whoever its parent is."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                ours = process.environ().get("MEMORYWEB_DATA_DIR") == str(self.data)
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def end(self) -> None:
+        for process in self.processes():
+            process.send_signal(signal.SIGKILL)
+
+
+def until(found: Callable[[], Any], seconds: float, what: str) -> Any:
+    """Wait for something true; fails with `what` after `seconds`."""
+    end = time.monotonic() + seconds
+    while not (answer := found()):
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+    return answer
+
+
+def link_of(home: Home) -> str:
+    """The login link that the server prints once it answers."""
+    until(lambda: LINK.search(home.log.read_text()), 30, "a login link")
+    return LINK.findall(home.log.read_text())[-1]
+
+
+def stop(server: subprocess.Popen[bytes]) -> float:
+    """Ctrl-C, as a terminal sends it: to the whole group. The seconds until it had ended."""
+    began = time.monotonic()
+    os.killpg(server.pid, signal.SIGINT)
+    server.wait(20)
+    return time.monotonic() - began

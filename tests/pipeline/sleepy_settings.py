@@ -1,0 +1,6 @@
+"""The real settings, with an engine that sleeps: for servers that tests start as processes of their own."""
+
+from memoryweb.settings import *  # noqa: F403
+from memoryweb.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.pipeline.sleepy.SleepyConfig"]

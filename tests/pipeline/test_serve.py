@@ -1,0 +1,141 @@
+"""`serve` on a machine without any coding agent, from the first start to Ctrl-C, with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from tests.pipeline.servers import Home, link_of, stop, until
+
+pytestmark = pytest.mark.slow
+
+
+class Served:
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.process: subprocess.Popen[bytes] = home.start("serve", "--port", str(_free_port()))
+        self.link = link_of(home)
+        self.address = self.link.partition("/login/")[0]
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = Home(tmp_path_factory.mktemp("serve"))
+    try:
+        yield Served(home)
+    finally:
+        home.end()
+
+
+def _get(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_the_printed_link_answers(served: Served) -> None:
+    status, text = _get(served.link.partition("#")[0])
+    assert status == 200
+    assert "<form" in text
+
+
+def test_style_sheets_are_served_with_a_name_of_their_content(served: Served) -> None:
+    _, text = _get(served.address + "/login/")
+    sheet = next(part.split('"')[0] for part in text.split('href="') if part.startswith("/static/css/base."))
+    assert sheet != "/static/css/base.css"
+    assert _get(served.address + sheet)[0] == 200
+
+
+def test_another_name_for_this_machine_gets_nothing(served: Served) -> None:
+    port = served.address.rpartition(":")[2]
+    request = urllib.request.Request(served.address + "/login/", headers={"Host": f"evil.example:{port}"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    assert refused.value.code in (400, 421)
+
+
+def test_a_new_link_is_for_the_port_that_is_served(served: Served) -> None:
+    found = served.home.json("login_url")
+    assert found["url"].startswith(served.address + "/login/#token=")
+    assert found["code"].replace("-", "") == found["url"].partition("#token=")[2]
+    assert found["expires_at"]
+
+
+def test_a_second_server_says_where_the_first_one_is(served: Served) -> None:
+    second = served.home.run("serve", "--no-browser")
+    assert second.returncode == 1
+    assert served.address in second.stderr
+    assert str(served.process.pid) in second.stderr
+
+
+def test_a_second_queue_is_refused(served: Served) -> None:
+    until(lambda: served.home.rows("select 1 from django_q_schedule"), 10, "the first queue")
+    second = served.home.run("cluster")
+    assert second.returncode == 1
+    assert "already runs" in second.stderr
+
+
+def test_files_of_the_data_directory_are_private(served: Served) -> None:
+    assert stat.S_IMODE(served.home.data.stat().st_mode) == 0o700
+    for name in ("secret_key", "serve.json", "memoryweb.sqlite3"):
+        assert stat.S_IMODE((served.home.data / name).stat().st_mode) == 0o600, name
+
+
+def test_without_an_agent_a_demo_is_made_and_a_proposal_of_it_waits_within_a_minute(served: Served) -> None:
+    assert "A demo was made" in served.home.log.read_text()
+    until(lambda: served.home.rows("select 1 from dreams_proposal where state = 'open'"), 60, "a proposal")
+    projects = served.home.json("projects")["projects"]
+    assert "orders-api" in {project.get("name") for project in projects} | {
+        project["slug"].rpartition("code-")[2] for project in projects
+    }
+
+
+def test_doctor_sees_server_and_scheduler(served: Served) -> None:
+    until(lambda: served.home.rows("select 1 from dreams_gateevaluation"), 30, "a tick")
+    found = {check["name"]: check for check in served.home.json("doctor")["checks"]}
+    assert (found["Server"]["state"], found["Scheduler"]["state"]) == ("ok", "ok")
+    assert served.address in found["Server"]["said"]
+
+
+def test_a_killed_queue_is_started_again(served: Served) -> None:
+    [old] = [p for p in served.home.processes() if p.ppid() == served.process.pid]
+    group = {p.pid for p in served.home.processes() if os.getpgid(p.pid) == old.pid}
+    old.send_signal(signal.SIGKILL)
+
+    def again() -> bool:
+        children = [p.pid for p in served.home.processes() if p.ppid() == served.process.pid]
+        return bool(children) and not group & {p.pid for p in served.home.processes()}
+
+    until(again, 10, "a new queue, and nothing of the old one")
+
+
+def test_ctrl_c_ends_everything_within_five_seconds(served: Served) -> None:
+    """The last one of this file: it ends the server of the others."""
+    seconds = stop(served.process)
+    assert served.process.returncode == 0, served.home.log.read_text()
+    assert seconds < 5
+    assert served.home.processes() == []
+    assert not (served.home.data / "serve.json").exists()
+    assert "Stopped." in served.home.log.read_text()
+
+
+def test_who_can_be_reached_from_elsewhere_needs_a_password_first(served: Served) -> None:
+    refused = served.home.run("serve", "--host", "0.0.0.0")
+    assert refused.returncode == 1
+    assert "changepassword owner" in refused.stderr
