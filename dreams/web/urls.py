@@ -9,7 +9,22 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dreams.web.views import conflict, health, inbox, login, review, settings, undo
+from dreams.web.views import (
+    audit,
+    conflict,
+    dreams,
+    health,
+    inbox,
+    login,
+    memory,
+    project,
+    projects,
+    review,
+    session,
+    settings,
+    undo,
+    usage,
+)
 
 urlpatterns = [
     path("", inbox.inbox, name="inbox"),
@@ -18,7 +33,20 @@ urlpatterns = [
     path("login/password/", login.with_password, name="login-password"),
     path("logout/", login.logout, name="logout"),
     # --- projects, memories, sessions ---
+    path("projects/", projects.projects, name="projects"),
+    path("projects/<int:pk>/", project.project, name="project"),
+    path("projects/<int:pk>/dream/", project.dream, name="project-dream"),
+    path("projects/<int:pk>/trust/", project.set_trust, name="project-trust"),
+    path("memories/<int:pk>/", memory.memory, name="memory"),
+    path("memories/<int:pk>/compare/", memory.compare, name="memory-compare"),
+    path("memories/<int:pk>/restore/", memory.restore, name="memory-restore"),
+    path("memories/<int:pk>/edit/", memory.edit, name="memory-edit"),
+    path("memories/<int:pk>/forget/", memory.forget, name="memory-forget"),
+    path("sessions/<int:pk>/", session.session, name="session"),
     # --- dreams ---
+    path("dreams/", dreams.dreams, name="dreams"),
+    path("dreams/<slug:public_id>/", dreams.dream, name="dream"),
+    path("dreams/<slug:public_id>/cancel/", dreams.cancel, name="dream-cancel"),
     # --- review, conflict ---
     path("review/<slug:public_id>/", review.desk, name="review"),
     path("review/<slug:public_id>/decide/", review.decide, name="review-decide"),
@@ -32,6 +60,9 @@ urlpatterns = [
     path("review/<slug:public_id>/conflict/<int:file_pk>/", conflict.conflict, name="conflict"),
     path("review/<slug:public_id>/undo/", undo.undo, name="undo"),
     # --- usage, audit ---
+    path("usage/", usage.usage, name="usage"),
+    path("audit/", audit.audit, name="audit"),
+    path("audit/export/", audit.export, name="audit-export"),
     # --- settings ---
     path("settings/", settings.everywhere, name="settings"),
     path("settings/policies/", settings.policies, name="settings-policies"),

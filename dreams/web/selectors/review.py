@@ -168,9 +168,7 @@ class Bar:
         if self.rejected:
             said.append(f"{'leaves' if said else 'Leaves'} out {self.rejected}")
         if self.undecided:
-            said.append(
-                f"{self.undecided} undecided {'is' if self.undecided == 1 else 'are'} dropped for now"
-            )
+            said.append(f"{'leaves' if said else 'Leaves'} {self.undecided} undecided for a later dream")
         return ", ".join(said) + "."
 
 
@@ -246,7 +244,7 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
     entries = [_entry(loaded, file) for file in loaded.files]
     listed = [entry for entry in entries if _passes(entry, asked.show)]
     shown = _shown(loaded, [entry.pk for entry in listed], asked)
-    state = review_state.state(loaded.proposal, loaded.files, loaded.memories)
+    state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
     texts = _texts(loaded, shown)
     wanted = [file for file in loaded.files if file.pk in shown]
     pks = {entry.pk for entry in listed} if asked.file is None else set()
@@ -268,7 +266,7 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
 def some_cards(loaded: Loaded, file_pks: set[int], view: str = "") -> list[FileCard]:
     """The cards of these files alone, for a fragment."""
     files = [file for file in loaded.files if file.pk in file_pks]
-    state = review_state.state(loaded.proposal, loaded.files, loaded.memories)
+    state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
     return review_cards.cards(loaded, files, _texts(loaded, file_pks), state, view)
 
 

@@ -32,12 +32,13 @@ class Loads:
     still_off: int
 
     @property
-    def is_changed(self) -> bool:
-        return (self.lines, self.bytes) != (self.lines_before, self.bytes_before)
+    def kilobytes(self) -> str:
+        """ "20.4 of 25 KB", in thousands, as the limit is counted."""
+        return f"{self.bytes / 1000:.1f} of {self.max_bytes / 1000:g} KB"
 
     @property
-    def is_over(self) -> bool:
-        return self.lines > self.max_lines or self.bytes > self.max_bytes
+    def kilobytes_before(self) -> str:
+        return f"{self.bytes_before / 1000:.1f}"
 
     @property
     def words(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams import safefs, text, workspace
-from dreams.models import Application, FileChange, Hunk, Memory, Proposal
+from dreams.models import FileChange, Hunk, Memory, Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,6 @@ class State:
     is_open: bool
     at: dt.datetime | None
     by: str
-    applications: tuple[Application, ...]
     standing: int
     undone: int
     rejected: int
@@ -50,11 +49,11 @@ class State:
         return self.name == Proposal.State.SUBMITTED
 
 
-def state(proposal: Proposal, files: Sequence[FileChange], memories: Mapping[str, Memory]) -> State:
-    verdicts = list(
-        Hunk.objects.filter(file__proposal=proposal).values_list("verdict", "applied_in", "undone_in")
-    )
-    is_closed = proposal.closed_at is not None
+def state(
+    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[Hunk], memories: Mapping[str, Memory]
+) -> State:
+    applied = [hunk for hunk in hunks if hunk.applied_in_id is not None]
+    live = [] if proposal.closed_at is not None else list(files)
     undoes = proposal.undoes
     return State(
         name=proposal.state,
@@ -62,14 +61,13 @@ def state(proposal: Proposal, files: Sequence[FileChange], memories: Mapping[str
         is_open=proposal.state == Proposal.State.OPEN,
         at=proposal.closed_at or proposal.submitted_at,
         by=proposal.submitted_by,
-        applications=tuple(proposal.applications.all()),
-        standing=sum(done is not None and undone is None for _, done, undone in verdicts),
-        undone=sum(undone is not None for _, _, undone in verdicts),
-        rejected=sum(verdict == Hunk.Verdict.REJECTED for verdict, _, _ in verdicts),
-        unwritten=sum(verdict in Hunk.TAKEN and done is None for verdict, done, _ in verdicts),
-        stale=frozenset() if is_closed else changed_since(proposal, files, memories),
-        unconfirmed=frozenset(f.path for f in files if not is_closed and not f.rebase_confirmed),
-        conflicts=tuple((f.pk, f.path) for f in files if not is_closed and f.conflict),
+        standing=sum(hunk.undone_in_id is None for hunk in applied),
+        undone=sum(hunk.undone_in_id is not None for hunk in applied),
+        rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in hunks),
+        unwritten=sum(hunk.is_taken and hunk.applied_in_id is None for hunk in hunks),
+        stale=changed_since(proposal, live, memories) if live else frozenset(),
+        unconfirmed=frozenset(f.path for f in live if not f.rebase_confirmed),
+        conflicts=tuple((f.pk, f.path) for f in live if f.conflict),
         undoes=_link(undoes, undoes.created_at) if undoes else None,
         undone_by=tuple(_link(other, other.closed_at) for other in proposal.undone_by.order_by("created_at")),
     )

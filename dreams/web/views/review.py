@@ -7,7 +7,8 @@ there now is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
@@ -148,19 +149,27 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
         return SeeOther(_back(request, loaded.proposal, f"file-{file.pk}"))
     memories.refresh(loaded.proposal.project)
     now = workspace.take(memories.memory_dir(loaded.proposal.project)).contents()
-    outcomes = {
-        file: rebase.rebase(file, now.get(file.path)) for file in loaded.files if not _is_done(loaded, file)
-    }
+    left = [file for file in loaded.files if not _is_done(loaded, file)]
+    outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
     proposals.examine(loaded.proposal, memories.contents(loaded.proposal.project))
+    _tell_moved(request, loaded, outcomes)
+    return SeeOther(_back(request, loaded.proposal, ""))
+
+
+def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, rebase.Outcome]) -> None:
+    moved = [file for file, outcome in outcomes.items() if outcome in ("rebased", "already-there")]
+    if moved:
+        how_many = plural(len(moved), "file")
+        messages.success(request, f"{how_many} brought onto what is on disk now. Look at the new result.")
     for file, outcome in outcomes.items():
         if outcome == "conflict":
             messages.warning(request, f"{file.path} was changed in the same place on disk. Solve it below.")
-    moved = sum(outcome in ("rebased", "already-there") for outcome in outcomes.values())
-    if moved:
-        messages.success(
-            request, f"{plural(moved, 'file')} brought onto what is on disk now. Look at the new result."
-        )
-    return SeeOther(_back(request, loaded.proposal, ""))
+        gone = len(loaded.hunks[file.pk]) - file.hunks.count()
+        if gone > 0:
+            messages.warning(
+                request,
+                f"{file.path}: {plural(gone, 'change')} no longer fit what is there and left the proposal.",
+            )
 
 
 @owner

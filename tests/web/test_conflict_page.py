@@ -1,0 +1,129 @@
+"""A conflict is shown with its three sides and solved in the page; what is chosen is what is written."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import apply as applying
+from dreams import rebase, review
+from dreams.models import FileChange, Finding, Hunk, Proposal
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+OUTSIDE = desk.TESTING.replace("shared PostgreSQL 15", "shared PostgreSQL 17").replace(
+    "Rule 3:", "Rule three:"
+)
+OURS = "Use the shared PostgreSQL 17 instance"
+THEIRS = "Use the PostgreSQL 16 container"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> FileChange:
+    """feedback_testing.md, approved, then changed outside in the same place."""
+    proposal = desk.make_proposal(desk.make_project(tmp_path))
+    Finding.objects.filter(proposal=proposal).delete()
+    review.decide(proposal, [desk.hunk_with(proposal, "PostgreSQL 16")], Hunk.Verdict.APPROVED, world.ME)
+    (world.folder(proposal.project) / "feedback_testing.md").write_text(OUTSIDE)
+    change = proposal.files.get(path="feedback_testing.md")
+    assert rebase.rebase(change, OUTSIDE.encode()) == "conflict"
+    return change
+
+
+def address(file: FileChange) -> str:
+    return f"/review/{file.proposal.public_id}/conflict/{file.pk}/"
+
+
+def state(file: FileChange) -> str:
+    assert file.conflict is not None
+    return str(file.conflict["now"])
+
+
+def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
+    browser: Client, file: FileChange
+) -> None:
+    text = browser.get(f"/review/{file.proposal.public_id}/").content.decode()
+    assert address(file) in text
+    hunk = desk.hunk_with(file.proposal, "PostgreSQL 16")
+    assert f'id="approve-{hunk.pk}"' not in text
+
+
+def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, file: FileChange) -> None:
+    text = html.unescape(browser.get(address(file)).content.decode())
+    for label in ("Now on disk", "This dream", "Before", "Both", "My own text", "Place 1 of 1"):
+        assert label in text
+    assert "Rule three:" in text
+
+
+@pytest.mark.parametrize(
+    ("choice", "kept", "left"),
+    [("ours", [OURS], [THEIRS]), ("theirs", [THEIRS], [OURS]), ("both", [OURS, THEIRS], []),
+     ("base", ["shared PostgreSQL 15"], [OURS, THEIRS])],
+)  # fmt: skip
+def test_what_is_chosen_is_what_the_proposal_wants(
+    browser: Client, file: FileChange, choice: str, kept: list[str], left: list[str]
+) -> None:
+    response = browser.post(address(file), {"state": state(file), "choice-0": choice})
+    assert response.status_code == 303
+    file.refresh_from_db()
+    assert file.conflict is None
+    wanted = desk.proposals.bytes_of(file.new_sha)
+    assert wanted is not None
+    assert "Rule three:" in wanted.decode()
+    assert all(words in wanted.decode() for words in kept)
+    assert not any(words in wanted.decode() for words in left)
+
+
+def test_ones_own_text_is_written_on_submit(browser: Client, file: FileChange) -> None:
+    browser.post(
+        address(file), {"state": state(file), "choice-0": "edit", "text-0": "Use whichever database answers."}
+    )
+    Finding.objects.filter(proposal=file.proposal).update(confirmed_at="2026-11-20T00:00:00Z")
+    proposal = Proposal.objects.get(pk=file.proposal_id)
+    report = applying.apply(proposal, world.ME)
+    assert "feedback_testing.md" in {written.path for written in report.applied}
+    now = (world.folder(proposal.project) / "feedback_testing.md").read_text()
+    assert "\nUse whichever database answers.\n\n" in now and "Rule three:" in now
+
+
+def test_a_place_without_a_choice_is_asked_for_again(browser: Client, file: FileChange) -> None:
+    response = browser.post(address(file), {"state": state(file), "text-0": "kept while asking"})
+    assert response.status_code == 422
+    text = response.content.decode()
+    assert "Choose at place 1 too" in text and "kept while asking" in text
+    file.refresh_from_db()
+    assert file.conflict is not None
+
+
+def test_a_conflict_that_is_another_one_by_now_is_shown_anew(browser: Client, file: FileChange) -> None:
+    assert browser.post(address(file), {"state": "older", "choice-0": "ours"}).status_code == 409
+
+
+def test_a_solved_conflict_leads_back_to_the_review(browser: Client, file: FileChange) -> None:
+    browser.post(address(file), {"state": state(file), "choice-0": "ours"})
+    response = browser.get(address(file))
+    assert response.status_code == 303
+    assert response["Location"].startswith(f"/review/{file.proposal.public_id}/")
+
+
+def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path: Path) -> None:
+    project = desk.make_project(tmp_path)
+    made = world.propose(project, world.edit("user_role.md", desk.ROLE, None, "gone", "prune"))
+    change = made.files.get()
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    now = (desk.ROLE + "Lives in Oslo.\n").encode()
+    (world.folder(project) / "user_role.md").write_bytes(now)
+    assert rebase.rebase(change, now) == "conflict"
+    text = browser.get(address(change)).content.decode()
+    assert "There is no such file." in text
+    browser.post(address(change), {"state": state(change), "choice-0": "theirs"})
+    change.refresh_from_db()
+    assert change.conflict is None and change.new_sha == ""
+
+
+def test_a_stranger_sees_no_conflict(client: Client, file: FileChange) -> None:
+    assert client.get(address(file)).status_code == 302

@@ -1,0 +1,223 @@
+"""The review page as it opens: what is proposed, why, with which proof, and what is called out."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from dreams import drafts, memories, proposals, review, workspace
+from dreams.engines.base import Edit
+from dreams.models import FileChange, Hunk, Project, Proposal
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return desk.make_project(tmp_path)
+
+
+@pytest.fixture
+def proposal(project: Project) -> Proposal:
+    return desk.make_proposal(project)
+
+
+def page(browser: Client, proposal: Proposal, query: str = "", status: int = 200) -> str:
+    response = browser.get(f"/review/{proposal.public_id}/{query}")
+    assert response.status_code == status
+    return html.unescape(response.content.decode())
+
+
+def card(text: str, hunk: Hunk) -> str:
+    """The part of the page that is this hunk's card."""
+    start = text.index(f'id="hunk-{hunk.pk}"')
+    return text[start : text.index("</article>", start)]
+
+
+def test_a_proposal_is_found_by_its_own_id_and_by_its_dreams(browser: Client, proposal: Proposal) -> None:
+    assert proposal.dream is not None
+    response = browser.get(f"/review/{proposal.dream.public_id}/")
+    assert response["Location"] == f"/review/{proposal.public_id}/"
+    assert browser.get("/review/d00000000/").status_code == 404
+
+
+def test_the_page_has_one_heading_and_nothing_inline(browser: Client, proposal: Proposal) -> None:
+    text = page(browser, proposal)
+    assert len(re.findall(r"<h1[ >]", text)) == 1
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", text)
+
+
+def test_files_come_first_with_kind_size_findings_and_verdicts(browser: Client, proposal: Proposal) -> None:
+    desk.add_finding(proposal, "very short", "block", "An invisible character.")
+    text = page(browser, proposal)
+    entry = text[text.index(f'id="entry-{proposal.files.get(path="user_role.md").pk}"') :]
+    entry = entry[: entry.index("</li>")]
+    assert "user_role.md" in entry and "+1" in entry and "−1" in entry and "1 undecided" in entry
+    assert re.search(r"\d+ findings?", entry)
+    assert text.index('id="review-files"') < text.index('id="file-')
+
+
+def test_a_change_shows_its_reason_its_words_and_its_evidence(browser: Client, proposal: Proposal) -> None:
+    shown = card(page(browser, proposal), desk.hunk_with(proposal, "PostgreSQL 16"))
+    assert "Outdated" in shown and "You changed the database on 12 November." in shown
+    assert re.search(r"<del>.*staging-db.*</del>", shown) and re.search(
+        r"<ins>.*localhost:5433.*</ins>", shown
+    )
+    assert "from now on run them against the pg16 container" in shown
+    assert "Quote found in the transcript" in shown and "line 214" in shown
+    assert "Superseded by" in shown
+
+
+def test_a_quote_that_is_not_in_its_transcript_is_called_out(browser: Client, proposal: Proposal) -> None:
+    shown = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave on Tuesdays"))
+    assert "Quote not found in the transcript" in shown
+
+
+def test_the_parts_of_an_operation_link_to_each_other(browser: Client, proposal: Proposal) -> None:
+    text = page(browser, proposal)
+    row, file = desk.hunk_with(proposal, "[Release train]"), desk.hunk_with(proposal, "Releases leave")
+    assert f'href="#hunk-{file.pk}"' in card(text, row)
+    assert f'href="#hunk-{row.pk}"' in card(text, file)
+
+
+def test_what_cannot_be_seen_is_written_out(browser: Client, proposal: Proposal) -> None:
+    shown = card(page(browser, proposal), desk.hunk_with(proposal, "very short"))
+    assert "API⟨U+200B⟩ team" in shown
+
+
+def test_a_changed_link_target_is_called_out(browser: Client, proposal: Proposal) -> None:
+    shown = card(page(browser, proposal), desk.hunk_with(proposal, "reference_runbook"))
+    assert "Only a link’s target changes: runbook.md → reference_runbook.md" in shown
+
+
+def test_unchanged_lines_open_in_place(browser: Client, proposal: Proposal) -> None:
+    shown = card(page(browser, proposal), desk.hunk_with(proposal, "PostgreSQL 16"))
+    assert "10 unchanged lines" in shown
+    assert "Rule 7: a test" in shown
+
+
+def test_the_rendered_view_is_one_link_away_and_shows_no_raw_html(browser: Client, project: Project) -> None:
+    before = workspace.take(memories.memory_dir(project)).contents()
+    after = {**before, "user_role.md": b"---\nname: R\n---\n\n# Role\n\n<img src=x onerror=alert(1)>\n"}
+    made = proposals.create(
+        project, proposals.Origin(Proposal.Origin.DREAM), drafts.draft(before, after, []), before
+    )
+    response = browser.get(f"/review/{made.public_id}/?file={made.files.get().pk}&view=rendered")
+    text = response.content.decode()
+    assert "<h2>Role</h2>" in text
+    assert "<img" not in text
+
+
+def test_the_layout_is_chosen_by_a_link_and_remembered(browser: Client, proposal: Proposal) -> None:
+    assert "layout-auto" in page(browser, proposal)
+    response = browser.get(f"/review/{proposal.public_id}/?show=undecided&layout=split")
+    assert response["Location"] == f"/review/{proposal.public_id}/?show=undecided"
+    assert "layout-split" in page(browser, proposal)
+
+
+def test_a_filter_that_matches_nothing_says_so(browser: Client, proposal: Proposal) -> None:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    assert "None matching" in page(browser, proposal, "?show=undecided")
+
+
+def test_what_the_agent_will_load_follows_the_verdicts(browser: Client, proposal: Proposal) -> None:
+    assert "<b>5</b> of 200 lines" in page(browser, proposal)
+    review.decide(proposal, [desk.hunk_with(proposal, "[Release train]")], Hunk.Verdict.REJECTED, world.ME)
+    assert "<b>4</b> of 200 lines" in page(browser, proposal)
+
+
+def test_rows_that_come_back_into_what_is_loaded_are_named(browser: Client, tmp_path: Path) -> None:
+    rows = [f"- [Topic {n}](topic_{n}.md) — about {n}\n" for n in range(201)]
+    project = world.make_project(tmp_path, {"MEMORY.md": "".join(rows)})
+    made = world.propose(
+        project, world.edit("MEMORY.md", "".join(rows), "".join(rows[:5] + rows[6:]), "prune")
+    )
+    assert "1 row that fell off before will be read again: Topic 200" in page(browser, made)
+
+
+def test_a_file_that_changed_on_disk_is_told_and_not_touched(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "user_role.md"
+    assert "Changed since" not in page(browser, proposal)
+    file.write_text(desk.ROLE + "Lives in Oslo.\n")
+    text = page(browser, proposal)
+    assert "Changed since" in text and "Bring up to date" in text
+    assert proposal.files.get(path="user_role.md").rebased_from == ""
+
+
+def test_files_beyond_the_first_come_when_they_are_scrolled_to(browser: Client, tmp_path: Path) -> None:
+    _, made = many_files(tmp_path, 60)
+    text = page(browser, made)
+    last = made.files.order_by("path").last()
+    assert last is not None
+    assert f'id="entry-{last.pk}"' in text and f'id="file-{last.pk}"' not in text
+    assert f'hx-get="/review/{made.public_id}/?file={last.pk}"' in text
+    # Without JavaScript the same address is a page, with it a fragment.
+    alone = page(browser, made, f"?file={last.pk}")
+    assert f'id="file-{last.pk}"' in alone and "<html" in alone
+    part = browser.get(
+        f"/review/{made.public_id}/?file={last.pk}", headers={"HX-Request": "true"}
+    ).content.decode()
+    assert f'id="file-{last.pk}"' in part and "<html" not in part
+
+
+def test_the_number_of_queries_does_not_grow_with_the_proposal(browser: Client, tmp_path: Path) -> None:
+    _, small = many_files(tmp_path / "a", 2)
+    _, large = many_files(tmp_path / "b", 50)
+    page(browser, small)  # what is only asked once, such as the session, is asked here
+    few, many = queries(browser, small), queries(browser, large)
+    assert many <= few
+    assert many < 35
+
+
+def queries(browser: Client, proposal: Proposal) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as seen:
+        page(browser, proposal)
+    return len(seen)
+
+
+def many_files(folder: Path, count: int) -> tuple[Project, Proposal]:
+    texts = {f"topic_{n:03}.md": f"First {n}.\n\nSecond.\n\nThird {n}.\n" for n in range(count)}
+    project = world.make_project(folder, texts)
+    Project.objects.filter(pk=project.pk).update(name=folder.name)
+    edits = [
+        Edit(
+            path, old, old.replace("First", "1st").replace("Third", "3rd"), f"op-{path}", "update", "Shorter."
+        )
+        for path, old in texts.items()
+    ]
+    before = workspace.take(memories.memory_dir(project)).contents()
+    after = {edit.path: (edit.after or "").encode() for edit in edits}
+    origin = proposals.Origin(Proposal.Origin.DREAM, summary="Many.")
+    return project, proposals.create(project, origin, drafts.draft(before, after, edits), before)
+
+
+def test_a_file_that_is_not_text_can_be_decided_and_not_edited(browser: Client, tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {"odd.md": b"caf\xe9\n"})
+    before = {"odd.md": b"caf\xe9\n"}
+    made = proposals.create(
+        project,
+        proposals.Origin(Proposal.Origin.DREAM),
+        drafts.draft(before, {"odd.md": b"th\xe9\n"}, []),
+        before,
+    )
+    shown = card(page(browser, made), Hunk.objects.get(file__proposal=made))
+    assert "⟨0xE9⟩" in shown
+    assert "Approve" in shown and "<textarea" not in shown
+
+
+def test_viewed_is_gone_when_the_file_changes(browser: Client, proposal: Proposal) -> None:
+    file = proposal.files.get(path="user_role.md")
+    browser.post(f"/review/{proposal.public_id}/viewed/", {"file": file.pk, "viewed": "1"})
+    assert "1 of 5 viewed" in page(browser, proposal)
+    FileChange.objects.filter(pk=file.pk).update(base_sha=desk.rows.blob("another state"))
+    assert "0 of 5 viewed" in page(browser, proposal)

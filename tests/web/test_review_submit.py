@@ -1,0 +1,149 @@
+"""Submitting: what is approved is written, what waits says why, and a file that changed is shown anew first."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import review
+from dreams.manifest import manifest
+from dreams.models import Finding, Hunk, Project, Proposal
+from dreams.web.selectors import review as selector
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return desk.make_project(tmp_path)
+
+
+@pytest.fixture
+def proposal(project: Project) -> Proposal:
+    made = desk.make_proposal(project)
+    Finding.objects.filter(proposal=made).delete()
+    return made
+
+
+def follow(browser: Client, proposal: Proposal, verb: str, **data: object) -> str:
+    """POST, then the page it leads to."""
+    response = browser.post(f"/review/{proposal.public_id}/{verb}/", data, follow=True)
+    return html.unescape(response.content.decode())
+
+
+def submit(browser: Client, proposal: Proposal, **data: object) -> str:
+    return follow(browser, proposal, "submit", bases=selector.load(proposal).digest, **data)
+
+
+def approve(proposal: Proposal, *words: str) -> None:
+    hunks = [desk.hunk_with(proposal, word) for word in words]
+    review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
+
+
+def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposal: Proposal) -> None:
+    folder = world.folder(proposal.project)
+    approve(proposal, "reference_runbook")
+    review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
+    shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "Writes 1 change to 1 file, leaves out 1, leaves 6 undecided for a later dream." in shown
+    text = submit(browser, proposal)
+    assert "Written: 1 file. 4 files of the proposal stayed untouched." in text
+    assert "](reference_runbook.md)" in (folder / "feedback_testing.md").read_text()
+    assert (folder / "user_role.md").read_text() == desk.ROLE
+    assert "Undo all" in text and "Undo this change" in text
+
+
+def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided(
+    browser: Client, proposal: Proposal
+) -> None:
+    before = manifest(world.folder(proposal.project))
+    assert "Nothing is decided yet" in submit(browser, proposal)
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_an_open_finding_stops_the_submit_with_the_remedy(browser: Client, proposal: Proposal) -> None:
+    before = manifest(world.folder(proposal.project))
+    approve(proposal, "Releases leave")
+    text = submit(browser, proposal)
+    assert "has an open finding" in text and "Confirm it, or reject the change." in text
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_a_page_that_is_older_than_the_proposal_submits_nothing(browser: Client, proposal: Proposal) -> None:
+    approve(proposal, "reference_runbook")
+    response = browser.post(f"/review/{proposal.public_id}/submit/", {"bases": "older"})
+    assert response.status_code == 409
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
+
+
+def test_rejecting_everything_closes_it_without_a_write(browser: Client, proposal: Proposal) -> None:
+    before = manifest(world.folder(proposal.project))
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    assert "Nothing was approved, so nothing was written." in submit(browser, proposal)
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.REJECTED
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_a_file_changed_before_the_submit_is_brought_up_shown_and_confirmed(
+    browser: Client, proposal: Proposal
+) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    approve(proposal, "reference_runbook")
+    outside = desk.TESTING.replace("Rule 1:", "Rule one:")
+    file.write_text(outside)
+    text = follow(browser, proposal, "bring-up")
+    assert "brought onto what is on disk now" in text and "It is right" in text
+    assert file.read_text() == outside
+    change = proposal.files.get(path="feedback_testing.md")
+    assert not change.rebase_confirmed
+    assert desk.hunk_with(proposal, "reference_runbook").verdict == "approved"
+    follow(browser, proposal, "bring-up", confirm="1", file=change.pk, base=change.base_sha)
+    submit(browser, proposal)
+    assert file.read_text() == outside.replace("](runbook.md)", "](reference_runbook.md)")
+
+
+def test_a_file_changed_at_the_submit_waits_for_one_confirmation(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    approve(proposal, "reference_runbook")
+    outside = desk.TESTING.replace("Rule 1:", "Rule one:")
+    file.write_text(outside)
+    text = submit(browser, proposal)
+    assert "was not written" in text and "Confirm and write" in text
+    assert file.read_text() == outside
+    text = follow(browser, proposal, "apply", bases=selector.load(proposal).digest, rebased="1")
+    assert "Written: 1 file." in text
+    assert file.read_text() == outside.replace("](runbook.md)", "](reference_runbook.md)")
+
+
+def test_a_confirmation_of_an_older_result_writes_nothing(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    approve(proposal, "reference_runbook")
+    file.write_text(desk.TESTING.replace("Rule 1:", "Rule one:"))
+    seen = selector.load(proposal).digest
+    submit(browser, proposal)
+    response = browser.post(f"/review/{proposal.public_id}/apply/", {"bases": seen, "rebased": "1"})
+    assert response.status_code == 409
+    assert "reference_runbook" not in file.read_text()
+
+
+def test_an_applied_review_can_no_longer_be_decided(browser: Client, proposal: Proposal) -> None:
+    approve(proposal, "reference_runbook")
+    submit(browser, proposal)
+    hunk = desk.hunk_with(proposal, "very short")
+    response = browser.post(
+        f"/review/{proposal.public_id}/decide/",
+        {"hunk": hunk.pk, "base": hunk.file.base_sha, "verdict": "approved"},
+    )
+    assert response.status_code == 409
+    assert "can no longer change" in response.content.decode()

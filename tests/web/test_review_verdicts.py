@@ -1,0 +1,225 @@
+"""Deciding in the page: per hunk, file and all, back again, with and without JavaScript, and never on a stale state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
+from dreams.web.selectors import review as selector
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    return desk.make_proposal(desk.make_project(tmp_path))
+
+
+def post(browser: Client, proposal: Proposal, verb: str, data: dict[str, object], **headers: str):
+    return browser.post(f"/review/{proposal.public_id}/{verb}/", data, headers=headers)
+
+
+def about(hunk: Hunk, **more: object) -> dict[str, object]:
+    return {"hunk": hunk.pk, "base": hunk.file.base_sha, **more}
+
+
+def verdicts(proposal: Proposal) -> dict[str, str]:
+    return {str(h.pk): h.verdict for h in Hunk.objects.filter(file__proposal=proposal)}
+
+
+def test_a_verdict_leads_back_to_its_hunk(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "PostgreSQL 16")
+    response = post(browser, proposal, "decide", about(hunk, verdict="approved", back="show=undecided"))
+    assert response.status_code == 303
+    assert response["Location"] == f"/review/{proposal.public_id}/?show=undecided#hunk-{hunk.pk}"
+    hunk.refresh_from_db()
+    assert hunk.verdict == "approved" and hunk.decided_by == "owner"
+
+
+def test_a_verdict_decides_the_other_parts_of_its_operation(browser: Client, proposal: Proposal) -> None:
+    post(
+        browser,
+        proposal,
+        "decide",
+        about(desk.hunk_with(proposal, "Releases leave"), verdict="rejected", reason="Wrong"),
+    )
+    row = desk.hunk_with(proposal, "[Release train]")
+    assert row.verdict == "rejected" and row.decide_reason == "Wrong"
+
+
+def test_the_same_button_takes_a_verdict_back(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "PostgreSQL 16")
+    post(browser, proposal, "decide", about(hunk, verdict="approved"))
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    button = text[text.index(f'id="approve-{hunk.pk}"') :].partition(">")[0]
+    assert 'value="pending"' in button and 'aria-pressed="true"' in button
+    post(browser, proposal, "decide", about(hunk, verdict="pending"))
+    hunk.refresh_from_db()
+    assert hunk.verdict == "pending"
+
+
+def test_a_file_is_approved_without_what_has_findings(browser: Client, proposal: Proposal) -> None:
+    Finding.objects.filter(proposal=proposal).delete()
+    desk.add_finding(proposal, "PostgreSQL 16", "warn", "No date.")
+    file = proposal.files.get(path="feedback_testing.md")
+    post(
+        browser,
+        proposal,
+        "decide",
+        {"scope": "file", "file": file.pk, "base": file.base_sha, "verdict": "approved"},
+    )
+    assert desk.hunk_with(proposal, "PostgreSQL 16").verdict == "pending"
+    assert desk.hunk_with(proposal, "reference_runbook").verdict == "approved"
+
+
+def test_the_rest_without_findings_leaves_out_whole_operations(browser: Client, proposal: Proposal) -> None:
+    Finding.objects.filter(proposal=proposal).delete()
+    desk.add_finding(proposal, "[Release train]", "block", "Look at this row.")
+    bases = selector.load(proposal).digest
+    post(browser, proposal, "decide", {"scope": "rest", "bases": bases, "verdict": "approved"})
+    assert desk.hunk_with(proposal, "Releases leave").verdict == "pending"
+    assert sorted(verdicts(proposal).values()) == ["approved"] * 6 + ["pending"] * 2
+
+
+def test_an_edit_replaces_the_new_lines_and_approves(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    response = post(browser, proposal, "edit", about(hunk, text="Likes brief answers.\r\n"))
+    assert response.status_code == 303
+    hunk.refresh_from_db()
+    assert hunk.verdict == "edited"
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "edited by you" in text and "brief" in text
+
+
+@pytest.mark.parametrize("verb", ["decide", "edit"])
+def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
+    browser: Client, proposal: Proposal, verb: str
+) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    old = about(hunk, verdict="approved", text="x")
+    FileChange.objects.filter(pk=hunk.file_id).update(base_sha=desk.rows.blob(desk.ROLE + "Oslo.\n"))
+    response = post(browser, proposal, verb, old)
+    assert response.status_code == 409
+    assert "changed since you opened the page" in response.content.decode()
+    hunk.refresh_from_db()
+    assert hunk.verdict == "pending"
+    swapped = post(browser, proposal, verb, old, **{"HX-Request": "true"})
+    assert swapped.status_code == 422
+    assert f'id="file-{hunk.file_id}"' in swapped.content.decode()
+
+
+def test_approving_the_rest_of_a_proposal_that_changed_is_refused(
+    browser: Client, proposal: Proposal
+) -> None:
+    bases = selector.load(proposal).digest
+    FileChange.objects.filter(proposal=proposal, path="user_role.md").update(base_sha=desk.rows.blob("new"))
+    response = post(browser, proposal, "decide", {"scope": "rest", "bases": bases, "verdict": "approved"})
+    assert response.status_code == 409
+    assert set(verdicts(proposal).values()) == {"pending"}
+
+
+def test_each_verdict_can_be_undone_one_after_the_other(browser: Client, proposal: Proposal) -> None:
+    hunk, other = desk.hunk_with(proposal, "very short"), desk.hunk_with(proposal, "PostgreSQL 16")
+    post(browser, proposal, "edit", about(hunk, text="Likes brief answers."))
+    post(browser, proposal, "decide", about(other, verdict="rejected", reason="Wrong"))
+    post(browser, proposal, "decide", about(hunk, verdict="rejected"))
+    assert (
+        "Rejected 1 change in user_role.md." in browser.get(f"/review/{proposal.public_id}/").content.decode()
+    )
+    post(browser, proposal, "take-back", {})
+    hunk.refresh_from_db()
+    assert hunk.verdict == "edited"
+    post(browser, proposal, "take-back", {})
+    other.refresh_from_db()
+    assert (other.verdict, other.decide_reason) == ("pending", "")
+    post(browser, proposal, "take-back", {})
+    hunk.refresh_from_db()
+    assert hunk.verdict == "pending"
+    assert post(browser, proposal, "take-back", {}).status_code == 409
+    # Undoing is deciding again; the log keeps every step.
+    assert Decision.objects.filter(proposal=proposal, hunk_id=hunk.hunk_id).count() >= 4
+
+
+def test_with_htmx_only_what_changed_comes_back(browser: Client, proposal: Proposal) -> None:
+    hunk, row = desk.hunk_with(proposal, "Releases leave"), desk.hunk_with(proposal, "[Release train]")
+    other = desk.hunk_with(proposal, "very short")
+    shown = f"{hunk.pk},{row.pk},{other.pk}"
+    response = post(
+        browser, proposal, "decide", about(hunk, verdict="approved", shown=shown), **{"HX-Request": "true"}
+    )
+    text = response.content.decode()
+    assert response.status_code == 200 and "<html" not in text
+    assert f'id="hunk-{hunk.pk}"' in text and f'id="hunk-{row.pk}"' in text
+    assert f'id="hunk-{other.pk}"' not in text
+    assert "2 of 8 decided" in text and "Approved 2 changes in 2 files." in text
+
+
+def test_a_card_that_is_not_on_the_page_is_not_sent(browser: Client, proposal: Proposal) -> None:
+    hunk, row = desk.hunk_with(proposal, "Releases leave"), desk.hunk_with(proposal, "[Release train]")
+    response = post(
+        browser,
+        proposal,
+        "decide",
+        about(hunk, verdict="approved", shown=str(hunk.pk)),
+        **{"HX-Request": "true"},
+    )
+    assert f'id="hunk-{row.pk}"' not in response.content.decode()
+
+
+def test_a_finding_that_blocks_is_confirmed_one_by_one(browser: Client, proposal: Proposal) -> None:
+    finding = desk.add_finding(proposal, "very short", "block", "An invisible character.")
+    other = desk.add_finding(proposal, "very short", "block", "A second thing.")
+    post(browser, proposal, "confirm", {"finding": finding.key})
+    finding.refresh_from_db()
+    other.refresh_from_db()
+    assert finding.confirmed_by == "owner" and other.confirmed_at is None
+
+
+def test_a_refusal_has_no_button_and_cannot_be_confirmed(browser: Client, proposal: Proposal) -> None:
+    finding = desk.add_finding(proposal, "very short", "refuse", "Outside the directory.")
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    start = text.index(f'id="hunk-{finding.hunk_id}"')
+    shown = text[start : text.index("</article>", start)]
+    assert "Outside the directory." in shown
+    assert "I saw this" not in shown and f'id="approve-{finding.hunk_id}"' not in shown
+    assert f'id="reject-{finding.hunk_id}"' in shown
+    assert post(browser, proposal, "confirm", {"finding": finding.key}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "verb", ["decide", "edit", "confirm", "viewed", "bring-up", "submit", "apply", "take-back"]
+)
+def test_a_verb_is_a_post_of_the_owner_with_a_token(
+    client: Client, owner: object, proposal: Proposal, verb: str
+) -> None:
+    address = f"/review/{proposal.public_id}/{verb}/"
+    assert client.post(address).status_code == 302
+    assert set(verdicts(proposal).values()) == {"pending"}
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner)
+    assert strict.post(address).status_code == 403
+    assert strict.get(address).status_code == 405
+
+
+def test_a_verdict_that_does_not_exist_is_not_taken(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    for data in (
+        about(hunk, verdict="edited"),
+        about(hunk, verdict="x"),
+        {"hunk": "7777777", "verdict": "approved"},
+    ):
+        assert post(browser, proposal, "decide", data).status_code == 404
+
+
+def test_a_hunk_of_another_proposal_is_not_found_here(
+    browser: Client, proposal: Proposal, tmp_path: Path
+) -> None:
+    other = world.three_changes(world.make_project(tmp_path / "other"))
+    hunk = Hunk.objects.filter(file__proposal=other).first()
+    assert hunk is not None
+    assert post(browser, proposal, "decide", about(hunk, verdict="approved")).status_code == 404

@@ -1,0 +1,129 @@
+"""Undo in the page: a look first, then exactly that; on a conflict a review instead of a write."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import apply as applying
+from dreams import review
+from dreams.manifest import manifest
+from dreams.models import Finding, Hunk, LeftOut, Proposal
+from dreams.web.selectors import undo as selector
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    """Everything applied."""
+    made = desk.make_proposal(desk.make_project(tmp_path))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    for _ in range(3):
+        review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    assert applying.apply(made, world.ME).complete
+    return made
+
+
+def undo(browser: Client, proposal: Proposal, seen: str | None = None, **data: object):
+    selection = selector.Selection(
+        tuple(filter(None, [str(data.get("path", ""))])), tuple(filter(None, [str(data.get("hunk", ""))]))
+    )
+    seen = seen or selector.undo(proposal, selection).digest
+    return browser.post(f"/review/{proposal.public_id}/undo/", {"seen": seen, **data}, follow=True)
+
+
+def test_the_preview_shows_what_would_happen_and_writes_nothing(browser: Client, proposal: Proposal) -> None:
+    before = manifest(world.folder(proposal.project))
+    text = html.unescape(browser.get(f"/review/{proposal.public_id}/undo/").content.decode())
+    assert "8 changes" in text and "nothing is written yet" in text
+    assert "Comes back exactly as it was, bytes, mode and time." in text
+    assert "Was made by this dream, and goes." in text
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> None:
+    project = desk.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    made = desk.make_proposal(project)
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    assert applying.apply(made, world.ME).complete
+    response = undo(browser, made, reason="It was wrong")
+    assert "Undone: 5 files written back." in response.content.decode()
+    assert manifest(world.folder(project)) == before
+    made.refresh_from_db()
+    back = made.undone_by.get()
+    assert back.summary == "It was wrong"
+    text = browser.get(f"/review/{back.public_id}/").content.decode()
+    assert f"/review/{made.public_id}/" in text
+
+
+def test_one_change_is_undone_alone(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "reference_runbook")
+    undo(browser, proposal, path="feedback_testing.md", hunk=hunk.hunk_id)
+    now = (world.folder(proposal.project) / "feedback_testing.md").read_text()
+    assert "](runbook.md)" in now and "PostgreSQL 16" in now
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "7 changes stand on disk, 1 undone" in " ".join(text.split())
+
+
+def test_never_again_is_kept_with_its_reason(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "reference_runbook")
+    undo(
+        browser,
+        proposal,
+        path="feedback_testing.md",
+        hunk=hunk.hunk_id,
+        never_again="on",
+        own_reason="no need",
+    )
+    assert LeftOut.objects.get().reason == "no need"
+
+
+def test_what_changed_since_the_preview_is_shown_again_first(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "user_role.md"
+    file.write_text(file.read_text() + "Lives in Oslo.\n")
+    response = undo(browser, proposal, seen="older")
+    assert response.status_code == 409
+    assert "very short" in file.read_text()
+
+
+def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    file.write_text(file.read_text().replace("Rule 5:", "Rule five:"))
+    text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
+    assert "Changed since; those later edits stay." in text
+    undo(browser, proposal)
+    assert file.read_text() == desk.TESTING.replace("Rule 5:", "Rule five:")
+
+
+def test_a_conflict_becomes_a_review_and_nothing_is_written(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    file.write_text(file.read_text().replace("localhost:5433", "localhost:6000"))
+    before = manifest(world.folder(proposal.project))
+    text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
+    assert "cannot be undone without a choice" in text and "Open as a review" in text
+    response = undo(browser, proposal)
+    made = proposal.undone_by.get()
+    assert response.redirect_chain[-1][0] == f"/review/{made.public_id}/"
+    assert made.state == Proposal.State.OPEN
+    assert f"/review/{made.public_id}/conflict/" in response.content.decode()
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_what_was_never_applied_has_nothing_to_undo(browser: Client, tmp_path: Path) -> None:
+    made = desk.make_proposal(desk.make_project(tmp_path))
+    response = browser.get(f"/review/{made.public_id}/undo/", follow=True)
+    assert "there is nothing to undo" in response.content.decode()
+
+
+def test_a_stranger_undoes_nothing(client: Client, proposal: Proposal) -> None:
+    before = manifest(world.folder(proposal.project))
+    assert client.post(f"/review/{proposal.public_id}/undo/").status_code == 302
+    assert manifest(world.folder(proposal.project)) == before
