@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeVar
 
 from django.conf import settings
@@ -57,14 +58,17 @@ def _is_name(text: str) -> bool:
 
 @dataclass(slots=True)
 class Chunk:
-    """Rows by the path of their session's main transcript; `write` turns paths into ids."""
+    """Rows by the path of their session's main transcript; `write` turns paths into ids.
+
+    `_ids` begins with the sessions known already, and keeps those met on the way: sub-agents come last.
+    """
 
     host: str
+    _ids: dict[str, int]
     replays_possible: bool = False
-    _ids: dict[str, int] = field(default_factory=dict)
     _sessions: dict[str, rows.Row] = field(default_factory=dict)
     _orphans: dict[str, rows.Row] = field(default_factory=dict)
-    _files: dict[str, tuple[str, rows.Row]] = field(default_factory=dict)
+    _files: dict[str, tuple[str, int, rows.Row]] = field(default_factory=dict)
     _usage: list[tuple[str, UsageRow]] = field(default_factory=list)
     _prompts: list[tuple[str, Prompt]] = field(default_factory=list)
     _writes: list[tuple[str, rows.Row]] = field(default_factory=list)
@@ -104,6 +108,7 @@ class Chunk:
             self._orphans.setdefault(owner, _orphan_row(reading, owner))
         self._files[job.found.path] = (
             owner,
+            job.project,
             (
                 job.found.path,
                 job.found.kind,
@@ -125,9 +130,10 @@ class Chunk:
         if not self._files:
             return
         with transaction.atomic():
+            newest = rows.newest_session()
             rows.put_sessions(list(self._sessions.values()))
-            self._resolve()
-            rows.put_files([(self._ids[owner], *row) for owner, row in self._files.values()])
+            self._resolve(newest)
+            rows.put_files([(self._ids[owner], *row) for owner, _, row in self._files.values()])
             rows.put_usage([_usage_row(pk, row) for pk, row in self._with_ids(self._usage)])
             rows.put_prompts([_prompt_row(pk, row) for pk, row in self._with_ids(self._prompts)])
             rows.put_writes([(pk, *row) for pk, row in self._with_ids(self._writes)])
@@ -138,12 +144,23 @@ class Chunk:
         """Rows of a file that failed before its place was kept are left out: it will be read again."""
         return ((self._ids[owner], row) for owner, row in owned if owner in self._ids)
 
-    def _resolve(self) -> None:
-        owners = {owner for owner, _ in self._files.values()}
-        self._ids |= rows.session_ids(_without(owners, self._ids), self.host)
-        if missing := _without(owners, self._ids):
+    def _resolve(self, newest: int) -> None:
+        """Ids of all owners: of sessions just written, else of older ones, else of ones made to hold an orphan."""
+        self._ids |= rows.sessions_after(newest, self.host)
+        for project, owners in self._unresolved().items():
+            self._ids |= rows.sessions_of(project, owners)
+        missing = {owner for owners in self._unresolved().values() for owner in owners}
+        if missing:
             rows.put_missing_sessions([self._orphans[owner] for owner in missing if owner in self._orphans])
-            self._ids |= rows.session_ids(missing, self.host)
+            self._ids |= rows.sessions_after(newest, self.host)
+
+    def _unresolved(self) -> dict[int, list[str]]:
+        """Owners without an id, by project. Few: a sub-agent's, whose main transcript was never seen."""
+        found: dict[int, list[str]] = {}
+        for owner, project, _ in self._files.values():
+            if owner not in self._ids:
+                found.setdefault(project, []).append(owner)
+        return found
 
     def _clear(self) -> None:
         for gathered in (
@@ -155,12 +172,7 @@ class Chunk:
             self._writes,
         ):
             gathered.clear()
-        self._ids.clear()
         self._text = 0
-
-
-def _without(owners: Iterable[str], known: dict[str, int]) -> list[str]:
-    return sorted(owner for owner in owners if owner not in known)
 
 
 def _signed(number: int) -> int:
@@ -210,8 +222,14 @@ def is_own(cwd: str) -> bool:
     """Whether a session was made by a dream of ours: its cwd is one of our workspaces."""
     if not cwd:
         return False
-    ours = os.path.join(str(settings.DATA_DIR), "workspaces")  # noqa: PTH118 - text for text, many times
-    return any(cwd == place or cwd.startswith(place + "/") for place in {ours, os.path.realpath(ours)})
+    return any(cwd == place or cwd.startswith(place + "/") for place in _workspaces(str(settings.DATA_DIR)))
+
+
+@cache
+def _workspaces(data_dir: str) -> frozenset[str]:
+    """As written, and with links resolved."""
+    ours = f"{data_dir}/workspaces"
+    return frozenset({ours, os.path.realpath(ours)})
 
 
 def _usage_row(session: int, row: UsageRow) -> rows.Row:

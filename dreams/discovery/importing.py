@@ -44,7 +44,7 @@ class Importer:
         self._progress, self._cancelled = progress, cancelled
         self._queue = deque(plan.jobs)
         self._reader = Reader()
-        self._chunk = Chunk(host)
+        self._chunk = Chunk(host, {path: row.session for path, row in plan.known.items()})
         self._files, self._files_total = 0, len(plan.jobs)
         self._bytes, self._bytes_total = 0, sum(_expected(job) for job in plan.jobs)
 
