@@ -1,0 +1,261 @@
+"""Django's admin, for the owner: look at every row, set policies, thresholds and prices.
+
+What the engine made is shown and not changed here: a verdict or an undo belongs on its own page, where it is checked
+and written down. Policies and thresholds go through the same service as the settings page, so that they are checked
+and audited alike. The login is ours: the owner has no password.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from dreams import conf, settings_service, trust
+from dreams.models import (
+    AuditEntry,
+    DreamRun,
+    Memory,
+    Override,
+    Policy,
+    Price,
+    Project,
+    Proposal,
+    Session,
+)
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+    ModelForm = forms.ModelForm[Any]
+else:
+    # The classes take no parameter when they run.
+    ModelAdmin = admin.ModelAdmin
+    ModelForm = forms.ModelForm
+
+PER_PAGE = 50
+
+
+def _our_login(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    """The admin's own form asks for a password, which the owner does not have."""
+    back = request.GET.get("next") or reverse("admin:index")
+    return HttpResponseRedirect(f"{reverse('login')}?{urlencode({'next': back})}")
+
+
+admin.site.site_header = "memoryweb"
+admin.site.site_title = "memoryweb admin"
+admin.site.index_title = "Every row"
+admin.site.login = _our_login  # type: ignore[method-assign] # the site is made by Django, before us
+
+
+def _actor(request: HttpRequest) -> str:
+    return request.user.get_username()
+
+
+class Listed(ModelAdmin):
+    """Bounded lists that never count a large table twice."""
+
+    list_per_page = PER_PAGE
+    list_max_show_all = PER_PAGE
+    show_full_result_count = False
+
+
+class ReadOnly(Listed):
+    """Shown, never changed: the rows are made by discovery, dreams and reviews."""
+
+    # A subclass may name fields that a person may change here after all.
+    changeable: tuple[str, ...] = ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return bool(self.changeable) and super().has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        names = [field.name for field in self.opts.fields if field.name != "id"]
+        return [name for name in names if name not in self.changeable]
+
+
+@admin.register(Project)
+class ProjectAdmin(ReadOnly):
+    list_display = ("name", "slug", "kind", "host", "last_consolidated_at", "failures", "trusted", "gone_at")
+    list_filter = ("kind", "host", "trusted", "mode")
+    search_fields = ("name", "slug", "memory_dir", "repo_dir")
+    changeable = ("trusted",)
+
+    def view_on_site(self, obj: Project) -> str:
+        return reverse("project", args=[obj.pk])
+
+    def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
+        wanted = obj.trusted
+        obj.refresh_from_db()
+        trust.set_trusted(obj, wanted, actor=_actor(request))
+
+
+@admin.register(Session)
+class SessionAdmin(ReadOnly):
+    list_display = ("__str__", "project", "touched_at", "size", "user_turns", "corrections", "own", "gone_at")
+    list_filter = ("own", "touched_at")
+    list_select_related = ("project",)
+    search_fields = ("title", "session_id", "branch", "project__name")
+    raw_id_fields = ("project", "folder")
+    date_hierarchy = "touched_at"
+
+    def view_on_site(self, obj: Session) -> str:
+        return reverse("session", args=[obj.pk])
+
+
+@admin.register(Memory)
+class MemoryAdmin(ReadOnly):
+    list_display = ("path", "project", "kind", "type", "size", "lines", "pinned", "changed_at", "gone_at")
+    list_filter = ("kind", "type", "pinned")
+    list_select_related = ("project",)
+    search_fields = ("path", "name", "description", "project__name")
+    raw_id_fields = ("project",)
+
+    def view_on_site(self, obj: Memory) -> str:
+        return reverse("memory", args=[obj.pk])
+
+
+@admin.register(DreamRun)
+class DreamRunAdmin(ReadOnly):
+    list_display = ("public_id", "project", "status", "phase", "engine", "trigger", "created_at", "cost_usd")
+    list_filter = ("status", "engine", "trigger", "forced")
+    list_select_related = ("project",)
+    search_fields = ("public_id", "project__name", "error")
+    raw_id_fields = ("project",)
+    date_hierarchy = "created_at"
+
+    def view_on_site(self, obj: DreamRun) -> str:
+        return reverse("dream", args=[obj.public_id])
+
+
+@admin.register(Proposal)
+class ProposalAdmin(ReadOnly):
+    list_display = ("public_id", "project", "origin", "state", "by_policy", "created_at", "submitted_by")
+    list_filter = ("state", "origin", "by_policy")
+    list_select_related = ("project",)
+    search_fields = ("public_id", "project__name", "summary")
+    raw_id_fields = ("project", "dream", "undoes")
+    date_hierarchy = "created_at"
+
+    def view_on_site(self, obj: Proposal) -> str:
+        return reverse("review", args=[obj.public_id])
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly):
+    list_display = ("number", "at", "action", "actor", "project_label", "object_id")
+    list_filter = ("action", "actor")
+    search_fields = ("object_id", "project_label", "actor")
+    date_hierarchy = "at"
+
+
+@admin.register(Price)
+class PriceAdmin(Listed):
+    list_display = ("model", "since", "above_prompt_tokens", "input", "output", "cache_read")
+    list_filter = ("model",)
+    search_fields = ("model",)
+
+
+class OverrideForm(ModelForm):
+    """A threshold: the value is checked as the settings page checks it."""
+
+    key = forms.ChoiceField(
+        choices=lambda: [(key, f"{spec.label} ({key})") for key, spec in conf.specs().items()]
+    )
+    value = forms.CharField(
+        required=False, help_text="As on the settings page: a number, on or off, or a word."
+    )
+
+    class Meta:
+        model = Override
+        fields = ("project", "key", "value")
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        key = found.get("key") or self.instance.key
+        if not key or self.errors:
+            return found
+        project = found.get("project", self.instance.project)
+        spec = conf.specs()[key]
+        if project is not None and not spec.per_project:
+            self.add_error("project", "This is set for all projects together. Leave the project empty.")
+        try:
+            found["value"] = conf.parse(key, found.get("value", ""))
+        except conf.BadValue as error:
+            self.add_error("value", str(error))
+        return found
+
+
+@admin.register(Override)
+class OverrideAdmin(Listed):
+    form = OverrideForm
+    list_display = ("key", "value", "project", "changed_at", "changed_by")
+    list_filter = ("key",)
+    list_select_related = ("project",)
+    search_fields = ("key", "project__name")
+    raw_id_fields = ("project",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        # Another key is another setting: that is a row of its own.
+        return ("key", "project") if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: Override, form: ModelForm, change: bool) -> None:
+        settings_service.set_override(obj.key, obj.value, actor=_actor(request), project=obj.project)
+        # The service keeps one row per setting, which may be one that was there already.
+        obj.pk = Override.objects.get(project=obj.project, key=obj.key).pk
+
+    def delete_model(self, request: HttpRequest, obj: Override) -> None:
+        settings_service.reset_override(obj.key, actor=_actor(request), project=obj.project)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Override]) -> None:
+        for row in queryset.select_related("project"):
+            self.delete_model(request, row)
+
+
+class PolicyForm(ModelForm):
+    memory_type = forms.ChoiceField(
+        required=False, choices=[(name, name or "any") for name in settings_service.MEMORY_TYPES]
+    )
+
+    class Meta:
+        model = Policy
+        fields = ("project", "memory_type", "operation", "action")
+
+
+@admin.register(Policy)
+class PolicyAdmin(Listed):
+    form = PolicyForm
+    list_display = ("operation", "memory_type", "project", "action", "changed_at", "changed_by")
+    list_filter = ("operation", "action", "memory_type")
+    list_select_related = ("project",)
+    raw_id_fields = ("project",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return ("project", "memory_type", "operation") if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: Policy, form: ModelForm, change: bool) -> None:
+        self._set(request, obj, obj.action)
+        found = Policy.objects.get(project=obj.project, memory_type=obj.memory_type, operation=obj.operation)
+        obj.pk = found.pk
+
+    def delete_model(self, request: HttpRequest, obj: Policy) -> None:
+        self._set(request, obj, "")
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Policy]) -> None:
+        for row in queryset.select_related("project"):
+            self.delete_model(request, row)
+
+    def _set(self, request: HttpRequest, obj: Policy, action: str) -> None:
+        settings_service.set_policy(
+            obj.operation, action, actor=_actor(request), memory_type=obj.memory_type, project=obj.project
+        )

@@ -1,0 +1,50 @@
+"""One page of a list: every list on a page is bounded, and says where one is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.core.paginator import Page, Paginator
+
+T = TypeVar("T")
+MAX_SEARCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[T]):
+    """The items of one page, and the page itself for `{% pages %}`."""
+
+    items: list[T]
+    page: Page[Any]
+
+    @property
+    def total(self) -> int:
+        return self.page.paginator.count
+
+
+def page_of(rows: Any, number: str | int | None, size: int) -> Page[Any]:
+    """Page `number` of a queryset or list; a number out of range or no number at all is the nearest page."""
+    return Paginator(rows, size).get_page(number)
+
+
+def listed(page: Page[Any], make: Callable[[Any], T]) -> Listed[T]:
+    return Listed([make(row) for row in page.object_list], page)
+
+
+def chosen(value: str | None, allowed: Sequence[str], default: str = "") -> str:
+    """A filter's value when it is one of those allowed: an address that was typed wrong shows everything."""
+    return value if value is not None and value in allowed else default
+
+
+def search_text(value: str | None) -> str:
+    """What was typed into a search field, without what a database refuses, and bounded."""
+    return (value or "").replace("\0", "").strip()[:MAX_SEARCH]
+
+
+def number_or_none(value: str | None) -> int | None:
+    """A whole number of an address, or None; bounded to what a database column holds."""
+    if value is None or not value.isascii() or not value.isdecimal() or len(value) > 18:
+        return None
+    return int(value)

@@ -1,0 +1,165 @@
+"""The audit log as a filtered list, its chain, and its lines for export."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from dreams import auditlog
+from dreams.models import AuditEntry
+from dreams.web.paging import Listed, listed, page_of
+
+PAGE_SIZE = 50
+MOST_PROBLEMS = 50
+MOST_PROJECTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    action: str = ""
+    actor: str = ""
+    project: int | None = None
+    text: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.action or self.actor or self.project or self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    number: int
+    at: dt.datetime
+    action: str
+    label: str
+    tone: str
+    actor: str
+    project: str
+    project_pk: int | None
+    object_id: str
+    facts: list[tuple[str, str]]
+    data: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`problems` is empty when every entry is as it was written."""
+
+    entries: int
+    problems: list[str]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    actions: list[tuple[str, str]]
+    actors: list[str]
+    projects: list[tuple[int, str]]
+
+
+def entries(wanted: Filter, number: str | None = None) -> Listed[EntryRow]:
+    return listed(page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE), _row)
+
+
+def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
+    rows = AuditEntry.objects.all()
+    if wanted.action:
+        rows = rows.filter(action=wanted.action)
+    if wanted.actor:
+        rows = rows.filter(actor="" if wanted.actor == "system" else wanted.actor)
+    if wanted.project is not None:
+        rows = rows.filter(project_id_was=wanted.project)
+    if wanted.text:
+        rows = rows.filter(Q(object_id__icontains=wanted.text) | Q(project_label__icontains=wanted.text))
+    return rows
+
+
+def choices() -> Choices:
+    """What the filters offer: actions and actors that occur, and projects by the name they had."""
+    used = set(AuditEntry.objects.order_by().values_list("action", flat=True).distinct())
+    actors = AuditEntry.objects.exclude(actor="").order_by("actor").values_list("actor", flat=True).distinct()
+    named = AuditEntry.objects.exclude(project_id_was=None).order_by("number")
+    projects = dict(named.values_list("project_id_was", "project_label").distinct()[:MOST_PROJECTS])
+    return Choices(
+        actions=[(name, label) for name, label in auditlog.ACTIONS.items() if name in used],
+        actors=["system", *actors[:50]],
+        projects=sorted(
+            ((pk or 0, label) for pk, label in projects.items()), key=lambda pair: pair[1].lower()
+        ),
+    )
+
+
+_TONES = {
+    "apply.done": "ok",
+    "apply.failed": "block",
+    "rollback.done": "warn",
+    "dream.cancelled": "warn",
+    "history.purged": "block",
+    "lock.healed": "warn",
+    "review.finding_confirmed": "warn",
+    "project.trusted": "warn",
+    "setting.changed": "info",
+    "policy.changed": "info",
+}
+
+
+def _row(row: AuditEntry) -> EntryRow:
+    return EntryRow(
+        number=row.number,
+        at=row.at,
+        action=row.action,
+        label=auditlog.ACTIONS.get(row.action, row.action),
+        tone=_TONES.get(row.action, ""),
+        actor=row.actor,
+        project=row.project_label,
+        project_pk=row.project_id_was,
+        object_id=row.object_id,
+        facts=_facts(row.data),
+        data=json.dumps(row.data, ensure_ascii=False, indent=2)[:8_000] if row.data else "",
+        hash=row.hash,
+    )
+
+
+def _facts(data: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The few plain values, for the line; all of it can be unfolded."""
+    plain = [(name, value) for name, value in data.items() if isinstance(value, str | int | float | bool)]
+    return [(name.replace("_", " "), _word(value)) for name, value in plain if value not in ("", False)][:5]
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def chain() -> Chain:
+    problems = auditlog.verify_chain()
+    return Chain(AuditEntry.objects.count(), problems[:MOST_PROBLEMS], max(0, len(problems) - MOST_PROBLEMS))
+
+
+def lines(wanted: Filter) -> Iterator[str]:
+    """JSON lines, oldest first, with everything that the hashes cover, so that the chain can be checked elsewhere."""
+    for row in _rows(wanted).order_by("number").iterator(chunk_size=1000):
+        yield json.dumps(_exported(row), ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _exported(row: AuditEntry) -> dict[str, object]:
+    return {
+        "number": row.number,
+        "at": row.at.astimezone(dt.UTC).isoformat(),
+        "action": row.action,
+        "actor": row.actor,
+        "project_id": row.project_id_was,
+        "project": row.project_label,
+        "object_id": row.object_id,
+        "batch": row.batch,
+        "data": row.data,
+        "prev_hash": row.prev_hash,
+        "hash": row.hash,
+    }

@@ -1,0 +1,310 @@
+"""One memory: its text, what it says of itself, who links to it, and every state it was in."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from django.db.models import Q, Sum
+from django.urls import reverse
+
+from dreams import blobs, memdir, text, textdiff
+from dreams.models import Memory, Project, Version
+from dreams.web.paging import Listed, page_of
+from dreams.web.render import Resolver
+from dreams.web.selectors import difflines
+from dreams.web.selectors.difflines import DiffLine
+
+VERSIONS_PAGE = 30
+MOST_LINKS = 60
+# Links into a memory are looked for in its siblings' texts; beyond this a page would wait too long.
+MOST_SIBLING_BYTES = 4 << 20
+MOST_SIBLINGS = 2_000
+MOST_EDIT_BYTES = 1 << 20
+MOST_SHOWN_CHARS = 400_000
+MOST_ROWS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A memory that is linked to, or links here; `pk` is None where the target is missing."""
+
+    label: str
+    pk: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The text as shown. `source` is safe to show: what cannot be seen or decoded is written out."""
+
+    fields: list[Field]
+    problem: str
+    body: str
+    source: str
+    is_utf8: bool
+    has_bom: bool
+    line_end: str
+    is_cut: bool
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    pk: int
+    at: dt.datetime
+    what: str
+    origin: str
+    icon: str
+    tone: str
+    who: str
+    size: int
+    sha: str
+    is_now: bool
+    is_removal: bool
+    proposal: str
+    previous: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two versions as rows. `same_text` is True where only what a text does not show differs, or nothing."""
+
+    old: VersionRow
+    new: VersionRow
+    rows: list[DiffLine]
+    added: int
+    removed: int
+    is_cut: bool
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What forgetting a memory takes along."""
+
+    index_rows: list[str]
+    linked_from: list[Link]
+
+
+def current_bytes(memory: Memory) -> bytes | None:
+    """The bytes as last seen; None for a memory that is gone, or whose bytes are not kept."""
+    if memory.gone_at is not None:
+        return None
+    return blobs.get_many([memory.sha256]).get(memory.sha256)
+
+
+def body_of(data: bytes) -> Body:
+    document = memdir.parse(data)
+    front = document.frontmatter
+    shown = document.text[:MOST_SHOWN_CHARS]
+    return Body(
+        fields=_fields(front.raw) if front else [],
+        problem=(front.problem or "") if front else "",
+        body=textdiff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
+        source=textdiff.visible(shown.replace("\r\n", "\n")),
+        is_utf8=document.is_utf8,
+        has_bom=bool(document.bom),
+        line_end="CRLF" if document.newline == "\r\n" else "LF",
+        is_cut=len(document.text) > MOST_SHOWN_CHARS,
+        lines=document.text.count("\n") + (not document.text.endswith("\n") and bool(document.text)),
+    )
+
+
+def _fields(raw: Mapping[str, object], above: str = "") -> list[Field]:
+    """Every key as it stands; those of a nested mapping with a dot."""
+    found: list[Field] = []
+    for key, value in list(raw.items())[:100]:
+        name = f"{above}{key}"
+        if isinstance(value, Mapping) and not above:
+            found += _fields(value, f"{key}.")
+        else:
+            found.append(Field(textdiff.visible(name), textdiff.visible(_as_text(value))))
+    return found
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+# --- Links --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """`[[name]]` and `[…](name.md)` → the memory's page, in whatever case and Unicode form it is written."""
+
+    known: Mapping[str, int]
+    # A template would call it without a name before it hands it on.
+    do_not_call_in_templates: bool = True
+
+    def __call__(self, name: str) -> str | None:
+        pk = _find(self.known, name)
+        return None if pk is None else reverse("memory", args=[pk])
+
+
+def resolver(project: Project) -> Resolver:
+    return Resolve(_names(project))
+
+
+def _names(project: Project) -> dict[str, int]:
+    rows = project.memories.filter(gone_at__isnull=True).values_list("path", "name", "pk")[:MOST_SIBLINGS]
+    found: dict[str, int] = {}
+    for path, name, pk in rows:
+        found.setdefault(_key(path), pk)
+        found.setdefault(_key(PurePosixPath(path).name), pk)
+        if name:
+            found.setdefault(_key(name), pk)
+    return found
+
+
+def _key(name: str) -> str:
+    return memdir.name_key(unquote(name).strip().removeprefix("./").removesuffix(".md"))
+
+
+def _find(known: Mapping[str, int], name: str) -> int | None:
+    plain = name.partition("#")[0]
+    return known.get(_key(plain)) or known.get(_key(memdir.slug_for(plain)))
+
+
+def links_out(memory: Memory, data: bytes) -> list[Link]:
+    known = _names(memory.project)
+    found: dict[str, Link] = {}
+    for target in _targets(text.decode(data)):
+        pk = _find(known, target)
+        if pk != memory.pk:
+            found.setdefault(_key(target), Link(textdiff.visible(target), pk))
+    return list(found.values())[:MOST_LINKS]
+
+
+def _targets(content: str) -> list[str]:
+    named = [link.target for link in memdir.wikilinks(content)]
+    return named + [link.path for link in memdir.markdown_links(content) if link.is_memory]
+
+
+def links_in(memory: Memory) -> list[Link]:
+    """Siblings whose text links here."""
+    rows = memory.project.memories.filter(gone_at__isnull=True).exclude(pk=memory.pk)
+    if (rows.aggregate(n=Sum("size"))["n"] or 0) > MOST_SIBLING_BYTES:
+        return []
+    wanted = {_key(memory.path), _key(PurePosixPath(memory.path).name)} | (
+        {_key(memory.name)} if memory.name else set()
+    )
+    paths = list(rows.values_list("pk", "path", "sha256")[:MOST_SIBLINGS])
+    texts = blobs.get_many(sha for _, _, sha in paths)
+    found = [
+        Link(textdiff.visible(path), pk)
+        for pk, path, sha in paths
+        if sha in texts and wanted & {_key(target) for target in _targets(text.decode(texts[sha]))}
+    ]
+    return found[:MOST_LINKS]
+
+
+def leaving(memory: Memory) -> Leaving:
+    index = (
+        memory.project.memories.filter(path="MEMORY.md", gone_at__isnull=True).exclude(pk=memory.pk).first()
+    )
+    data = blobs.get_many([index.sha256]).get(index.sha256) if index else None
+    rows = memdir.parse_index(text.decode(data)).rows_for(memory.path) if data is not None else []
+    return Leaving(
+        index_rows=[textdiff.visible(row.raw) for row in rows[:MOST_LINKS]],
+        linked_from=[link for link in links_in(memory) if link.label != "MEMORY.md"],
+    )
+
+
+# --- History ------------------------------------------------------------------------------------------------------
+
+_ORIGINS = {
+    Version.Origin.FOUND: ("eye", "", "Found when first looked at"),
+    Version.Origin.OUTSIDE: ("edit", "", "Changed outside"),
+    Version.Origin.APPLY: ("moon", "accent", "Applied from a dream"),
+    Version.Origin.ROLLBACK: ("undo", "warn", "Undone"),
+    Version.Origin.RESTORE: ("redo", "ok", "Restored"),
+    Version.Origin.EDIT: ("edit", "ok", "Edited by hand"),
+    Version.Origin.FORGET: ("trash", "warn", "Forgotten"),
+    Version.Origin.REDACTION: ("shield", "ok", "Redacted"),
+}
+
+
+def versions(memory: Memory, number: str | None = None) -> Listed[VersionRow]:
+    rows = memory.versions.select_related("proposal").order_by("-at", "-pk")
+    page = page_of(rows, number, VERSIONS_PAGE)
+    found = list(page.object_list)
+    before = _version_before(memory, found[-1]) if found else None
+    older = [row.pk for row in found[1:]] + [before]
+    made = [_version(row, memory, previous) for row, previous in zip(found, older, strict=True)]
+    return Listed(made, page)
+
+
+def _version_before(memory: Memory, row: Version) -> int | None:
+    earlier = memory.versions.filter(Q(at__lt=row.at) | Q(at=row.at, pk__lt=row.pk)).order_by("-at", "-pk")
+    return earlier.values_list("pk", flat=True).first()
+
+
+def version(memory: Memory, pk: int) -> VersionRow | None:
+    row = memory.versions.select_related("proposal").filter(pk=pk).first()
+    return None if row is None else _version(row, memory, None)
+
+
+def newest(memory: Memory) -> VersionRow | None:
+    row = memory.versions.select_related("proposal").order_by("-at", "-pk").first()
+    return None if row is None else _version(row, memory, None)
+
+
+def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
+    icon, tone, what = _ORIGINS[Version.Origin(row.origin)]
+    removed = not row.sha256
+    if removed and row.origin == Version.Origin.OUTSIDE:
+        icon, tone, what = "trash", "warn", "Removed outside"
+    return VersionRow(
+        pk=row.pk,
+        at=row.at,
+        what=what,
+        origin=row.origin,
+        icon=icon,
+        tone=tone,
+        who=row.actor,
+        size=row.size,
+        sha=row.sha256,
+        is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
+        is_removal=removed,
+        proposal=row.proposal.public_id if row.proposal else "",
+        previous=previous,
+    )
+
+
+def compare(old: VersionRow, new: VersionRow) -> Comparison:
+    """The difference between two kept states; a removed file is an empty one."""
+    kept = blobs.get_many([old.sha, new.sha])
+    missing = next((row.sha[:12] for row in (old, new) if row.sha and row.sha not in kept), "")
+    if missing:
+        return Comparison(old, new, [], 0, 0, is_cut=False, missing=missing)
+    before, after = (text.decode(kept.get(row.sha, b"")) for row in (old, new))
+    rows = textdiff.rows(before, textdiff.hunks(before, after))
+    return Comparison(
+        old,
+        new,
+        rows=[] if before == after else difflines.lines(rows[:MOST_ROWS]),
+        added=sum(row.kind == "ins" for row in rows),
+        removed=sum(row.kind == "del" for row in rows),
+        is_cut=len(rows) > MOST_ROWS,
+        missing="",
+    )
+
+
+def choices(memory: Memory) -> list[VersionRow]:
+    """Versions for the two pickers of the compare page."""
+    rows = memory.versions.select_related("proposal").order_by("-at", "-pk")[:200]
+    return [_version(row, memory, None) for row in rows]

@@ -1,0 +1,326 @@
+"""One project: its gates, memories, sessions, instruction files and figures. A fixed number of queries."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+
+from dreams import blobs, conf, facts, gates, scheduler
+from dreams.models import DreamRun, Memory, Project, Proposal, Session
+from dreams.sources.claude_code import ClaudeCode
+from dreams.text import plural
+from dreams.web.paging import Listed, listed, page_of
+from dreams.web.selectors import budget
+from dreams.web.selectors.projects import ACTIVE, WAITING, without_distance
+
+FEW = 10
+MEMORIES_PAGE = 60
+SESSIONS_PAGE = 40
+MOST_FILES = 200
+
+# What each gate is called on the page, and its icon.
+GATES = {
+    "paused": ("Everywhere", "pause"),
+    "project": ("Project", "folder"),
+    "review": ("Review", "inbox"),
+    "memory": ("Auto memory", "memory"),
+    "mode": ("Agent’s mode", "agent"),
+    "time": ("Time", "clock"),
+    "throttle": ("Looks", "eye"),
+    "sessions": ("Sessions", "session"),
+    "inputs": ("Changes", "plus"),
+    "budget": ("Budget", "coins"),
+    "lock": ("Lock", "key"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    name: str
+    label: str
+    icon: str
+    passed: bool
+    reason: str
+    opens_at: dt.datetime | None
+    forceable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """All gates of a project now, and what a person's own start would have to pass."""
+
+    gates: list[Gate]
+    supersedes: str
+    dream: str
+    dream_status: str
+
+    @property
+    def closed(self) -> list[Gate]:
+        return [gate for gate in self.gates if not gate.passed]
+
+    @property
+    def opened(self) -> list[Gate]:
+        return [gate for gate in self.gates if gate.passed]
+
+    @property
+    def is_open(self) -> bool:
+        return not self.closed
+
+    @property
+    def blocking(self) -> list[Gate]:
+        """Closed gates that no force passes."""
+        return [gate for gate in self.closed if not gate.forceable]
+
+    @property
+    def opens_at(self) -> dt.datetime | None:
+        """When all are open, if every closed one opens by itself."""
+        moments = [gate.opens_at for gate in self.closed]
+        known = [moment for moment in moments if moment is not None]
+        return max(known) if known and len(known) == len(moments) else None
+
+    @property
+    def headline(self) -> str:
+        if self.is_open:
+            return "All gates are open"
+        return f"{plural(len(self.closed), 'gate')} closed"
+
+    @property
+    def forced_words(self) -> str:
+        """The closed gates that force passes, as a person lists them."""
+        names = [gate.label.lower() for gate in self.closed if gate.forceable]
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def gates_of(project: Project, now: dt.datetime) -> Gates:
+    everywhere = facts.Everywhere.load()
+    results = scheduler.evaluate_all(project, now, everywhere)
+    active = project.dreams.filter(status__in=ACTIVE).first()
+    found = [_gate(result) for result in results]
+    # Closed ones first: they are what a person came to see.
+    return Gates(
+        gates=sorted(found, key=lambda gate: gate.passed),
+        supersedes=everywhere.open_proposals.get(project.pk, ""),
+        dream=active.public_id if active else "",
+        dream_status=active.get_status_display() if active else "",
+    )
+
+
+def _gate(result: gates.GateResult) -> Gate:
+    label, icon = GATES.get(result.name, (result.name.capitalize(), "dot"))
+    return Gate(
+        result.name,
+        label,
+        icon,
+        result.passed,
+        without_distance(result.reason) if result.opens_at else result.reason,
+        result.opens_at,
+        result.name in gates.FORCEABLE,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    pk: int
+    path: str
+    name: str
+    description: str
+    kind: str
+    kind_label: str
+    type: str
+    size: int
+    lines: int
+    pinned: bool
+    changed_at: dt.datetime | None
+    gone_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    pk: int
+    title: str
+    at: dt.datetime
+    size: int
+    turns: int
+    corrections: int
+    state: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    path: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above and beside everything: figures, places, switches."""
+
+    review: str
+    dreaming_on: bool
+    config: conf.Config
+    engines: list[EngineChoice]
+    has_key: bool
+    memories: int
+    gone: int
+    sessions: int
+    new_sessions: int
+    folders: list[str]
+    auto_memory: str
+    agent_dreams: str
+
+
+def head(project: Project) -> Head:
+    config = conf.current(project)
+    memories = Memory.objects.filter(project=project)
+    sessions = _sessions(project)
+    waiting = Proposal.objects.filter(project=project, state__in=WAITING).order_by("-created_at").first()
+    labels = conf.specs()["engine"].choices or {}
+    switches = project.agent_settings
+    return Head(
+        review=waiting.public_id if waiting else "",
+        dreaming_on=config.dreaming,
+        config=config,
+        engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
+        has_key=settings.HAS_API_KEY,
+        memories=memories.filter(gone_at__isnull=True).exclude(kind=Memory.Kind.INDEX).count(),
+        gone=memories.filter(gone_at__isnull=False).count(),
+        sessions=sessions.count(),
+        new_sessions=_new(sessions, project).count(),
+        folders=list(
+            project.folders.filter(gone_at__isnull=True).values_list("path", flat=True)[:MOST_FILES]
+        ),
+        auto_memory=_switch(switches.get("auto_memory", True)),
+        agent_dreams=_switch(switches.get("auto_dream")),
+    )
+
+
+def _switch(value: object) -> str:
+    return "not set" if value is None else "on" if value else "off"
+
+
+def _sessions(project: Project) -> QuerySet[Session]:
+    return Session.objects.filter(project=project)
+
+
+def _new(rows: QuerySet[Session], project: Project) -> QuerySet[Session]:
+    rows = rows.filter(gone_at__isnull=True, own=False)
+    last = project.last_consolidated_at
+    return rows.filter(touched_at__gt=last) if last else rows
+
+
+def index_budget(project: Project, config: conf.Config) -> tuple[budget.Budget | None, int | None]:
+    """The index as the agent loads it, and its row's id; None without one."""
+    row = project.memories.filter(path="MEMORY.md", gone_at__isnull=True).first()
+    if row is None:
+        return None, None
+    data = blobs.get_many([row.sha256]).get(row.sha256)
+    found = budget.of_size(row.lines, row.size, config) if data is None else budget.of_index(data, config)
+    return found, row.pk
+
+
+def memories(
+    project: Project,
+    text: str = "",
+    number: str | None = None,
+    *,
+    gone: bool = False,
+    size: int = MEMORIES_PAGE,
+) -> Listed[MemoryRow]:
+    """The index first, then topics by their last change, then team notes and logs."""
+    order = Case(
+        When(kind=Memory.Kind.INDEX, then=Value(0)),
+        When(kind=Memory.Kind.TOPIC, then=Value(1)),
+        When(kind=Memory.Kind.TEAM, then=Value(2)),
+        default=Value(3),
+        output_field=IntegerField(),
+    )
+    rows = Memory.objects.filter(project=project, gone_at__isnull=not gone)
+    if text:
+        rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
+    return listed(page_of(rows.order_by(order, "-changed_at", "path"), number, size), _memory)
+
+
+def _memory(row: Memory) -> MemoryRow:
+    return MemoryRow(
+        pk=row.pk,
+        path=row.path,
+        name=row.name,
+        description=row.description,
+        kind=row.kind,
+        kind_label=row.get_kind_display(),
+        type=row.type,
+        size=row.size,
+        lines=row.lines,
+        pinned=row.pinned,
+        changed_at=row.changed_at,
+        gone_at=row.gone_at,
+    )
+
+
+def sessions(
+    project: Project, text: str = "", number: str | None = None, size: int = SESSIONS_PAGE
+) -> Listed[SessionRow]:
+    rows = _sessions(project)
+    if text:
+        rows = rows.filter(
+            Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
+        )
+    return listed(page_of(rows.order_by("-touched_at", "-pk"), number, size), _session)
+
+
+def _session(row: Session) -> SessionRow:
+    state, tone = _learnt(row)
+    return SessionRow(
+        pk=row.pk,
+        title=str(row),
+        at=row.last_at or row.touched_at,
+        size=row.size,
+        turns=row.user_turns + row.assistant_turns,
+        corrections=row.corrections,
+        state=state,
+        tone=tone,
+    )
+
+
+def _learnt(row: Session) -> tuple[str, str]:
+    """What the dreams have made of a session, in a word, and its colour."""
+    if row.gone_at is not None:
+        return "gone from disk", "warn"
+    if row.own:
+        return "a dream’s own", ""
+    if row.given_back_at is not None:
+        return "given back", "info"
+    if row.used_bytes >= row.size > 0:
+        return "used", ""
+    return ("partly used", "accent") if row.used_bytes else ("new", "accent")
+
+
+def instruction_files(project: Project) -> list[File]:
+    """What the agent always loads where this project is worked on, in loading order."""
+    if not project.repo_dir or not project.root:
+        return []
+    try:
+        found = ClaudeCode(project.root).instruction_files(project.repo_dir)
+    except (OSError, ValueError):
+        return []
+    return [File(file.path, file.scope) for file in found[:MOST_FILES]]
+
+
+def latest_dream(project: Project) -> DreamRun | None:
+    return project.dreams.order_by("-created_at", "-pk").first()
+
+
+def exists_on_disk(project: Project) -> bool:
+    return Path(project.memory_dir).is_dir()

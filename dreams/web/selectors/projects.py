@@ -1,0 +1,256 @@
+"""All projects, worst first, in a fixed number of queries however many there are."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Lower
+
+from dreams import conf
+from dreams.models import DreamRun, GateEvaluation, Memory, Override, Project, Proposal, Session
+from dreams.web.paging import Listed, page_of
+from dreams.web.selectors import budget
+
+PAGE_SIZE = 40
+# Worst first; the number is the order in the list.
+REVIEW, FAILING, OPEN, DREAMING, CLOSED, OFF, GONE = range(7)
+STATES: Mapping[int, tuple[str, str, str]] = {
+    REVIEW: ("review", "Waits for you", "accent"),
+    FAILING: ("failing", "Failing", "block"),
+    OPEN: ("open", "Gates open", "ok"),
+    DREAMING: ("dreaming", "Dreaming", "info"),
+    CLOSED: ("closed", "Gates closed", ""),
+    OFF: ("off", "Off", ""),
+    GONE: ("gone", "Gone", ""),
+}
+FILTERS = {name: label for name, label, _ in STATES.values()}
+ACTIVE = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
+WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """One line of the list."""
+
+    pk: int
+    name: str
+    place: str
+    kind: str
+    agent: str
+    state: str
+    label: str
+    tone: str
+    why: str
+    opens_at: dt.datetime | None
+    last_dream: dt.datetime | None
+    sessions: int
+    memories: int
+    budget: budget.Budget | None
+    review: str
+    dream: str
+
+
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """The page of rows; `total` counts all projects, `counts` those of each state, whatever is searched for."""
+
+    listed: Listed[ProjectRow]
+    total: int
+    counts: list[tuple[str, str, int]]
+    places: list[str]
+
+
+def projects(text: str = "", state: str = "", number: str | None = None) -> Projects:
+    ranked = _ranked()
+    counted = _counts(ranked)
+    rows = _matching(ranked, text, state)
+    page = page_of(
+        rows.order_by("rank", F("last_session_at").desc(nulls_last=True), Lower("name")), number, PAGE_SIZE
+    )
+    return Projects(
+        listed=Listed(_described(list(page.object_list)), page),
+        total=sum(counted.values()),
+        counts=[(STATES[rank][0], STATES[rank][1], counted[rank]) for rank in STATES if counted.get(rank)],
+        places=[str(root) for root in settings.ROOTS],
+    )
+
+
+def _ranked() -> QuerySet[Any]:
+    """Every project with its state as a number. Only existence is asked here; counts come for one page alone."""
+    off = Override.objects.filter(key="dreaming", value=False, project=OuterRef("pk"))
+    waiting = Proposal.objects.filter(project=OuterRef("pk"), state__in=WAITING)
+    dreaming = DreamRun.objects.filter(project=OuterRef("pk"), status__in=ACTIVE)
+    return Project.objects.annotate(
+        rank=Case(
+            When(Q(gone_at__isnull=False), then=Value(GONE)),
+            When(Exists(waiting), then=Value(REVIEW)),
+            When(Exists(dreaming), then=Value(DREAMING)),
+            When(Exists(off), then=Value(OFF)),
+            When(failures__gt=0, then=Value(FAILING)),
+            When(gate_fingerprint="open", then=Value(OPEN)),
+            default=Value(CLOSED),
+            output_field=IntegerField(),
+        )
+    )
+
+
+def _counts(ranked: QuerySet[Any]) -> dict[int, int]:
+    return dict(ranked.order_by().values("rank").annotate(n=Count("pk")).values_list("rank", "n"))
+
+
+def _matching(ranked: QuerySet[Any], text: str, state: str) -> QuerySet[Any]:
+    if text:
+        ranked = ranked.filter(
+            Q(name__icontains=text)
+            | Q(slug__icontains=text)
+            | Q(memory_dir__icontains=text)
+            | Q(repo_dir__icontains=text)
+        )
+    wanted = next((rank for rank, (name, _, _) in STATES.items() if name == state), None)
+    return ranked if wanted is None else ranked.filter(rank=wanted)
+
+
+def _described(rows: list[Project]) -> list[ProjectRow]:
+    facts = _Facts.of(rows)
+    return [_row(row, facts) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What one page of rows needs, by project."""
+
+    memories: Mapping[int, int]
+    sessions: Mapping[int, int]
+    index: Mapping[int, tuple[int, int]]
+    gates: Mapping[int, GateEvaluation]
+    reviews: Mapping[int, str]
+    dreams: Mapping[int, str]
+    errors: Mapping[int, str]
+    overrides: conf.Overrides
+
+    @classmethod
+    def of(cls, rows: Iterable[Project]) -> _Facts:
+        pks = [row.pk for row in rows]
+        memories = Memory.objects.filter(project__in=pks, gone_at__isnull=True)
+        index = memories.filter(kind=Memory.Kind.INDEX).values_list("project_id", "lines", "size")
+        waiting = Proposal.objects.filter(project__in=pks, state__in=WAITING).order_by("-created_at", "-pk")
+        active = DreamRun.objects.filter(project__in=pks, status__in=ACTIVE)
+        return cls(
+            memories=_per_project(memories.exclude(kind=Memory.Kind.INDEX)),
+            sessions=_per_project(_since_last_dream(pks)),
+            index={pk: (lines, size) for pk, lines, size in index},
+            gates={row.project_id: row for row in _latest_gates(pks)},
+            reviews=dict(waiting.values_list("project_id", "public_id")),
+            dreams=dict(active.values_list("project_id", "public_id")),
+            errors=_last_errors(pks),
+            overrides=conf.Overrides.load(),
+        )
+
+
+def _per_project(rows: QuerySet[Memory] | QuerySet[Session]) -> dict[int, int]:
+    return dict(rows.order_by().values("project").annotate(n=Count("pk")).values_list("project", "n"))
+
+
+def _since_last_dream(pks: list[int]) -> QuerySet[Session]:
+    never = Q(project__last_consolidated_at__isnull=True)
+    return Session.objects.filter(project__in=pks, gone_at__isnull=True, own=False).filter(
+        never | Q(touched_at__gt=F("project__last_consolidated_at"))
+    )
+
+
+def _latest_gates(pks: list[int]) -> QuerySet[GateEvaluation]:
+    newest = (
+        GateEvaluation.objects.filter(project=OuterRef("project")).order_by("-at", "-pk").values("pk")[:1]
+    )
+    return GateEvaluation.objects.filter(project__in=pks, pk=Subquery(newest))
+
+
+def _last_errors(pks: list[int]) -> dict[int, str]:
+    newest = (
+        DreamRun.objects.filter(project=OuterRef("project"), status=DreamRun.Status.FAILED)
+        .order_by("-created_at", "-pk")
+        .values("pk")[:1]
+    )
+    failed = DreamRun.objects.filter(project__in=pks, project__failures__gt=0, pk=Subquery(newest))
+    return dict(failed.values_list("project_id", "error"))
+
+
+def _row(row: Project, facts: _Facts) -> ProjectRow:
+    rank: int = row.rank  # type: ignore[attr-defined] # annotated by _ranked
+    name, label, tone = STATES[rank]
+    why, opens_at = _why(row, rank, facts)
+    size = facts.index.get(row.pk)
+    return ProjectRow(
+        pk=row.pk,
+        name=str(row),
+        place=row.repo_dir or row.memory_dir,
+        kind=row.get_kind_display() if row.kind == Project.Kind.AGENT else "",
+        agent=row.agent_name,
+        state=name,
+        label=label,
+        tone=tone,
+        why=why,
+        opens_at=opens_at,
+        last_dream=row.last_consolidated_at,
+        sessions=facts.sessions.get(row.pk, 0),
+        memories=facts.memories.get(row.pk, 0),
+        budget=budget.of_size(*size, facts.overrides.config(row.pk)) if size else None,
+        review=facts.reviews.get(row.pk, ""),
+        dream=facts.dreams.get(row.pk, ""),
+    )
+
+
+def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | None]:
+    """One sentence on the state, and when it ends by itself where that is known."""
+    if rank == FAILING:
+        return facts.errors.get(row.pk) or "The last dream failed.", row.not_before
+    if rank == OFF:
+        return "Dreams are off for this project.", None
+    if rank == GONE:
+        return "Its folders are no longer on disk; history is kept.", None
+    if rank == REVIEW:
+        return f"Proposal {facts.reviews.get(row.pk, '')} waits for your review.", None
+    if rank == DREAMING:
+        return f"Dream {facts.dreams.get(row.pk, '')} is at work.", None
+    return _gate_reason(facts.gates.get(row.pk))
+
+
+def _gate_reason(evaluation: GateEvaluation | None) -> tuple[str, dt.datetime | None]:
+    if evaluation is None:
+        return "The gates have not been looked at yet.", None
+    if evaluation.open:
+        return "It dreams at the next look.", None
+    closed: dict[str, object] = next((gate for gate in evaluation.results if not gate.get("passed")), {})
+    return without_distance(str(closed.get("reason", ""))), moment(closed.get("opens_at"))
+
+
+def without_distance(reason: str) -> str:
+    """A stored reason without its "opens in 6 h", which was true when it was written; the moment is shown instead."""
+    head, mark, _ = reason.partition("; opens ")
+    return f"{head}." if mark else reason
+
+
+def moment(text: object) -> dt.datetime | None:
+    """An ISO moment of stored JSON; None where it is missing or no moment with an offset."""
+    try:
+        found = dt.datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return found if found and found.tzinfo else None

@@ -1,0 +1,218 @@
+"""One timeline per project: gates, dreams, verdicts, applies, undos and edits made outside, newest first.
+
+Each kind is read from its own table below a moment, a page's worth each, and merged: the cost of a page does not
+grow with the length of the past.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
+from dreams.text import plural
+from dreams.web.selectors.projects import without_distance
+
+PAGE_SIZE = 25
+KINDS = {
+    "gates": "Gates",
+    "dreams": "Dreams",
+    "reviews": "Verdicts",
+    "writes": "Applied and undone",
+    "outside": "Edits outside",
+}
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened. `who` empty is the system; the ids lead on."""
+
+    at: dt.datetime
+    kind: str
+    icon: str
+    tone: str
+    what: str
+    who: str = ""
+    reason: str = ""
+    dream: str = ""
+    proposal: str = ""
+    undo: str = ""
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A page of entries; `older` is what the next page asks with, empty at the end."""
+
+    entries: list[Entry]
+    older: str
+    is_first: bool
+    any_ever: bool
+
+
+def timeline(project: Project, kind: str = "", before: str = "", size: int = PAGE_SIZE) -> Timeline:
+    until = _moment(before)
+    found = sorted(_entries(project, kind, until, size + 1), key=lambda entry: entry.at, reverse=True)
+    shown = _with_ties(found, size)
+    more = len(found) > len(shown)
+    return Timeline(
+        entries=shown,
+        older=shown[-1].at.astimezone(dt.UTC).isoformat() if more and shown else "",
+        is_first=until is None,
+        any_ever=bool(found) or until is not None or bool(kind),
+    )
+
+
+def _moment(text: str) -> dt.datetime | None:
+    try:
+        found = dt.datetime.fromisoformat(text.replace(" ", "+"))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+
+
+def _with_ties(found: Sequence[Entry], size: int) -> list[Entry]:
+    """A page never ends between two things of one moment, as the next begins strictly before it."""
+    shown = list(found[:size])
+    shown += [entry for entry in found[size:] if shown and entry.at == shown[-1].at]
+    return shown
+
+
+def _entries(project: Project, kind: str, until: dt.datetime | None, size: int) -> Iterator[Entry]:
+    until = until or timezone.now() + dt.timedelta(days=1)
+    sources = {
+        "gates": _gates,
+        "dreams": _dreams,
+        "reviews": _reviews,
+        "writes": _writes,
+        "outside": _outside,
+    }
+    for name, source in sources.items():
+        if kind in ("", name):
+            yield from source(project, until, size)
+
+
+def _gates(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+    for row in GateEvaluation.objects.filter(project=project, at__lt=until).order_by("-at", "-pk")[:size]:
+        if row.open:
+            yield Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
+            continue
+        closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
+        name = str(closed.get("name", "a gate")).capitalize()
+        reason = without_distance(str(closed.get("reason", "")))
+        yield Entry(row.at, "gates", "gate-closed", "", f"{name} gate closed", reason=reason)
+
+
+def _dreams(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+    ended = Q(ended_at__lt=until)
+    begun = Q(ended_at__isnull=True, created_at__lt=until)
+    rows = DreamRun.objects.filter(project=project).filter(ended | begun)
+    found = list(rows.filter(ended_at__isnull=True)) + list(
+        rows.filter(ended_at__isnull=False).order_by("-ended_at")[:size]
+    )
+    files = _changed_files(found)
+    for row in found:
+        yield _dream(row, files.get(row.pk, 0))
+
+
+def _changed_files(rows: Iterable[DreamRun]) -> dict[int, int]:
+    counted = Proposal.objects.filter(dream__in=[row.pk for row in rows]).values("dream")
+    return dict(counted.annotate(n=Count("files")).order_by().values_list("dream", "n"))
+
+
+def _dream(row: DreamRun, files: int) -> Entry:
+    states = {
+        DreamRun.Status.COMPLETED: (
+            "moon",
+            "accent",
+            f"Dreamt: {plural(files, 'memory', 'memories')} to improve"
+            if files
+            else "Dreamt: nothing to improve",
+        ),
+        DreamRun.Status.FAILED: ("block", "block", "Dream failed"),
+        DreamRun.Status.KILLED: ("stop", "warn", "Dream cancelled"),
+        DreamRun.Status.RUNNING: ("running", "info", "Dreaming now"),
+        DreamRun.Status.PENDING: ("clock", "info", "Waits to dream"),
+    }
+    icon, tone, what = states[DreamRun.Status(row.status)]
+    reason = row.error or row.summary
+    at = row.ended_at or row.created_at
+    return Entry(at, "dreams", icon, tone, what, row.requested_by, reason, dream=row.public_id)
+
+
+def _reviews(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+    rows = (
+        Proposal.objects.filter(project=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until)
+        .annotate(
+            taken=Count("files__hunks", filter=Q(files__hunks__verdict__in=["approved", "edited"])),
+            rejected=Count("files__hunks", filter=Q(files__hunks__verdict="rejected")),
+        )
+        .order_by("-submitted_at")
+    )
+    for row in rows[:size]:
+        what = f"Reviewed: {row.taken} approved, {row.rejected} rejected"
+        who = "policy" if row.by_policy else row.submitted_by
+        assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
+        yield Entry(row.submitted_at, "reviews", "check", "ok", what, who, proposal=row.public_id)
+
+
+_WRITES = {
+    Proposal.Origin.DREAM: ("ok", "ok", "Applied"),
+    Proposal.Origin.ROLLBACK: ("undo", "warn", "Undone"),
+    Proposal.Origin.RESTORE: ("redo", "ok", "Restored"),
+    Proposal.Origin.EDIT: ("edit", "ok", "Edited by hand"),
+    Proposal.Origin.FORGET: ("trash", "warn", "Forgotten"),
+    Proposal.Origin.REDACTION: ("shield", "ok", "Redacted"),
+}
+
+
+def _writes(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+    rows = (
+        Application.objects.filter(proposal__project=project, at__lt=until)
+        .select_related("proposal", "proposal__dream")
+        .prefetch_related("files")
+        .order_by("-at", "-pk")
+    )
+    for row in rows[:size]:
+        icon, tone, word = _WRITES[Proposal.Origin(row.proposal.origin)]
+        dream = row.proposal.dream.public_id if row.proposal.dream else ""
+        undone = " (undone since)" if row.undone_at else ""
+        yield Entry(
+            at=row.at,
+            kind="writes",
+            icon=icon,
+            tone=tone,
+            what=f"{word}: {_names([file.path for file in row.files.all()])}{undone}",
+            who=row.actor + (" by command" if row.by_command and row.actor else ""),
+            reason=row.proposal.summary,
+            dream=dream,
+            proposal=row.proposal.public_id,
+            undo="" if row.undone_at else row.proposal.public_id,
+        )
+
+
+def _outside(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+    """Edits that one look found belong together: they carry one moment."""
+    rows = Version.objects.filter(memory__project=project, origin=Version.Origin.OUTSIDE, at__lt=until)
+    moments = list(rows.order_by("-at").values_list("at", flat=True).distinct()[:size])
+    if not moments:
+        return
+    by_moment: dict[dt.datetime, list[tuple[str, int]]] = {}
+    named = rows.filter(at__gte=moments[-1]).order_by("memory__path")
+    for at, path, pk in named.values_list("at", "memory__path", "memory_id")[: size * 40]:
+        by_moment.setdefault(at, []).append((path, pk))
+    for at, changed in by_moment.items():
+        what = f"Changed outside: {_names([path for path, _ in changed])}"
+        memory = changed[0][1] if len(changed) == 1 else None
+        yield Entry(at, "outside", "edit", "", what, "someone outside", memory=memory)
+
+
+def _names(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:MOST_NAMES])
+    rest = len(paths) - MOST_NAMES
+    return f"{shown} and {rest} more" if rest > 0 else shown or "nothing"

@@ -1,0 +1,10 @@
+"""Text of transcripts on its way to a page: secrets taken out, and what cannot be seen written out."""
+
+from __future__ import annotations
+
+from dreams import textdiff
+
+
+def shown(text: str) -> str:
+    """The one place through which every text of a transcript passes before a page shows it."""
+    return textdiff.visible(text.replace("\r\n", "\n"))

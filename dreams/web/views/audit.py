@@ -1,0 +1,47 @@
+"""The audit log: filter, check the chain, export as JSON lines."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from dreams import auditlog
+from dreams.web.access import owner
+from dreams.web.htmx import Request, page
+from dreams.web.paging import chosen, number_or_none, search_text
+from dreams.web.selectors import audit as selector
+
+
+@owner
+@require_safe
+def audit(request: Request) -> HttpResponse:
+    wanted = _wanted(request)
+    context = {
+        "entries": selector.entries(wanted, request.GET.get("page")),
+        "wanted": wanted,
+        "choices": selector.choices(),
+        "chain": selector.chain() if request.GET.get("check") == "1" else None,
+    }
+    return page(request, "dreams/audit.html", "dreams/_audit.html", context)
+
+
+@owner
+@require_safe
+def export(request: Request) -> HttpResponse:
+    name = f"audit-{timezone.localdate():%Y-%m-%d}.jsonl"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    response: HttpResponseBase = StreamingHttpResponse(
+        selector.lines(_wanted(request)), content_type="application/x-ndjson; charset=utf-8", headers=headers
+    )
+    return response  # type: ignore[return-value] # a streaming response is a response to every middleware
+
+
+def _wanted(request: Request) -> selector.Filter:
+    return selector.Filter(
+        action=chosen(request.GET.get("action"), list(auditlog.ACTIONS)),
+        actor=search_text(request.GET.get("actor")),
+        project=number_or_none(request.GET.get("project")),
+        text=search_text(request.GET.get("q")),
+    )

@@ -1,0 +1,68 @@
+"""Dreams: the list, one dream as it happens, and cancelling it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams import dreaming
+from dreams.models import DreamRun
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.paging import chosen, number_or_none
+from dreams.web.selectors import dreams as selector
+
+
+@owner
+@require_safe
+def dreams(request: Request) -> HttpResponse:
+    status = chosen(request.GET.get("status"), DreamRun.Status.values)
+    project = number_or_none(request.GET.get("project"))
+    context = {
+        "found": selector.dreams(status, project, request.GET.get("page")),
+        "status": status,
+        "project": project,
+        "statuses": DreamRun.Status.choices,
+        "projects": selector.projects(),
+        "any_ever": DreamRun.objects.exists(),
+    }
+    return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
+
+
+@owner
+@require_safe
+def dream(request: Request, public_id: str) -> HttpResponse:
+    """The page; asked by its poller, only what is new: turns after `?after=` to append, and the figures."""
+    run = _run(public_id)
+    after = number_or_none(request.GET.get("after")) or 0
+    live = wants_fragment(request)
+    shown = selector.dream(run, timezone.now(), after if live else 0, request.GET.get("page"))
+    _tell_once(request, run)
+    context = {"dream": shown, "run": run, "project": run.project}
+    template = "dreams/_dream_live.html" if live else "dreams/dream.html"
+    return render(request, template, context)
+
+
+def _tell_once(request: Request, run: DreamRun) -> None:
+    """A person who looks at a dream that is over has been told; a browser that loads ahead has not."""
+    looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
+    if looked and run.is_over and run.told_at is None:
+        DreamRun.objects.filter(pk=run.pk, told_at__isnull=True).update(told_at=timezone.now())
+
+
+@owner
+@require_POST
+def cancel(request: Request, public_id: str) -> HttpResponse:
+    run = _run(public_id)
+    if dreaming.cancel(run, actor(request)):
+        messages.success(request, "Cancelled. It stops at its next step, and the clock is put back.")
+    else:
+        messages.info(request, "It was over already; there was nothing to cancel.")
+    return go(request, "dream", public_id=public_id)
+
+
+def _run(public_id: str) -> DreamRun:
+    return get_object_or_404(DreamRun.objects.select_related("project"), public_id=public_id)

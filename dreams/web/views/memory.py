@@ -1,0 +1,242 @@
+"""One memory: read, compare and restore its versions, edit it by hand, forget it. Every change is a POST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dreams import blobs, history, holds, manual, safefs, textdiff
+from dreams.apply import ApplyReport
+from dreams.models import Memory, Proposal
+from dreams.review import Reviewer, ReviewRefused
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.paging import chosen, number_or_none
+from dreams.web.selectors import difflines
+from dreams.web.selectors import memory as selector
+
+REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
+MAX_REASON = 500
+
+
+@owner
+@require_safe
+def memory(request: Request, pk: int) -> HttpResponse:
+    found = _memory(pk)
+    data = selector.current_bytes(found)
+    view = chosen(request.GET.get("view"), ["source"], "rendered")
+    context: dict[str, Any] = {
+        "memory": found,
+        "project": found.project,
+        "body": None if data is None else selector.body_of(data),
+        "view": view,
+        "resolve": selector.resolver(found.project),
+        "links_out": [] if data is None else selector.links_out(found, data),
+        "links_in": selector.links_in(found),
+        "versions": selector.versions(found, request.GET.get("page")),
+    }
+    return page(request, "dreams/memory.html", "dreams/_memory.html", context)
+
+
+@owner
+@require_safe
+def compare(request: Request, pk: int) -> HttpResponse:
+    """`?a=` and `?b=` are versions; without them, the newest and the one before."""
+    found = _memory(pk)
+    options = selector.choices(found)
+    if not options:
+        raise Http404("This memory has no versions.")
+    older = _picked(found, request.GET.get("a"))
+    restored = (
+        older if older and request.GET.get("restore") == "1" and older.sha and not older.is_now else None
+    )
+    new = _picked(found, request.GET.get("b")) or options[0]
+    old = older or (options[1] if len(options) > 1 else options[0])
+    # A restore is shown in the direction in which it changes the file.
+    shown = selector.compare(options[0], restored) if restored else selector.compare(old, new)
+    context = {
+        "memory": found,
+        "project": found.project,
+        "options": options,
+        "shown": shown,
+        "can_restore": restored is not None,
+        "restored": restored,
+    }
+    return page(request, "dreams/memory_compare.html", "dreams/_memory_compare.html", context)
+
+
+def _picked(found: Memory, raw: str | None) -> selector.VersionRow | None:
+    number = number_or_none(raw)
+    if number is None:
+        return None
+    row = selector.version(found, number)
+    if row is None:
+        raise Http404("This memory has no such version.")
+    return row
+
+
+@owner
+@require_POST
+def restore(request: Request, pk: int) -> HttpResponse:
+    found = _memory(pk)
+    row = _picked(found, request.POST.get("version"))
+    if row is None or not row.sha:
+        raise Http404("There is nothing to bring back in that version.")
+
+    def act() -> ApplyReport:
+        return manual.restore(found.project, found.path, row.sha, _reviewer(request), reason=_reason(request))
+
+    return _carried_out(request, found, act, f"Restored {found.path}.")
+
+
+@owner
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: Request, pk: int) -> HttpResponse:
+    found = _memory(pk)
+    data = selector.current_bytes(found)
+    if data is None:
+        messages.error(request, "It is no longer on disk. Restore a version first.")
+        return go(request, "memory", pk=pk)
+    if request.method != "POST":
+        return _edit_page(request, found, data, _for_field(data), found.sha256)
+    typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
+    if "preview" in request.POST:
+        return _edit_page(request, found, data, typed, base, previewed=True)
+
+    def act() -> ApplyReport:
+        return manual.edit(found, typed, base, _reviewer(request), reason=_reason(request))
+
+    try:
+        return _carried_out(request, found, act, f"Saved {found.path}.")
+    except manual.Stale:
+        # What was typed is never thrown away: it comes back beside the new state.
+        found.refresh_from_db()
+        now = selector.current_bytes(found)
+        return _edit_page(request, found, now or b"", typed, base, stale=True)
+
+
+def _edit_page(
+    request: Request,
+    found: Memory,
+    data: bytes,
+    typed: str,
+    base: str,
+    *,
+    previewed: bool = False,
+    stale: bool = False,
+) -> HttpResponse:
+    shown = selector.body_of(typed.encode("utf-8", "replace"))
+    context = {
+        "memory": found,
+        "project": found.project,
+        "typed": typed,
+        "base_sha": base,
+        "now_sha": found.sha256,
+        "stale": stale,
+        "preview": shown,
+        "changes": _changes(data, typed) if stale or previewed else None,
+        "resolve": selector.resolver(found.project),
+        "editable": _is_editable(data),
+        "reason": _reason(request),
+    }
+    if previewed and wants_fragment(request):
+        return render(request, "dreams/_memory_preview.html", context)
+    return render(request, "dreams/memory_edit.html", context, status=409 if stale else 200)
+
+
+def _changes(data: bytes, typed: str) -> list[difflines.DiffLine]:
+    before, after = _for_field(data), typed.replace("\r\n", "\n")
+    if not after.endswith("\n") and before.endswith("\n") and after:
+        after += "\n"
+    if before == after:
+        return []
+    return difflines.lines(textdiff.rows(before, textdiff.hunks(before, after))[: selector.MOST_ROWS])
+
+
+def _for_field(data: bytes) -> str:
+    """As a browser's field holds it: lines end at a line feed, and what is not UTF-8 is written out."""
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _is_editable(data: bytes) -> str:
+    """Empty, or why this file is better edited elsewhere."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "It holds bytes that are not UTF-8, which a browser’s field would lose. Edit it in an editor."
+    if len(data) > selector.MOST_EDIT_BYTES:
+        return "It is larger than 1 MB. Edit it in an editor; what you change there is kept in its history."
+    return ""
+
+
+@owner
+@require_http_methods(["GET", "HEAD", "POST"])
+def forget(request: Request, pk: int) -> HttpResponse:
+    found = _memory(pk)
+    if found.gone_at is not None:
+        messages.info(request, f"{found.path} is no longer on disk.")
+        return go(request, "memory", pk=pk)
+    if request.method == "POST":
+
+        def act() -> ApplyReport:
+            return manual.forget(found, _reviewer(request), reason=_reason(request))
+
+        return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
+    context = {
+        "memory": found,
+        "project": found.project,
+        "leaving": selector.leaving(found),
+        "reasons": REASONS,
+    }
+    return render(request, "dreams/memory_forget.html", context)
+
+
+def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport], done: str) -> HttpResponse:
+    """Do it and say what came of it; what a finding blocks goes on in its proposal. Passes manual.Stale on."""
+    try:
+        report = act()
+    except ReviewRefused as refused:
+        messages.warning(request, str(refused))
+        return _to_waiting(request, found)
+    except (blobs.MissingBlob, history.HistoryError, holds.ProjectBusy, safefs.SafeFsError, OSError) as error:
+        messages.error(request, f"Nothing was written: {error}")
+        return go(request, "memory", pk=found.pk)
+    if not report.complete:
+        waits = [*report.conflicts, *report.rebased]
+        why = report.error or "; ".join(f"{item.path}: {item.why}" for item in waits)
+        messages.error(request, f"Nothing was written: {why}")
+        return _to_waiting(request, found)
+    if report.applied:
+        messages.success(request, done)
+    else:
+        messages.info(request, " ".join(report.said) or "Nothing differs from what is there.")
+    return go(request, "memory", pk=found.pk)
+
+
+def _to_waiting(request: Request, found: Memory) -> HttpResponse:
+    """The review of the proposal that this change became, when it waits; else back to the memory."""
+    by_hand = [Proposal.Origin.EDIT, Proposal.Origin.FORGET, Proposal.Origin.RESTORE]
+    waiting = found.project.proposals.filter(origin__in=by_hand, state=Proposal.State.OPEN)
+    proposal = waiting.filter(files__path=found.path).order_by("-pk").first()
+    if proposal is None:
+        return go(request, "memory", pk=found.pk)
+    return go(request, "review", public_id=proposal.public_id)
+
+
+def _memory(pk: int) -> Memory:
+    return get_object_or_404(Memory.objects.select_related("project"), pk=pk)
+
+
+def _reviewer(request: Request) -> Reviewer:
+    return Reviewer(actor(request))
+
+
+def _reason(request: Request) -> str:
+    """A quick chip and what was typed beside it, as one sentence."""
+    parts = [request.POST.get("chip", ""), request.POST.get("reason", "")]
+    return ". ".join(part.strip() for part in parts if part.strip())[:MAX_REASON]

@@ -1,0 +1,96 @@
+"""One project: gates, memories, sessions, instruction files and its timeline; dreaming now, and trust."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams import conf, holds, scheduler, trust
+from dreams.models import Project
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, go, page
+from dreams.web.paging import chosen, search_text
+from dreams.web.selectors import project as selector
+from dreams.web.selectors import timeline as timelines
+
+SHOWS = ("memories", "sessions", "timeline")
+LATELY = 8
+
+
+@owner
+@require_safe
+def project(request: Request, pk: int) -> HttpResponse:
+    found = get_object_or_404(Project, pk=pk)
+    show = chosen(request.GET.get("show"), SHOWS)
+    context = {"project": found, "head": selector.head(found), "show": show, "kinds": timelines.KINDS}
+    context |= _part(request, found, show)
+    return page(request, "dreams/project.html", "dreams/_project.html", context)
+
+
+def _part(request: Request, found: Project, show: str) -> dict[str, Any]:
+    """What the chosen tab needs, and no more."""
+    text, number = search_text(request.GET.get("q")), request.GET.get("page")
+    if show == "memories":
+        gone = request.GET.get("gone") == "1"
+        return {"memories": selector.memories(found, text, number, gone=gone), "q": text, "gone": gone}
+    if show == "sessions":
+        return {"sessions": selector.sessions(found, text, number), "q": text}
+    if show == "timeline":
+        kind = chosen(request.GET.get("kind"), list(timelines.KINDS))
+        before = request.GET.get("before", "")
+        return {"timeline": timelines.timeline(found, kind, before), "kind": kind}
+    return _overview(found)
+
+
+def _overview(found: Project) -> dict[str, Any]:
+    config = conf.current(found)
+    budget, index_pk = selector.index_budget(found, config)
+    return {
+        "gates": selector.gates_of(found, timezone.now()),
+        "budget": budget,
+        "index_pk": index_pk,
+        "memories": selector.memories(found, size=selector.FEW),
+        "sessions": selector.sessions(found, size=6),
+        "files": selector.instruction_files(found),
+        "timeline": timelines.timeline(found, size=LATELY),
+        "on_disk": selector.exists_on_disk(found),
+    }
+
+
+@owner
+@require_POST
+def dream(request: Request, pk: int) -> HttpResponse:
+    """Dream now. Force is asked for in words on the page, and refused where no force may pass."""
+    found = get_object_or_404(Project, pk=pk)
+    engine = request.POST.get("engine", "")
+    if engine and engine not in conf.engines():
+        raise Http404(engine)
+    try:
+        run = scheduler.dream_now(
+            found, engine=engine, forced=request.POST.get("forced") == "1", actor=actor(request)
+        )
+    except (scheduler.GateClosed, holds.ProjectBusy) as refused:
+        messages.error(request, str(refused))
+        return go(request, "project", pk=pk)
+    messages.success(request, "It waits for a free worker and starts within seconds.")
+    return go(request, "dream", public_id=run.public_id)
+
+
+@owner
+@require_POST
+def set_trust(request: Request, pk: int) -> HttpResponse:
+    found = get_object_or_404(Project, pk=pk)
+    wanted = request.POST.get("trusted") == "1"
+    if trust.set_trusted(found, wanted, actor=actor(request)):
+        messages.success(
+            request,
+            "Trusted. Its own settings count from the next look on."
+            if wanted
+            else "No longer trusted. Its own settings are left aside from the next look on.",
+        )
+    return go(request, "project", pk=pk)

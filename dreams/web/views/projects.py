@@ -1,0 +1,21 @@
+"""Every project, worst first."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from dreams.web.access import owner
+from dreams.web.htmx import Request, page
+from dreams.web.paging import chosen, search_text
+from dreams.web.selectors import projects as selector
+
+
+@owner
+@require_safe
+def projects(request: Request) -> HttpResponse:
+    text = search_text(request.GET.get("q"))
+    state = chosen(request.GET.get("state"), list(selector.FILTERS))
+    found = selector.projects(text, state, request.GET.get("page"))
+    context = {"found": found, "q": text, "state": state}
+    return page(request, "dreams/projects.html", "dreams/_projects.html", context)
