@@ -88,7 +88,7 @@ def _resolve_line(
         # Written so, a second look would find another date in it.
         return
     after = _with_line(text, line_no, new + raw[len(line) :])
-    told = ", ".join(f"“{span.text}” is {span.written}" for span in spans)
+    told = ", ".join(f"“{span.text}” is {span.iso.replace('/', ' to ')}" for span in spans)
     reason = f"{told}, counted from {known.day.isoformat()} ({known.note})."
     cited = Citation(
         known.source, line[:1000], path, line_no=line_no, note=f"{known.note}: {known.day.isoformat()}"

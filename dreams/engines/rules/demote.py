@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dreams import memdir
 from dreams.engines.base import Fate
-from dreams.engines.rules.bodies import statements, with_paragraph
+from dreams.engines.rules.bodies import names_a_day, statements, with_paragraph
 from dreams.engines.rules.index import base_of
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory
@@ -80,6 +80,8 @@ def _needed(tree: Tree, path: str, aim: int, spare_bytes: int, spare_lines: int)
 def _cut(tree: Tree, row: memdir.IndexRow, aim: int) -> _Cut | None:
     topic = f"{base_of(memdir.INDEX_NAME)}{row.target}"
     if row.form != "link" or len(row.targets) != 1 or not row.hook or not tree.free(topic):
+        return None
+    if names_a_day(row.hook):
         return None
     alone = memdir.parse_index(row.raw)
     if len(alone.rows) != 1:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams.engines.base import Fate
 from dreams.engines.rules import places
-from dreams.engines.rules.bodies import with_paragraph
+from dreams.engines.rules.bodies import names_a_day, with_paragraph
 from dreams.engines.rules.index import undoubled
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.wording import one_line, says_something
@@ -173,6 +173,8 @@ def _with_description(tree: Tree, keep: str, drop: str) -> memdir.Document | Non
         if text and text.strip() != PurePosixPath(drop).stem and words - told:
             more.insert(0, one_line(text))
             told |= words
+    if any(map(names_a_day, more)):
+        return None
     return with_paragraph(document, ": ".join(more)) if more else document
 
 

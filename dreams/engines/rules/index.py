@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from dreams import memdir
 from dreams.engines.base import Citation, Fate
 from dreams.engines.rules.known import Known
-from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index
+from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log, is_team
 from dreams.engines.rules.wording import one_line
 from dreams.language import similarity
 
@@ -70,7 +70,12 @@ def _in_repository(repo_dir: Path | None, target: str) -> bool:
 def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
     """The one file that surely is the target: the same name in another spelling or folder, or the same title."""
     base = base_of(index_path)
-    inside = [p for p in tree.texts if p.startswith(base) and not is_index(p)]
+    # Between what is shared and what is not, a row is never moved.
+    inside = [
+        p
+        for p in tree.texts
+        if p.startswith(base) and is_team(p) == bool(base) and not is_index(p) and not is_log(p)
+    ]
     same_name = [p for p in inside if _name(p) == _name(row.target)]
     if len(same_name) == 1:
         return same_name[0].removeprefix(base)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from dreams import memdir
 from dreams.engines.base import Citation, Job, PromptBrief, SessionBrief
-from dreams.engines.rules.bodies import statements
+from dreams.engines.rules.bodies import names_a_day, statements
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish, wishes
@@ -24,7 +24,6 @@ _ORDER = re.compile(
     r"explain|commit|push|test|you|i (?:want|need|would like) you)\b",
     re.IGNORECASE,
 )
-_SOME_DAY = dt.date(2001, 1, 1)
 
 
 @dataclass
@@ -106,7 +105,7 @@ def _lesson(
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
     """Relative dates as seen when it was said; None where nobody knows when that was."""
     if at is None:
-        return None if dates.resolve(text, _SOME_DAY) else text
+        return None if names_a_day(text) else text
     local = at.astimezone(zone)
     written = dates.rewrite(text, dates.resolve(text, local))
     # The day that it is learnt must not be taken for the day that it was said.

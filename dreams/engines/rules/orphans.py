@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dreams import memdir
+from dreams.engines.rules.bodies import names_a_day
 from dreams.engines.rules.index import base_of, mentioned
 from dreams.engines.rules.tree import (
     TEAM_INDEX,
@@ -183,11 +184,12 @@ def hook_of(tree: Tree, path: str) -> str:
     """The description, else the first sentence of the body."""
     document = tree.document(path)
     description = one_line((document.frontmatter.description or "") if document.frontmatter else "")
-    if says_something(description):
+    if says_something(description) and not names_a_day(description):
         return description
     for item in memdir.sections(document.body):
         if item.kind in {"paragraph", "bullet"} and says_something(item.text):
             if is_labelled(item.text) or item.text.lstrip().startswith(">"):
                 continue
-            return next(iter(sentences(one_line(item.content or item.text))), "")
+            first = next(iter(sentences(one_line(item.content or item.text))), "")
+            return "" if names_a_day(first) else first
     return ""

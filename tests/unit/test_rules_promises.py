@@ -1,0 +1,243 @@
+"""What holds for any memory directory: no word of its own, no line unaccounted for, nothing left to do, nothing lost."""
+
+import re
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dreams import drafts
+from tests.unit.rules_kit import Dreamt, dream, memory, session, unaccounted
+
+MODERATE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+_WORD = re.compile(r"\w+")
+_TELLING = re.compile(r"[\w./-]*\d[\w./-]*\w|\w+_\w+|\w+/[\w/.]+")
+_OWN_WORDS = {
+    "name",
+    "description",
+    "type",
+    "metadata",
+    "user",
+    "feedback",
+    "project",
+    "reference",
+    "on",
+    "in",
+    "the",
+    "of",
+    "week",
+    "to",
+    "memory",
+    "md",
+}
+
+SUBJECTS = [
+    "billing",
+    "the queue",
+    "API v2",
+    "src/app.py",
+    "`make test`",
+    "worker_pool",
+    "staging",
+    "l'été",
+    "캐시",
+]
+statements = st.builds(
+    "{} {} {} {}".format,
+    st.sampled_from(SUBJECTS),
+    st.sampled_from(
+        ["listens on port", "must never run before", "is limited to", "was moved yesterday to", "needs"]
+    ),
+    st.integers(0, 12),
+    st.sampled_from(
+        [
+            "",
+            "in production",
+            "each night, and nobody changes that without a word",
+            "since last week",
+            "(see [[b]])",
+        ]
+    ),
+)
+blocks = st.one_of(
+    statements.map("- {}".format),
+    statements.map("- {}.".format),
+    statements,
+    st.builds("- {}\n  - {}".format, statements, statements),
+    st.sampled_from(
+        [
+            "",
+            "## Staging",
+            "# Title",
+            "```",
+            "**Why:** it broke",
+            "**How to apply:** always",
+            "> quoted yesterday",
+            "| a | b |",
+            "1. one",
+            "---",
+        ]
+    ),
+)
+bodies = st.lists(blocks, max_size=7).map("\n".join)
+heads = st.sampled_from(
+    [
+        "",
+        "---\nname: {0}\ndescription: about {0} and more\ntype: project\n---\n\n",
+        "---\nname: All of {0}\ndescription: about {0}\nmetadata: \n  node_type: memory\n  type: feedback\n---\n",
+        "---\nmetadata:\n  pinned: true\n---\n",
+        "---\nname: [odd\n---\n",
+    ]
+)
+NAMES = [
+    "a.md",
+    "b.md",
+    "project_queue.md",
+    "feedback_tests.md",
+    "user-role.md",
+    "archive/old.md",
+    "team/x.md",
+    "logs/2026/l.md",
+    "2026-01-02.md",
+]
+hooks = st.one_of(st.just(""), statements, st.lists(statements, min_size=4, max_size=7).map("; ".join))
+rows = st.builds(
+    "- [{}]({}) — {}".format,
+    st.sampled_from(["A", "Queue", "a.md"]),
+    st.sampled_from([*NAMES, "gone.md", "Project-Queue.md", "docs/x.md"]),
+    hooks,
+)
+indexes = st.lists(
+    st.one_of(rows, rows, st.sampled_from(["# Index", "## Project", "", "prose", "- `src/app.py` — code"])),
+    max_size=9,
+).map("\n".join)
+requests = st.builds(
+    "{} {}{}".format,
+    st.sampled_from(
+        [
+            "Remember that",
+            "from now on",
+            "do you remember that",
+            "always check whether",
+            "actually,",
+            "note for the future:",
+            "hi",
+        ]
+    ),
+    statements,
+    st.sampled_from(["", ".", "?", " tomorrow.", " Thanks!"]),
+)
+
+
+@st.composite
+def directories(draw: st.DrawFn) -> dict[str, bytes]:
+    names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=6))
+    texts = {name: draw(heads).format(Path(name).stem) + draw(bodies) for name in names}
+    if names and draw(st.booleans()):
+        texts["copy_of_it.md"] = texts[names[0]]
+    if draw(st.integers(0, 4)):
+        texts["MEMORY.md"] = draw(indexes)
+    return {name: _encoded(draw, text) for name, text in texts.items()}
+
+
+def _encoded(draw: st.DrawFn, text: str) -> bytes:
+    text += draw(st.sampled_from(["\n", "\n", "", "\n\n"]))
+    if draw(st.integers(0, 3)) == 0:
+        text = text.replace("\n", "\r\n")
+    bom = b"\xef\xbb\xbf" if draw(st.integers(0, 5)) == 0 else b""
+    odd = b"\xff" if draw(st.integers(0, 9)) == 0 else b""
+    return bom + text.encode() + odd
+
+
+prompts = st.lists(requests, max_size=5)
+
+
+def dreamt(files: dict[str, bytes], said: list[str]) -> Dreamt:
+    with tempfile.TemporaryDirectory() as folder:
+        return dream(Path(folder), files, [session(number, words) for number, words in enumerate(said)])
+
+
+def words(*texts: bytes | str) -> set[str]:
+    joined = " ".join(t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts)
+    return {word.casefold() for word in _WORD.findall(joined)}
+
+
+@MODERATE
+@given(directories(), prompts)
+def test_no_word_is_used_that_stands_in_no_source(files: dict[str, bytes], said: list[str]):
+    made = dreamt(files, said)
+    sources = words(*files.values(), *files, *said) | _OWN_WORDS
+    sources |= {part for word in sources for part in word.split("_")}
+    used = words(*made.after.values())
+    new_names = {word for path in made.after.keys() - files.keys() for word in words(path)}
+    own = {word for word in used - sources - new_names if not re.fullmatch(r"\d{1,4}|w\d\d", word)}
+    assert own == set()
+    assert {part for name in new_names for part in name.split("_") if not part.isdigit()} <= sources
+
+
+@MODERATE
+@given(directories(), prompts)
+def test_a_second_dream_on_the_result_proposes_nothing(files: dict[str, bytes], said: list[str]):
+    made = dreamt(files, said)
+    again = dreamt(made.after, said)
+    assert [(edit.kind, edit.path, edit.reason) for edit in again.edits] == []
+
+
+@MODERATE
+@given(directories(), prompts)
+def test_every_line_that_goes_has_a_fate_and_the_edits_tell_the_whole_story(
+    files: dict[str, bytes], said: list[str]
+):
+    made = dreamt(files, said)
+    state = {path: data.decode("utf-8", "surrogateescape") for path, data in files.items()}
+    for edit in made.edits:
+        assert unaccounted(edit) == []
+        assert state.get(edit.path) == edit.before
+        state[edit.path] = edit.after or ""
+        if edit.after is None:
+            del state[edit.path]
+        assert edit.reason.endswith(".")
+        assert edit.citations
+    assert state == {path: data.decode("utf-8", "surrogateescape") for path, data in made.after.items()}
+    draft = drafts.draft(made.before, made.after, made.edits)
+    assert "Changed by hand." not in {operation.reason for operation in draft.operations.values()}
+
+
+@MODERATE
+@given(directories(), prompts)
+def test_no_identifier_number_or_path_is_lost_and_what_is_not_ours_stays(
+    files: dict[str, bytes], said: list[str]
+):
+    made = dreamt(files, said)
+    before = "\n".join(data.decode("utf-8", "replace") for data in files.values())
+    after = "\n".join(data.decode("utf-8", "replace") for data in made.after.values())
+    gone = files.keys() - made.after.keys()
+    names = {part for path in gone for part in (path, Path(path).stem)} | {
+        "Project-Queue.md",
+        "Project-Queue",
+    }
+    lost = {token for token in _TELLING.findall(before) if token not in after}
+    assert lost - names == set()
+    for path, data in files.items():
+        fixed = (
+            path.startswith(("logs/", "2026"))
+            or b"\xff" in data
+            or b"pinned: true" in data
+            or path == "team/x.md"
+        )
+        if fixed:
+            assert made.after.get(path) == data
+
+
+def test_a_thousand_memories_are_read_in_one_go(tmp_path: Path):
+    files: dict[str, str | bytes] = {
+        f"project_thing_{n}.md": memory(
+            f"- Thing {n} listens on port {n}\n- Everything is logged to disk each night\n", name=f"Thing {n}"
+        )
+        for n in range(1000)
+    }
+    made = dream(tmp_path, files, [session(1, "always " + "write a lot of words " * 800)])
+    assert made.text("MEMORY.md").count("](project_thing_") == 1000
+    assert "merged" not in made.summary

@@ -1,0 +1,283 @@
+"""Index, merging and dates: what each step does, and what it leaves alone."""
+
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.base import LineDate
+from tests.unit.rules_kit import WRITTEN, dream, memory, unaccounted
+
+A = memory(
+    "- Releases are cut from `main` by the release job.\n", name="Release notes", description="How we release"
+)
+
+
+def test_an_orphan_gets_a_row_in_words_of_its_own(tmp_path: Path):
+    index = "# Index\n\n## Project\n- [A](a.md) — first\n\n## User\n"
+    made = dream(tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": "# Freeze weeks\n\nSet by Ana. More.\n"})
+    assert made.text("MEMORY.md") == index.replace("first\n", "first\n- [Freeze weeks](b.md) — Set by Ana.\n")
+    assert made.summary == "Repaired 1 index row."
+
+
+def test_a_row_for_an_orphan_stays_within_its_aim(tmp_path: Path):
+    made = dream(tmp_path, {"a.md": memory("x\n", name="Long one", description="word " * 80)})
+    (row,) = made.text("MEMORY.md").splitlines()
+    assert 100 < len(row) <= 150
+    assert row.endswith("word…")
+
+
+@pytest.mark.parametrize(
+    "index",
+    ["See [[a]] first.\n", "Read a.md first.\n", "| A | [x](a.md) |\n", "- `a.md` — x\n", "- [x](<a.md>)\n"],
+)
+def test_a_file_that_the_index_speaks_of_is_no_orphan(tmp_path: Path, index: str):
+    assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []
+
+
+def test_notes_by_day_logs_and_folders_set_aside_get_no_rows(tmp_path: Path):
+    files = {"2026-02-12.md": "Did things.\n", "logs/2026/x.md": "x", "archive/old.md": A, "notes.txt": "x"}
+    assert dream(tmp_path, files).edits == []
+
+
+def test_a_row_of_a_renamed_file_is_pointed_to_it(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": "- [Rel](Release-Notes.md) — how\n", "release_notes.md": A})
+    assert made.text("MEMORY.md") == "- [Rel](release_notes.md) — how\n"
+
+
+def test_a_row_of_a_moved_file_is_found_by_its_title(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": "- [Release notes](old.md) — how\n", "project_rel.md": A})
+    assert made.text("MEMORY.md") == "- [Release notes](project_rel.md) — how\n"
+
+
+def test_a_dangling_row_stays_as_it_is_because_it_may_be_the_only_copy(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": "- [Licence](gone.md) — the licence server is at port 9099\n"})
+    assert made.edits == []
+    assert "Kept 1 index row without a file" in made.summary
+
+
+def test_rows_to_the_repository_urls_and_folders_are_left_alone(tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "release-notes.md").touch()
+    index = "- [R](docs/release-notes.md) — x\n- [U](https://x.example/a.md)\n- [S](specs/)\n- [Rel](release_notes.md)\n"
+    made = dream(tmp_path / "w", {"MEMORY.md": index, "release_notes.md": A}, repo=tmp_path)
+    assert made.edits == []
+
+
+def test_two_rows_for_one_file_become_one_that_says_what_both_said(tmp_path: Path):
+    index = "- [A](a.md) — how releases go out\n- [A](a.md) — how releases go out; never on Friday\n- [A](a.md) — by Ana\n"
+    made = dream(tmp_path, {"MEMORY.md": index, "a.md": A})
+    assert made.text("MEMORY.md") == "- [A](a.md) — how releases go out; never on Friday; by Ana\n"
+    assert not any(map(unaccounted, made.edits))
+
+
+def test_a_doubled_row_with_a_title_of_its_own_or_with_children_stays(tmp_path: Path):
+    index = "- [A](a.md) — one\n- [Deploys at night](a.md) — one\n- [A](a.md)\n  - child\n"
+    assert dream(tmp_path, {"MEMORY.md": index, "a.md": A}).edits == []
+
+
+LONG = (
+    "The queue is Redis 7.2; retries stop at 5, " + "and a long tail of words follows it " * 5 + "to the end."
+)
+
+
+def test_a_long_row_keeps_its_first_clause_and_the_whole_moves_into_the_memory(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": memory("Facts.\n")})
+    assert made.text("MEMORY.md") == "- [Queue](q.md) — The queue is Redis 7.2; retries stop at 5\n"
+    assert made.text("q.md").endswith(f"Facts.\n\n{LONG}\n")
+    assert len(made.operations("demote")) == 1
+    assert not any(map(unaccounted, made.edits))
+
+
+def test_a_demoted_text_stands_before_sections_that_say_something_else(tmp_path: Path):
+    files = {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": "# Queue\n\n## Resolved\n- old thing\n"}
+    assert dream(tmp_path, files).text("q.md") == f"# Queue\n\n{LONG}\n\n## Resolved\n- old thing\n"
+
+
+def test_what_the_memory_says_already_is_not_put_there_again(tmp_path: Path):
+    files = {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": memory(f"{LONG}\n")}
+    made = dream(tmp_path, files)
+    assert made.text("q.md") == files["q.md"]
+    assert len(made.text("MEMORY.md")) < 100
+
+
+@pytest.mark.parametrize("topic", ["---\npinned: true\n---\nx\n", "x\n```\nopen\n"])
+def test_a_long_row_stays_where_its_memory_may_not_take_it(tmp_path: Path, topic: str):
+    assert dream(tmp_path, {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": topic}).edits == []
+
+
+def test_an_index_over_its_limit_is_brought_under_it_without_losing_a_row(tmp_path: Path):
+    files = {f"m{n}.md": memory(f"Thing {n}.\n", name=f"Thing {n}") for n in range(160)}
+    files["MEMORY.md"] = "".join(
+        f"- [Thing {n}](m{n}.md) — number {n} is kept in drawer {n}, and {'far ' * 25}away\n"
+        for n in range(160)
+    )
+    made = dream(tmp_path, files)
+    assert len(made.after["MEMORY.md"]) <= 25_000 < len(made.before["MEMORY.md"])
+    assert made.text("MEMORY.md").count("](m") == 160
+    assert any("far away" in made.text(path) for path in files if path != "MEMORY.md")
+
+
+def test_what_cannot_be_brought_under_the_limit_is_said(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": "- [x](https://x.example)\n" * 201})
+    assert made.edits == []
+    assert "201 lines" in made.summary
+
+
+def test_doubled_bullets_become_one_and_the_fuller_stays(tmp_path: Path):
+    made = dream(
+        tmp_path,
+        {
+            "a.md": memory(
+                "- Deploys run at 10:00 UTC\n- Deploys run at 10:00 UTC every day\n- Else is kept here\n"
+            )
+        },
+    )
+    assert made.text("a.md").endswith("\n- Deploys run at 10:00 UTC every day\n- Else is kept here\n")
+    assert not any(map(unaccounted, made.edits))
+
+
+def test_the_same_line_in_two_files_stays_in_one(tmp_path: Path):
+    files = {
+        "project_api.md": memory("- The API listens on port 8080\n- API keys rotate every 90 days\n"),
+        "project_ports.md": memory("- The API listens on port 8080.\n- Metrics on port 9100\n"),
+        "MEMORY.md": "- [Api](project_api.md)\n- [Ports](project_ports.md)\n",
+    }
+    made = dream(tmp_path, files)
+    assert sum("API listens" in made.text(path) for path in files) == 1
+    ((edit,),) = made.operations("merge").values()
+    assert edit.fates[0].kind == "merged-into"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("- The API listens on port 8080\n", "- The API listens on port 8081\n"),
+        ("- Use PostgreSQL 15 for the main database\n", "- Use PostgreSQL 16 for the main database\n"),
+        ("- Always squash commits before merging\n", "- Never squash commits before merging\n"),
+        (
+            "- The database in staging runs nightly dumps\n",
+            "- The database in production runs nightly dumps\n",
+        ),
+        ("1. Run the release script twice\n", "2. Run the release script twice\n"),
+        ("| Run | the release script twice |\n", "\n| Run | the release script twice |\n"),
+        ("**Why:** the release script broke twice\n", "\n**Why:** the release script broke twice\n"),
+        (
+            "## Staging\n- The server restarts every night\n",
+            "## Production\n- The server restarts every night\n",
+        ),
+        (
+            "In staging:\n- The server restarts every night\n",
+            "\nIn production:\n- The server restarts every night\n",
+        ),
+        (
+            "- Billing\n  - deploys go out on Tuesdays only\n",
+            "- Checkout\n  - deploys go out on Tuesdays only\n",
+        ),
+        ("```\nrun the release script twice\n```\n", "```\nrun the release script twice\n```\n"),
+    ],
+)
+def test_look_alikes_and_lines_that_live_by_their_place_are_not_merged(tmp_path: Path, one: str, two: str):
+    assert dream(tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory(one + two)}).edits == []
+
+
+def test_a_line_that_does_not_name_what_its_file_is_about_stays_in_both(tmp_path: Path):
+    line = "- Deploys go out on Tuesdays after lunch\n"
+    files = {
+        "project_billing.md": memory(line + "- Billing is in Go\n"),
+        "project_checkout.md": memory(line + "- Checkout is in Rust\n"),
+        "MEMORY.md": "- [b](project_billing.md)\n- [c](project_checkout.md)\n",
+    }
+    assert dream(tmp_path, files).edits == []
+
+
+def test_a_file_that_says_nothing_new_goes_and_links_to_it_follow(tmp_path: Path):
+    body = "Write tests before code.\n\n**Why:** bugs came back.\n"
+    files = {
+        "MEMORY.md": "- [Tests](feedback_tests.md) — tests first\n- [feedback_testing.md](feedback_testing.md) — tests first\n",
+        "feedback_tests.md": memory(body, "feedback", "Tests", "tests first"),
+        "feedback_testing.md": memory(body + "\nSee CI.\n", "feedback", "Testing", "tests before code"),
+        "user_role.md": memory("See [[feedback_tests]] and [t](feedback_tests.md#why).\n", "user"),
+    }
+    files["MEMORY.md"] += "- [Role](user_role.md)\n"
+    made = dream(tmp_path, files)
+    assert "feedback_tests.md" not in made.after
+    assert "See [[feedback_testing]] and [t](feedback_testing.md#why)." in made.text("user_role.md")
+    assert made.text("MEMORY.md").count("feedback_testing.md)") == 1
+    (operation,) = made.operations("merge").values()
+    assert {edit.path for edit in operation} == set(files)
+    assert not any(map(unaccounted, made.edits))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (memory("Port 8080 is open.\n", name="staging"), memory("Port 8080 is open.\n", name="production")),
+        (memory("Port 8080 is open.\n", "user"), memory("Port 8080 is open.\n", "project")),
+        (memory("Port 8080 is open.\n", more="pinned: true\n"), memory("Port 8080 is open.\n")),
+        (
+            memory("Port 8080 is open.\n", more="owner: Ana\n"),
+            memory("Port 8080 is open.\n", more="owner: Bo\n"),
+        ),
+    ],
+)
+def test_files_that_differ_in_more_than_words_are_not_merged(tmp_path: Path, one: str, two: str):
+    files = {"a.md": one, "b.md": two, "MEMORY.md": "- [a](a.md)\n- [b](b.md)\n"}
+    assert dream(tmp_path, files).edits == []
+
+
+def test_a_relative_date_is_written_out_with_the_day_it_counts_from(tmp_path: Path):
+    made = dream(
+        tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory("- We moved to Valkey yesterday.\r\n- b\n")}
+    )
+    assert "- We moved to Valkey on 2026-09-30.\r\n- b\n" in made.text("a.md")
+    ((edit,),) = made.operations("date").values()
+    assert "2026-10-01 (first seen in the history)" in edit.reason
+    assert edit.citations[0].source == "history"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- We moved recently.\n",
+        "```\nmoved yesterday\n```\n",
+        "> We moved yesterday.\n",
+        "## 2026-03-01\n\n- We moved yesterday.\n",
+        "- 2026-03-01\n  - We moved yesterday.\n",
+        "On 2026-03-01:\n\n- We moved yesterday.\n",
+    ],
+)
+def test_vague_quoted_and_dated_lines_keep_their_words(tmp_path: Path, body: str):
+    assert dream(tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory(body)}).edits == []
+
+
+def test_no_date_is_made_up_where_nobody_knows_when_a_line_was_written(tmp_path: Path):
+    files = {"MEMORY.md": "- [a](a.md)\n", "a.md": memory("- We moved yesterday.\n")}
+    assert dream(tmp_path, files, written=None).edits == []
+
+
+def test_the_files_own_day_is_not_trusted_where_another_day_stands_beside_the_line(tmp_path: Path):
+    files = {
+        "MEMORY.md": "- [a](a.md)\n",
+        "a.md": memory("- We moved yesterday.\n- Since 2026-03-01 in Valkey\n"),
+    }
+    assert dream(tmp_path, files, written=LineDate(WRITTEN.day, "file", "the file's own date")).edits == []
+
+
+def test_pinned_logged_shared_and_daily_memories_keep_every_word(tmp_path: Path):
+    body = "- We moved to Valkey yesterday.\n- The queue has 5 workers\n- The queue has 5 workers\n"
+    files = {
+        "pinned.md": memory(body, more="pinned: true\n"),
+        "logs/2026/10/x.md": body,
+        "team/x.md": body,
+        "2026-10-01.md": body,
+        "latin.md": body.encode() + b"\xff",
+        "MEMORY.md": "- [p](pinned.md)\n- [l](latin.md)\n",
+    }
+    assert dream(tmp_path, files).edits == []
+
+
+def test_every_phase_tells_a_turn_and_asks_whether_to_go_on(tmp_path: Path):
+    made = dream(tmp_path, {"a.md": A})
+    assert [phase for phase, _, _ in made.told.turns] == ["orient", "gather", "consolidate", "prune"]
+    assert made.told.turns[0][1] == "Read 1 memory and 0 index rows."
+    assert made.told.checkpoints > 4
