@@ -1,0 +1,68 @@
+"""What the documents say exists, and what exists is in the documents."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dreams import conf
+from memoryweb import version
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def doc(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    rows = {
+        line.split("|")[1].strip(): line
+        for line in doc("docs/configuration.md").splitlines()
+        if line.startswith("| ")
+    }
+    for spec in conf.specs().values():
+        row = rows[spec.label]
+        shown = (
+            {True: "on", False: "off"}[spec.default] if isinstance(spec.default, bool) else str(spec.default)
+        )
+        assert f"| {shown}" in row or (shown == "" and "(empty)" in row), row
+        assert spec.key == "roots" or f"`{spec.env_name}`" in row, row
+        assert spec.help in row
+
+
+def test_every_command_is_documented_and_every_documented_command_exists() -> None:
+    folder = ROOT / "dreams/management/commands"
+    own = {path.stem for path in folder.glob("*.py")} - {"__init__", "cluster"}
+    named = set(re.findall(r"`([a-z_]+)(?: [^`]*)?`", doc("docs/operations.md")))
+    assert own <= named, f"not in docs/operations.md: {sorted(own - named)}"
+    table = [line for line in doc("docs/operations.md").splitlines() if line.startswith("| `")]
+    listed = {name for line in table for name in re.findall(r"`([a-z_]+)", line.split("|")[1])}
+    assert listed <= own, f"documented, but not there: {sorted(listed - own)}"
+
+
+def test_every_library_that_runs_is_explained() -> None:
+    explained = doc("docs/dependencies.md").lower()
+    text = doc("pyproject.toml")
+    block = text.split("dependencies = [", 1)[1].split("]", 1)[0]
+    for name in re.findall(r'"([a-z0-9.-]+)', block.lower()):
+        assert name in explained, f"{name} is not in docs/dependencies.md"
+
+
+def test_the_environment_variables_that_are_read_are_documented() -> None:
+    configuration = doc("docs/configuration.md")
+    read = set(re.findall(r'env\.\w+\("([A-Z_]+)"', doc("memoryweb/settings.py")))
+    assert read, "the settings read nothing"
+    for name in read - {"CLAUDE_CONFIG_DIR", "MEMORYWEB_TIME_ZONE"}:
+        assert f"`{name}`" in configuration, name
+
+
+def test_every_module_named_in_the_architecture_exists() -> None:
+    rows = [line.split("|")[1] for line in doc("docs/architecture.md").splitlines() if line.startswith("| `")]
+    for place in re.findall(r"`([a-z_/.]+)`", " ".join(rows)):
+        candidates = [ROOT / place, ROOT / "dreams" / place]
+        assert any(path.exists() for path in candidates), place
+
+
+def test_the_version_is_the_changelogs_newest_heading() -> None:
+    assert f"## {version()}" in doc("CHANGELOG.md")
