@@ -1,0 +1,225 @@
+"""The main path in a real browser, on real files: log in, review, submit, undo. With and without JavaScript."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from dreams import apply as applying
+from dreams import rebase, review
+from dreams.login import make_link
+from dreams.manifest import manifest
+from dreams.models import Finding, Hunk, Project, Proposal
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return desk.make_project(tmp_path)
+
+
+@pytest.fixture
+def proposal(project: Project) -> Proposal:
+    """Without the checks' own findings, and with one that blocks."""
+    made = desk.make_proposal(project)
+    Finding.objects.filter(proposal=made).delete()
+    desk.add_finding(made, "very short", "block", "The line holds an invisible character.")
+    return made
+
+
+def card(page: Page, hunk: Hunk) -> Locator:
+    return page.locator(f"#hunk-{hunk.pk}")
+
+
+def memory(project: Project) -> Path:
+    return world.folder(project)
+
+
+def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, proposal: Proposal) -> None:
+    page, project = visitor, proposal.project
+    before = manifest(memory(project))
+    page.goto(address + make_link().path)
+    page.get_by_role("link", name=str(project)).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("acme-api")
+    link, role = desk.hunk_with(proposal, "reference_runbook"), desk.hunk_with(proposal, "very short")
+    train, row = desk.hunk_with(proposal, "Releases leave"), desk.hunk_with(proposal, "[Release train]")
+
+    card(page, link).get_by_role("button", name="Approve").click()
+    expect(card(page, link).get_by_role("button", name="Approved")).to_be_visible()
+    expect(page.get_by_text("1 of 8 decided")).to_be_visible()
+    card(page, train).get_by_role("button", name="Reject").click()
+    expect(card(page, row)).to_contain_text("rejected")  # decided together, replaced without a reload
+    card(page, train).get_by_role("button", name="Not worth keeping").click()
+    expect(card(page, train).get_by_role("button", name="Not worth keeping")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    card(page, role).get_by_text("Edit").click()
+    card(page, role).get_by_role("textbox").fill("Likes brief answers.")
+    card(page, role).get_by_role("button", name="Keep this text").click()
+    expect(card(page, role)).to_contain_text("edited by you")
+    expect(page.locator("#review-said")).to_contain_text("Edited and approved 1 change")
+    assert manifest(memory(project)) == before  # nothing is written before the submit
+
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
+    assert "](reference_runbook.md)" in (memory(project) / "feedback_testing.md").read_text()
+    assert (memory(project) / "user_role.md").read_text() == desk.ROLE.replace("Likes short", "Likes brief")
+    assert not (memory(project) / "project_release_train.md").exists()
+
+    page.get_by_role("link", name="Undo all").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo all of this dream")
+    page.get_by_text("It was wrong").click()
+    page.get_by_role("button", name="Undo 2 changes").click()
+    expect(page.locator("#messages")).to_contain_text("Undone: 2 files written back.")
+    assert manifest(memory(project)) == before
+
+
+def test_from_the_code_to_the_undo_without_javascript(
+    chromium: Browser, address: str, proposal: Proposal
+) -> None:
+    project = proposal.project
+    before = manifest(memory(project))
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    page.get_by_label("Code").fill(make_link().code)
+    page.get_by_role("button", name="Log in").click()
+    link, role = desk.hunk_with(proposal, "reference_runbook"), desk.hunk_with(proposal, "very short")
+
+    card(page, link).get_by_role("button", name="Approve").click()
+    assert page.url.endswith(f"#hunk-{link.pk}")
+    expect(card(page, link).get_by_role("button", name="Approved")).to_be_visible()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("0 of 8 decided")).to_be_visible()
+    card(page, link).get_by_role("button", name="Approve").click()
+    card(page, role).get_by_text("Edit").click()
+    card(page, role).get_by_role("textbox").fill("Likes brief answers.")
+    card(page, role).get_by_role("button", name="Keep this text").click()
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
+    assert "Likes brief answers." in (memory(project) / "user_role.md").read_text()
+    page.get_by_role("link", name="Undo all").click()
+    page.get_by_role("button", name="Undo 2 changes").click()
+    expect(page.locator("#messages")).to_contain_text("Undone")
+    assert manifest(memory(project)) == before
+    context.close()
+
+
+def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, proposal: Proposal) -> None:
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    second = Hunk.objects.filter(file__proposal=proposal).order_by("file__path", "number")[1]
+    window.keyboard.press("j")
+    window.keyboard.press("j")
+    expect(card(window, second)).to_be_focused()
+    window.keyboard.press("r")
+    expect(card(window, second)).to_contain_text("rejected")
+    # The card was replaced, and is still the one that keys act on.
+    expect(card(window, second)).to_be_focused()
+    window.keyboard.press("u")
+    expect(window.get_by_text("0 of 8 decided")).to_be_visible()
+    window.keyboard.press("e")
+    expect(card(window, second).get_by_role("textbox")).to_be_focused()
+    window.keyboard.press("a")  # typed, not pressed
+    window.keyboard.press("Escape")
+    expect(card(window, second).get_by_role("textbox")).to_be_hidden()
+    second.refresh_from_db()
+    assert second.verdict == Hunk.Verdict.PENDING
+
+
+def test_the_durable_button_never_has_the_focus_first(window: Page, address: str, proposal: Proposal) -> None:
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    assert window.evaluate("document.activeElement.tagName") == "BODY"
+    window.keyboard.press("Enter")
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
+
+
+def test_files_come_as_they_are_scrolled_to(window: Page, address: str, tmp_path: Path) -> None:
+    from tests.web.test_review_page import many_files
+
+    _, made = many_files(tmp_path, 40)
+    window.goto(f"{address}/review/{made.public_id}/")
+    assert window.locator("[data-hunk]").count() < 80
+    last = made.files.order_by("path").last()
+    for _ in range(40):
+        window.mouse.wheel(0, 4000)
+        if window.locator(f"#file-{last.pk}").count():  # type: ignore[union-attr] # there are forty
+            break
+        window.wait_for_timeout(50)
+    expect(window.locator(f"#file-{last.pk}")).to_be_attached()  # type: ignore[union-attr] # as above
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_break_no_rule_of_accessibility(
+    window: Page, address: str, proposal: Proposal, scheme: str
+) -> None:
+    window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
+    desk.add_finding(proposal, "PostgreSQL 16", "warn", "No date.", "Name the day.")
+    desk.add_finding(proposal, "Releases leave", "refuse", "Out of scope.")
+    at = f"{address}/review/{proposal.public_id}/"
+    check(window, at)
+    review.decide(proposal, [desk.hunk_with(proposal, "PostgreSQL 16")], Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
+    check(window, f"{at}?layout=split")
+    change = proposal.files.get(path="feedback_testing.md")
+    check(window, f"{at}?file={change.pk}&view=rendered")
+    now = desk.TESTING.replace("shared PostgreSQL 15", "shared PostgreSQL 17").encode()
+    (memory(proposal.project) / "feedback_testing.md").write_bytes(now)
+    check(window, at)  # changed since
+    assert rebase.rebase(change, now) == "conflict"
+    check(window, at)
+    check(window, f"{at}conflict/{change.pk}/")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_applied_and_its_undo_break_no_rule_of_accessibility(
+    window: Page, address: str, proposal: Proposal, scheme: str
+) -> None:
+    window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    apply_all(proposal)
+    at = f"{address}/review/{proposal.public_id}/"
+    check(window, at)
+    check(window, f"{at}undo/")
+
+
+def apply_all(proposal: Proposal) -> None:
+    """Apply, confirming whatever the checks say of the whole."""
+    desk.proposals.examine(proposal, desk.memories.contents(proposal.project), undecided=False)
+    review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    assert applying.apply(proposal, world.ME).complete
+
+
+def check(page: Page, at: str) -> None:
+    page.goto(at)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        result = Axe().run(page)
+        assert result.violations_count == 0, f"{at} at {width}\n{result.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{at} at {width} is too wide"
+
+
+def test_the_files_keep_their_modes_and_times_through_apply_and_undo(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    file = memory(proposal.project) / "feedback_testing.md"
+    before = os.stat(file)
+    review.decide(proposal, [desk.hunk_with(proposal, "reference_runbook")], Hunk.Verdict.APPROVED, world.ME)
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    window.get_by_role("button", name="Submit review").click()
+    window.get_by_role("link", name="Undo this change").click()
+    window.get_by_role("button", name="Undo 1 change").click()
+    expect(window.locator("#messages")).to_contain_text("Undone")
+    after = os.stat(file)
+    assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
