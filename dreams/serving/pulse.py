@@ -29,12 +29,18 @@ class Pulse:
         self._last = context.RawValue("d", time.monotonic())
         # Neighbouring PIDs never share a slot; each worker writes only its own.
         self._busy = context.RawArray("q", _SLOTS)
-        for signal, handler in (
+        self._handlers = (
             (post_spawn, self._seen),
             (pre_execute, self._begins),
             (post_execute_in_worker, self._ends),
-        ):
+        )
+        for signal, handler in self._handlers:
             signal.connect(handler, weak=False)
+
+    def close(self) -> None:
+        """Listen no more."""
+        for signal, handler in self._handlers:
+            signal.disconnect(handler)
 
     def _seen(self, **_: object) -> None:
         self._last.value = time.monotonic()

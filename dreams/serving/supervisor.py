@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from dreams.serving import groups
 from dreams.serving.cluster import GRACE_SECONDS, REFUSED
 from memoryweb import BASE_DIR
 
+COMMAND = (sys.executable, str(BASE_DIR / "manage.py"), "cluster", "--parent-on-stdin")
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
 HEALTHY_SECONDS = 60.0
@@ -24,12 +25,19 @@ HEALTHY_SECONDS = 60.0
 class Supervisor:
     """One child at a time. `say` takes a line for a person."""
 
-    def __init__(self, say: Callable[[str], None], environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        environment: Mapping[str, str] | None = None,
+        command: Sequence[str] = COMMAND,
+        first_wait: float = FIRST_WAIT,
+    ) -> None:
         self._say = say
+        self._command = command
         self._environment = {**os.environ, **(environment or {})}
         self._child: subprocess.Popen[bytes] | None = None
         self._started_at = 0.0
-        self._wait = FIRST_WAIT
+        self._first_wait = self._wait = first_wait
         self._start_at: float | None = None
 
     @property
@@ -38,11 +46,10 @@ class Supervisor:
         return self._child.pid if self._child else None
 
     def start(self) -> None:
-        command = [sys.executable, str(BASE_DIR / "manage.py"), "cluster", "--parent-on-stdin"]
         # A session of its own: Ctrl-C in a terminal goes to us alone, and its whole group can be ended at once.
         # Its standard input is the pipe that tells it of our death.
         self._child = subprocess.Popen(
-            command,
+            self._command,
             stdin=subprocess.PIPE,
             env=self._environment,
             cwd=BASE_DIR,
@@ -62,10 +69,10 @@ class Supervisor:
     def _ended(self, child: subprocess.Popen[bytes]) -> None:
         groups.end(child.pid, 0)
         if time.monotonic() - self._started_at > HEALTHY_SECONDS:
-            self._wait = FIRST_WAIT
+            self._wait = self._first_wait
         if child.returncode != REFUSED:
             self._say(
-                f"The queue ended (exit code {child.returncode}). It starts again in {self._wait:.0f} s."
+                f"The queue ended (exit code {child.returncode}). It starts again in {self._wait:.3g} s."
             )
         self._start_at = time.monotonic() + self._wait
         self._wait = min(self._wait * 2, LONGEST_WAIT)

@@ -1,0 +1,189 @@
+"""The parts of `serve` one by one: single start, record, pulse, groups, static files, the page for the browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+from pytest_django import Settings
+
+from dreams import process
+from dreams.serving import assets, browser, groups, pulse, record, single, supervisor
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, settings: Settings) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path
+
+
+def test_a_lock_is_held_once_and_let_go_with_its_descriptor(tmp_path: Path) -> None:
+    held = single.take(tmp_path / "lock")
+    assert held is not None
+    assert single.take(tmp_path / "lock") is None
+    os.close(held)
+    again = single.take(tmp_path / "lock")
+    assert again is not None
+    os.close(again)
+
+
+def test_the_record_names_a_living_server_only(tmp_path: Path) -> None:
+    assert record.running() is None
+    written = record.write("http://127.0.0.1:9999", 9999)
+    assert record.running() == written
+    assert stat.S_IMODE(record.path().stat().st_mode) == 0o600
+    saved = json.loads(record.path().read_text())
+    record.path().write_text(json.dumps({**saved, "started": saved["started"] - 100}))
+    assert record.running() is None, "the PID is another process' by now"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": "x", "started": 0}', "\xff"])
+def test_a_damaged_record_is_no_server(text: str) -> None:
+    record.path().write_text(text, encoding="latin-1")
+    assert record.running() is None
+
+
+class Worker:
+    """A forked process that takes and ends tasks when told to."""
+
+    def __init__(self, beat: pulse.Pulse) -> None:
+        self._out, ours = os.pipe()
+        theirs, self._in = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._live(beat, theirs, ours)
+
+    def _live(self, beat: pulse.Pulse, read: int, write: int) -> None:
+        while order := os.read(read, 1):
+            {b"b": beat._begins, b"e": beat._ends}[order]()
+            os.write(write, b".")
+        os._exit(0)
+
+    def tell(self, order: bytes) -> None:
+        os.write(self._in, order)
+        os.read(self._out, 1)
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture
+def beat(monkeypatch: pytest.MonkeyPatch) -> Iterator[pulse.Pulse]:
+    monkeypatch.setattr(pulse, "QUIET_SECONDS", 0.2)
+    made = pulse.Pulse()
+    yield made
+    made.close()
+
+
+def test_a_queue_in_which_nothing_begins_hangs_unless_somebody_is_at_work(beat: pulse.Pulse) -> None:
+    worker = Worker(beat)
+    assert not beat.hangs(), "it has just begun"
+    worker.tell(b"b")
+    time.sleep(0.25)
+    assert (beat.hangs(), beat.busy()) == (False, [worker.pid])
+    worker.tell(b"e")
+    assert not beat.hangs(), "it has just ended"
+    time.sleep(0.25)
+    assert (beat.hangs(), beat.busy()) == (True, [])
+    worker.kill()
+
+
+def test_a_worker_that_was_killed_at_work_does_not_count_as_busy(beat: pulse.Pulse) -> None:
+    worker = Worker(beat)
+    worker.tell(b"b")
+    worker.kill()
+    time.sleep(0.25)
+    assert beat.hangs()
+
+
+def test_a_group_is_ended_also_when_it_does_not_listen() -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    child = subprocess.Popen(
+        [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {deaf!r}])"],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    assert len(groups.members(child.pid)) == 2
+    groups.end(child.pid, 0.1)
+    child.wait(5)
+    child.stdout.close()
+    assert not process.is_alive(child.pid)
+    deadline = time.monotonic() + 5
+    while groups.members(child.pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert groups.members(child.pid) == []
+
+
+def test_static_files_are_gathered_once_and_again_when_one_changed(
+    tmp_path: Path, settings: Settings
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "own.css").write_text("a")
+    settings.STATIC_ROOT = tmp_path / "static"
+    settings.STATICFILES_DIRS = [source]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    finders.get_finder.cache_clear()
+    try:
+        assert assets.collect()
+        assert not assets.collect()
+        (source / "own.css").write_text("ab")
+        assert assets.collect()
+        assert (tmp_path / "static" / "own.css").read_text() == "ab"
+        (tmp_path / "static" / "own.css").unlink()
+        (tmp_path / "static.fingerprint").write_text("half")
+        assert assets.collect()
+    finally:
+        finders.get_finder.cache_clear()
+
+
+def test_the_page_for_the_browser_is_private_and_escapes_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    browser.show('http://127.0.0.1:8765/login/#token="><b>')
+    assert stat.S_IMODE(browser.page_path().stat().st_mode) == 0o600
+    assert "<b>" not in browser.page_path().read_text()
+    deadline = time.monotonic() + 5
+    while not opened and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert opened == [browser.page_path().as_uri()], "the code is not on a command line"
+    browser.clear()
+    assert not browser.page_path().exists()
+
+
+@pytest.mark.parametrize("name", ["CI", "SSH_CONNECTION"])
+def test_no_browser_is_opened_where_nobody_sits(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    for other in ("CI", "SSH_CONNECTION"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert browser.has_display()
+    monkeypatch.setenv(name, "1")
+    assert not browser.has_display()
+
+
+def test_a_queue_that_ends_is_started_again_each_time_a_little_later() -> None:
+    said: list[str] = []
+    failing = [sys.executable, "-c", "raise SystemExit(7)"]
+    watcher = supervisor.Supervisor(said.append, command=failing, first_wait=0.05)
+    watcher.start()
+    deadline = time.monotonic() + 10
+    while len(said) < 3 and time.monotonic() < deadline:
+        watcher.look()
+        time.sleep(0.01)
+    watcher.stop()
+    assert [line.partition("It starts again in ")[2] for line in said] == ["0.05 s.", "0.1 s.", "0.2 s."]
+    assert all("exit code 7" in line for line in said)
+    assert watcher.pid is None
