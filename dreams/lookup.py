@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-from pathlib import Path
 
 from django.db.models import Q
 
@@ -12,6 +11,7 @@ from dreams.hosts import host
 from dreams.models import DreamRun, Project, Proposal
 
 MAX_CANDIDATES = 10
+LONGEST_ID = 18  # digits; more do not fit into the column
 
 
 class Unknown(LookupError):
@@ -24,8 +24,8 @@ class Ambiguous(LookupError):
 
 def project(name: str) -> Project:
     """By slug, memory directory (absolute, relative or `~`) or id. Raises Unknown, Ambiguous."""
-    where = Q(slug=name) | Q(memory_dir=_absolute(name))
-    if name.isdecimal():
+    where = Q(slug=name) | Q(memory_dir__in=_directories(name))
+    if name.isascii() and name.isdecimal() and len(name) <= LONGEST_ID:
         where |= Q(pk=int(name))
     found = list(Project.objects.filter(where, host=host()).order_by("gone_at", "pk")[: MAX_CANDIDATES + 1])
     standing = [row for row in found if row.gone_at is None] or found
@@ -37,8 +37,12 @@ def project(name: str) -> Project:
     raise Unknown(f"No project {name!r}.{_near(name)} `projects` lists them; `discover` looks for new ones.")
 
 
-def _absolute(name: str) -> str:
-    return os.path.abspath(Path(name).expanduser())  # noqa: PTH100 - links stay as they were typed
+def _directories(name: str) -> set[str]:
+    """The path as typed and with links resolved: discovery resolves those of a config folder."""
+    if not name or "\0" in name:
+        return set()
+    path = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - an unknown ~user is just a name here
+    return {path, os.path.realpath(path)}
 
 
 def _near(name: str) -> str:
