@@ -1,0 +1,99 @@
+"""`readonly_shell`: agent command lines over mounted directories. Needs no database."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from dreams.management import batch
+from dreams.safefs import Root, SafeFsError
+from dreams.sandbox import Answer, Ignored, Mount, Shell, Tree
+
+
+class Command(BaseCommand):
+    help = (
+        "Run read-only command lines in the agent's sandbox. With --batch, read JSON lines {cmd} and print one "
+        "JSON line for each: {cmd, refused, output, exit_code, ms}. With -c, print the output and exit with the "
+        "line's own status. A mount named repo hides .git and what git ignores."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--mount",
+            action="append",
+            required=True,
+            metavar="NAME=DIR",
+            help="show DIR as /NAME; may be repeated",
+        )
+        parser.add_argument("--cwd", metavar="DIR", help="where to start: a path below a mount (default: /)")
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("-c", dest="line", metavar="CMD", help="one command line")
+        what.add_argument("--batch", action="store_true", help="read JSON lines from standard input")
+
+    def handle(
+        self, *args: object, mount: list[str], cwd: str | None, line: str | None, **options: object
+    ) -> None:
+        tree = Tree([_mounted(text) for text in mount])
+        try:
+            shell = Shell(tree, _start(tree, cwd))
+            if line is None:
+                batch.answer(sys.stdin.buffer, sys.stdout, lambda row: _reply(shell, row))
+            else:
+                _print(shell.run(line))
+        finally:
+            tree.close()
+
+
+def _mounted(text: str) -> Mount:
+    name, equals, folder = text.partition("=")
+    if not equals or not folder or not name.strip("/") or ".." in name.split("/"):
+        raise CommandError(
+            f"--mount {text!r}: write NAME=DIR, for example memory=/home/me/notes", returncode=2
+        )
+    try:
+        root = Root.open(folder)
+    except (OSError, SafeFsError) as error:
+        raise CommandError(f"--mount {text!r}: {error}; name a directory that can be read") from error
+    name = name.strip("/")
+    path = Path(folder).absolute()
+    # The resolved path first: it decides which mount lies below which.
+    names = tuple(dict.fromkeys((str(path.resolve()), str(path))))
+    mount = Mount(name, root, names)
+    if name == "repo":
+        mount.hidden = Ignored(root)
+    return mount
+
+
+def _start(tree: Tree, cwd: str | None) -> str:
+    path = cwd or "/"
+    for spelling in (path, str(Path(path).absolute())):
+        try:
+            tree.entries(tree.place(spelling, "/"))
+        except (OSError, SafeFsError):
+            continue
+        return spelling
+    raise CommandError(f"--cwd {path!r} is no directory below a mount", returncode=2)
+
+
+def _reply(shell: Shell, row: batch.Row) -> batch.Row:
+    line = batch.text_of(row, "cmd")
+    answer = shell.run(line)
+    return {
+        "cmd": line,
+        "refused": answer.refused,
+        "output": answer.output,
+        "exit_code": answer.exit_code,
+        "ms": answer.ms,
+    }
+
+
+def _print(answer: Answer) -> None:
+    out = sys.stderr if answer.refused else sys.stdout
+    out.write(answer.output)
+    out.flush()
+    if answer.exit_code:
+        raise SystemExit(answer.exit_code)

@@ -1,0 +1,13 @@
+"""The agent's sandbox: a tree of mounts, a strict reader of command lines, and commands in pure Python.
+
+No shell and no program of the host ever runs, and nothing here can write. Pure: no Django.
+"""
+
+from __future__ import annotations
+
+from .ignore import Ignored
+from .limits import Limits
+from .mounts import Mount, Tree
+from .shell import Answer, Shell
+
+__all__ = ["Answer", "Ignored", "Limits", "Mount", "Shell", "Tree"]

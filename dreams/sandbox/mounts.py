@@ -1,0 +1,199 @@
+"""The tree that an agent sees: `/memory`, `/transcripts/…`, `/repo`, and nothing else.
+
+Each mount is a safefs Root under a name. Real absolute paths below a mounted directory mean the same files, so
+that paths quoted in transcripts work; the longest prefix by whole components decides, also between mounts of
+which one lies below the other. Paths are normalised by their text, before anything is opened, and links are
+never followed, so no spelling leads out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as st
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dreams.safefs import Root, SafeFsError
+
+LONGEST_PATH = 4096
+MOST_ENTRIES = 200_000
+
+
+def _nothing_hidden(rel: str, is_folder: bool) -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class Mount:
+    """A directory under a name. `stands_for`: the real absolute paths that mean it, the true one first."""
+
+    name: str
+    root: Root
+    stands_for: tuple[str, ...] = ()
+    writable: bool = False
+    hidden: Callable[[str, bool], bool] = field(default=_nothing_hidden)
+
+    @property
+    def point(self) -> str:
+        return "/" + self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a path leads: a mount and a path below it, or (mount None) a folder that only holds mounts."""
+
+    path: str
+    mount: Mount | None
+    rel: str
+    must_be_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name of a folder and what it is; links are told, never followed."""
+
+    name: str
+    stat: os.stat_result
+
+
+def normal(path: str, cwd: str = "/") -> str:
+    """`path` made absolute, without `.`, `..` and doubled slashes; `..` stops at the top."""
+    parts: list[str] = []
+    for part in f"{cwd}/{path}".split("/") if not path.startswith("/") else path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def _below(path: str, prefix: str) -> str | None:
+    """The rest of `path` under `prefix` ("" for itself), or None. `/mem-evil` is not below `/mem`."""
+    if path == prefix:
+        return ""
+    return path[len(prefix) + 1 :] if path.startswith(prefix + "/") else None
+
+
+class Tree:
+    """All mounts. Every question a command asks about files goes through here."""
+
+    def __init__(self, mounts: Iterable[Mount]) -> None:
+        self.mounts = tuple(mounts)
+        pairs = [(alias, mount) for mount in self.mounts for alias in (mount.point, *mount.stands_for)]
+        self._prefixes = sorted(((normal(p), m) for p, m in pairs), key=lambda pair: -pair[0].count("/"))
+        self._folders = {"/"} | {parent for mount in self.mounts for parent in _parents(mount.point)}
+
+    def close(self) -> None:
+        for mount in self.mounts:
+            mount.root.close()
+
+    # Paths
+
+    def place(self, path: str, cwd: str) -> Place:
+        """Where `path` leads. Raises FileNotFoundError outside every mount."""
+        if not path or len(path) > LONGEST_PATH or "\0" in path:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+        full = normal(path, cwd)
+        folder = path.endswith(("/", "/.", "/.."))
+        found = self._mounted(full)
+        if found is not None:
+            mount, rel = self._innermost(*found)
+            self._refuse_hidden(mount, rel, folder)
+            return Place(full, mount, rel, folder)
+        if full in self._folders:
+            return Place(full, None, full)
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    def _mounted(self, full: str) -> tuple[Mount, str] | None:
+        for prefix, mount in self._prefixes:
+            rel = _below(full, prefix)
+            if rel is not None:
+                return mount, rel
+        return None
+
+    def _innermost(self, mount: Mount, rel: str) -> tuple[Mount, str]:
+        """A mount that stands below another one wins, by whichever name the path came."""
+        if rel and mount.stands_for:
+            return self._mounted(normal(f"{mount.stands_for[0]}/{rel}")) or (mount, rel)
+        return mount, rel
+
+    @staticmethod
+    def _refuse_hidden(mount: Mount, rel: str, folder: bool) -> None:
+        if rel and mount.hidden(rel, folder):
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    # Files
+
+    def stat(self, place: Place) -> os.stat_result:
+        """Of what stands there, a link itself included. Raises OSError or SafeFsError."""
+        if place.mount is None:
+            return _FOLDER
+        found = place.mount.root.lstat(place.rel) if place.rel else place.mount.root.stat()
+        is_folder = st.S_ISDIR(found.st_mode)
+        if place.must_be_folder and not is_folder:
+            raise NotADirectoryError(errno.ENOTDIR, "Not a directory")
+        self._refuse_hidden(place.mount, place.rel, is_folder)
+        return found
+
+    def open(self, place: Place) -> int:
+        """A read-only descriptor of a regular file. Raises OSError or SafeFsError; the caller closes it."""
+        if place.mount is None or not place.rel:
+            raise IsADirectoryError(errno.EISDIR, "Is a directory")
+        if place.must_be_folder:
+            self.stat(place)
+        return place.mount.root.open_fd(place.rel)
+
+    def entries(self, place: Place) -> list[Entry]:
+        """What a folder holds, in the file system's own order, hidden names left out."""
+        if place.mount is None:
+            return [Entry(name, _FOLDER) for name in self._mounted_below(place.rel)]
+        self._refuse_hidden(place.mount, place.rel, True)
+        fd = place.mount.root.open_dir(place.rel)
+        try:
+            return list(_shown(place.mount, place.rel, fd))
+        finally:
+            os.close(fd)
+
+    def _mounted_below(self, folder: str) -> list[str]:
+        top = folder.rstrip("/")
+        rests = (_below(mount.point, top) for mount in self.mounts)
+        return sorted({rest.split("/")[0] for rest in rests if rest})
+
+    def link_target(self, place: Place) -> str:
+        """The text of a link, for listings; nobody goes there."""
+        if place.mount is None or not place.rel:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        with place.mount.root.parent(place.rel) as (folder, name):
+            return os.readlink(name, dir_fd=folder)
+
+
+def _parents(point: str) -> Iterator[str]:
+    while point.rfind("/") > 0:
+        point = point[: point.rfind("/")]
+        yield point
+
+
+def _shown(mount: Mount, rel: str, fd: int) -> Iterator[Entry]:
+    with os.scandir(fd) as found:
+        names = [entry.name for _, entry in zip(range(MOST_ENTRIES), found, strict=False)]
+    for name in names:
+        try:
+            stat = os.stat(name, dir_fd=fd, follow_symlinks=False)
+        except OSError:
+            continue  # gone since the listing
+        if not mount.hidden(f"{rel}/{name}" if rel else name, st.S_ISDIR(stat.st_mode)):
+            yield Entry(name, stat)
+
+
+# A folder that exists only here: mode, inode, device, links, owner, group, size, three times.
+_FOLDER = os.stat_result((st.S_IFDIR | 0o555, 1, 0, 2, 0, 0, 4096, 0, 0, 0))
+
+
+def trouble(error: OSError | SafeFsError) -> str:
+    """Why a file was not read, in the words that the ordinary tools use where they have some."""
+    if isinstance(error, OSError):
+        return error.strerror or "cannot be read"
+    if error.why == "is a directory, not a regular file":
+        return "Is a directory"
+    return f"{error.why}; links, FIFOs and devices are never opened"

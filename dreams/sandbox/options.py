@@ -1,0 +1,120 @@
+"""Options as GNU's getopt reads them, but only enumerated ones, in full: no abbreviation is ever completed.
+
+`sort --out=x` means `sort --output=x` to GNU. Here a long name is known exactly or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .errors import Refused, UsageError
+
+Takes = Literal["nothing", "value", "maybe"]  # maybe: only with = or glued to the letter
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a command knows. Keys are option letters or long names; values name the option they mean."""
+
+    flags: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    optional: Mapping[str, str] = field(default_factory=dict)
+    why_not: Mapping[str, str] = field(default_factory=dict)  # refused options with a reason of their own
+
+    def takes(self, name: str) -> Takes | None:
+        if name in self.flags:
+            return "nothing"
+        if name in self.values:
+            return "value"
+        return "maybe" if name in self.optional else None
+
+    def meaning(self, name: str) -> str:
+        return self.flags.get(name) or self.values.get(name) or self.optional[name]
+
+
+@dataclass(slots=True)
+class Args:
+    """Options in the order given, and operands."""
+
+    given: list[tuple[str, str]] = field(default_factory=list)
+    operands: list[str] = field(default_factory=list)
+
+    def has(self, name: str) -> bool:
+        return any(given == name for given, _ in self.given)
+
+    def last(self, name: str, default: str | None = None) -> str | None:
+        return next((value for given, value in reversed(self.given) if given == name), default)
+
+    def all(self, name: str) -> list[str]:
+        return [value for given, value in self.given if given == name]
+
+    def last_of(self, *names: str) -> str | None:
+        """The option that was given last among several that exclude each other."""
+        return next((given for given, _ in reversed(self.given) if given in names), None)
+
+
+def read(command: str, spec: Spec, argv: list[str]) -> Args:
+    """Raises Refused at an option that is not enumerated, UsageError where a value is missing."""
+    args = Args()
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            args.operands += rest
+            break
+        if word.startswith("--"):
+            _long(command, spec, word[2:], rest, args)
+        elif word.startswith("-") and len(word) > 1:
+            _short(command, spec, word[1:], rest, args)
+        else:
+            args.operands.append(word)
+    return args
+
+
+def refuse(command: str, spec: Spec, option: str) -> Refused:
+    why = spec.why_not.get(option.lstrip("-"))
+    return Refused(
+        f"{command} {option}: {why}" if why else f"{command} {option}: this option is not on offer"
+    )
+
+
+def _long(command: str, spec: Spec, word: str, rest: list[str], args: Args) -> None:
+    name, equals, value = word.partition("=")
+    takes = spec.takes(name) if len(name) > 1 else None
+    if takes is None:
+        raise refuse(command, spec, f"--{name}")
+    if takes == "nothing" and equals:
+        raise UsageError(f"option '--{name}' doesn't allow an argument", _usage_status(command))
+    if takes == "value" and not equals:
+        value = _next(command, f"--{name}", rest)
+    args.given.append((spec.meaning(name), value))
+
+
+def _short(command: str, spec: Spec, letters: str, rest: list[str], args: Args) -> None:
+    at = 0
+    while at < len(letters):
+        letter = letters[at]
+        takes = spec.takes(letter)
+        if takes is None:
+            raise refuse(command, spec, f"-{letter}")
+        at += 1
+        if takes == "nothing":
+            args.given.append((spec.meaning(letter), ""))
+            continue
+        value = letters[at:]
+        if takes == "value" and not value:
+            value = _next(command, f"-{letter}", rest)
+        args.given.append((spec.meaning(letter), value))
+        return
+
+
+def _next(command: str, option: str, rest: list[str]) -> str:
+    if not rest:
+        raise UsageError(f"option '{option}' requires an argument", _usage_status(command))
+    return rest.pop(0)
+
+
+def _usage_status(command: str) -> int:
+    return 2 if command in ("ls", "grep", "egrep", "fgrep", "sort", "diff", "cmp") else 1

@@ -1,0 +1,137 @@
+"""What a running command has: its folder, input, error output, files and meter. Nothing of the host."""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dreams.safefs import SafeFsError
+
+from .errors import LimitReached
+from .limits import Meter
+from .mounts import Tree, trouble
+
+CHUNK = 128 * 1024
+
+
+@dataclass(slots=True)
+class Process:
+    """One command of a pipeline. Commands are generators of bytes; they set `status` when they end."""
+
+    name: str
+    tree: Tree
+    cwd: str
+    stdin: Iterator[bytes]
+    meter: Meter
+    now: float
+    stderr: Callable[[bytes], None]
+    # Set by `cd` alone; the shell takes it over when the command stands alone.
+    new_cwd: str | None = None
+    status: int = 0
+    has_stdin: bool = True
+    # Runs another command line of built-ins, for xargs.
+    spawn: Callable[[list[str], Process], Iterator[bytes]] | None = field(default=None, repr=False)
+
+    def complain(self, message: str, status: int = 1) -> None:
+        """An ordinary error: one line, and the worst status so far."""
+        self.stderr(f"{self.name}: {message}\n".encode("utf-8", "surrogateescape"))
+        self.status = max(self.status, status)
+
+    # Files
+
+    def stat(self, path: str) -> os.stat_result:
+        return self.tree.stat(self.tree.place(path, self.cwd))
+
+    def try_stat(self, path: str, status: int = 1) -> os.stat_result | None:
+        """What stands at `path`; None, and an error line, when nothing readable does."""
+        try:
+            return self.stat(path)
+        except (OSError, SafeFsError) as error:
+            self.complain(f"{path}: {trouble(error)}", status)
+            return None
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """The bytes of a file, or of the input for `-`. Raises OSError or SafeFsError before the first one."""
+        if path == "-":
+            return self.stdin
+        return self._read(self.tree.open(self.tree.place(path, self.cwd)))
+
+    def _read(self, fd: int) -> Iterator[bytes]:
+        try:
+            while data := os.read(fd, CHUNK):
+                self.meter.took(len(data))
+                yield data
+        finally:
+            os.close(fd)
+
+    def try_chunks(self, path: str, status: int = 1, wording: str = "{}: {}") -> Iterator[bytes] | None:
+        """Like chunks; None, and an error line, when it cannot be opened."""
+        try:
+            return self.chunks(path)
+        except (OSError, SafeFsError) as error:
+            self.complain(wording.format(path, trouble(error)), status)
+            return None
+
+    def inputs(self, paths: Iterable[str], status: int = 1) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Each operand that opens, with its bytes; the input when there is no operand."""
+        for path in list(paths) or ["-"]:
+            chunks = self.try_chunks(path, status)
+            if chunks is not None:
+                yield path, chunks
+
+    def lines(self, chunks: Iterable[bytes], end: bytes = b"\n") -> Iterator[bytes]:
+        """Lines with their end; the last one may lack it."""
+        for block in self.blocks(chunks, end):
+            start = 0
+            while (stop := block.find(end, start)) >= 0:
+                yield block[start : stop + 1]
+                start = stop + 1
+            if start < len(block):
+                yield block[start:]
+
+    def blocks(self, chunks: Iterable[bytes], end: bytes = b"\n") -> Iterator[bytes]:
+        """Runs of whole lines; the last one may lack its end."""
+        kept: list[bytes] = []
+        size = 0
+        for chunk in chunks:
+            self.meter.tick()
+            stop = chunk.rfind(end) + 1
+            if not stop:
+                kept.append(chunk)
+                size += len(chunk)
+                self._refuse_endless(size)
+                continue
+            yield b"".join([*kept, chunk[:stop]])
+            kept, size = [chunk[stop:]], len(chunk) - stop
+        rest = b"".join(kept)
+        if rest:
+            yield rest
+
+    def _refuse_endless(self, size: int) -> None:
+        limit = self.meter.limits.line_bytes
+        if size > limit:
+            raise LimitReached(f"stopped at a line of more than {limit:,} bytes")
+
+    def held(self, lines: Iterable[bytes]) -> list[bytes]:
+        """All lines at once, within the cap on memory."""
+        kept: list[bytes] = []
+        for line in lines:
+            # 64: what Python adds to each string; a file of empty lines would otherwise count as nothing.
+            self.meter.hold(len(line) + 64)
+            kept.append(line)
+        return kept
+
+
+Runner = Callable[[Process], Iterator[bytes]]
+Compile = Callable[[str, list[str]], Runner]
+
+
+def is_folder(stat: os.stat_result) -> bool:
+    return st.S_ISDIR(stat.st_mode)
+
+
+def raw(text: str) -> bytes:
+    """An argument or a file name as the bytes it stands for."""
+    return text.encode("utf-8", "surrogateescape")

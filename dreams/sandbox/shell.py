@@ -1,0 +1,195 @@
+"""The agent's Bash: reads a command line, runs pure-Python commands over the mounts, answers in text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dreams.safefs import SafeFsError
+
+from . import globbing, tokenizer
+from .commands import find_command, known_commands
+from .errors import LimitReached, Refused, UsageError
+from .limits import Limits, Meter
+from .mounts import Tree, normal, trouble
+from .process import Process, Runner
+from .sink import Sink
+from .tokenizer import Pipeline, Simple
+
+NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the agent reads. `stdout` is the last commands' own output, without errors and notes."""
+
+    output: str
+    exit_code: int
+    refused: bool
+    ms: float
+    stdout: bytes = b""
+    cut: bool = False
+
+
+class Shell:
+    """Answers one command line after the other; nothing of one is remembered by the next but the mounts."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        cwd: str = "/",
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._tree = tree
+        self._cwd = normal(cwd)
+        self._limits = limits or Limits()
+        self._clock = clock
+
+    def run(self, line: str) -> Answer:
+        """Never raises for anything that stands in `line`."""
+        started = time.perf_counter()
+        sink = Sink(self._limits.output_chars)
+        status, refused = self._answer(line, sink)
+        ms = (time.perf_counter() - started) * 1000
+        return Answer(sink.text(), status, refused, round(ms, 3), bytes(sink.stdout), sink.cut)
+
+    def _answer(self, line: str, sink: Sink) -> tuple[int, bool]:
+        try:
+            pipelines = tokenizer.parse(line)
+            for pipeline in pipelines:
+                _check(pipeline)
+            return _Run(self._tree, self._cwd, Meter(self._limits), self._clock(), sink).all(pipelines), False
+        except Refused as refusal:
+            sink.only(f"refused: {refusal}. Nothing was run.")
+            return 1, True
+        except LimitReached as reached:
+            sink.note(str(reached))
+            return reached.status, False
+        except RecursionError:
+            sink.note("stopped: nested too deeply")
+            return 1, False
+
+
+def _check(pipeline: Pipeline) -> None:
+    """Refuse before anything runs: a line is run whole or not at all."""
+    for simple in pipeline.commands:
+        name, argv = simple.words[0], [word.text for word in simple.words[1:]]
+        if name.glob is not None:
+            raise Refused(f"{name.text!r}: a wildcard in the place of a command")
+        compile_command = find_command(name.text)
+        if compile_command is None:
+            raise Refused(
+                f"{name.text[:60]!r} is not one of the commands here ({', '.join(known_commands())})"
+            )
+        try:
+            compile_command(name.text, argv)
+        except UsageError:
+            continue  # told when its turn comes
+
+
+class _Run:
+    """One line on its way: the folder that `cd` changes, and the status that && and || look at."""
+
+    def __init__(self, tree: Tree, cwd: str, meter: Meter, now: float, sink: Sink) -> None:
+        self._tree = tree
+        self._cwd = cwd
+        self._meter = meter
+        self._now = now
+        self._sink = sink
+        self._status = 0
+
+    def all(self, pipelines: list[Pipeline]) -> int:
+        for pipeline in pipelines:
+            skipped = {"&&": self._status != 0, "||": self._status == 0, ";": False}[pipeline.after]
+            if not skipped and not self._sink.cut:
+                self._status = self._pipeline(pipeline)
+        return self._status
+
+    def _pipeline(self, pipeline: Pipeline) -> int:
+        stream: Iterator[bytes] = iter(())
+        opened: list[Iterator[bytes]] = []
+        process: Process | None = None
+        for simple in pipeline.commands:
+            process, stream = self._start(simple, stream, first=process is None)
+            opened.append(stream)
+        try:
+            self._sink.drain(stream, self._meter)
+        finally:
+            # Upstream commands that were not read to their end hold open files.
+            for one in reversed(opened):
+                _close(one)
+        assert process is not None  # noqa: S101 - a pipeline holds at least one command
+        if process.new_cwd is not None and len(pipeline.commands) == 1:
+            self._cwd = process.new_cwd
+        return process.status
+
+    def _start(
+        self, simple: Simple, stdin: Iterator[bytes], *, first: bool
+    ) -> tuple[Process, Iterator[bytes]]:
+        pending: list[bytes] = []
+        targets: dict[str, Callable[[bytes], None]] = {
+            "shown": self._sink.error,
+            "dropped": lambda data: None,
+            "joined": pending.append,
+        }
+        process = Process(
+            name=simple.words[0].text,
+            tree=self._tree,
+            cwd=self._cwd,
+            stdin=stdin,
+            meter=self._meter,
+            now=self._now,
+            stderr=targets[simple.stderr],
+            has_stdin=not first,
+            spawn=spawn,
+        )
+        argv = globbing.expand(simple.words[1:], self._tree, self._cwd, self._meter)
+        stream = spawn([process.name, *argv], process)
+        return process, _joined(stream, pending) if simple.stderr == "joined" else stream
+
+
+def spawn(argv: list[str], process: Process) -> Iterator[bytes]:
+    """The output of one command. Whatever goes wrong in a file or an argument is an error line."""
+    compile_command = find_command(argv[0])
+    if compile_command is None:
+        raise Refused(f"{argv[0][:60]!r} is not one of the commands here ({', '.join(known_commands())})")
+    try:
+        runner = compile_command(argv[0], argv[1:])
+    except UsageError as error:
+        process.complain(str(error), error.status)
+        return iter(())
+    return _guarded(runner, process)
+
+
+def _guarded(runner: Runner, process: Process) -> Iterator[bytes]:
+    stream: Iterator[bytes] = iter(())
+    try:
+        stream = runner(process)
+        for chunk in stream:
+            process.meter.tick()
+            yield chunk
+    except UsageError as error:
+        process.complain(str(error), error.status)
+    except (OSError, SafeFsError) as error:
+        process.complain(trouble(error), 2)
+    finally:
+        _close(stream)
+
+
+def _joined(stream: Iterator[bytes], pending: list[bytes]) -> Iterator[bytes]:
+    """Output with the error lines that came before each piece."""
+    try:
+        for chunk in stream:
+            yield b"".join(pending) + chunk
+            pending.clear()
+        yield b"".join(pending)
+    finally:
+        _close(stream)
+
+
+def _close(stream: Iterator[bytes]) -> None:
+    close = getattr(stream, "close", None)
+    if close is not None:
+        close()

@@ -1,0 +1,255 @@
+"""A strict reading of one command line: words, quotes, globs, `|`, `&&`, `||`, `;`, and two redirections.
+
+It accepts only what bash, sh and this reader understand alike, and refuses everything else by name. Nothing is
+ever run by a shell, so a misreading could at worst show another file of the mounts; refusing keeps even that away.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .errors import Refused
+
+LONGEST_LINE = 16_384
+MOST_COMMANDS = 20
+MOST_WORDS = 2_000
+
+Stderr = Literal["shown", "dropped", "joined"]
+Connector = Literal["&&", "||", ";"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument. `glob` is set when unquoted wildcards stand in it: the text with quoted ones escaped."""
+
+    text: str
+    glob: str | None = None
+
+
+@dataclass(slots=True)
+class Simple:
+    """One command of a pipeline and where its error output goes."""
+
+    words: list[Word] = field(default_factory=list)
+    stderr: Stderr = "shown"
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """Commands joined by `|`, and how they hang on what came before."""
+
+    after: Connector
+    commands: list[Simple] = field(default_factory=lambda: [Simple()])
+
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U000e0100-\U000e01ef]"
+)
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_PRINTABLE = re.compile(r"[\t\x20-\x7e]*")
+_REDIRECTION = re.compile(r"2>(/dev/null|&1)(?=[ \t|;&]|$)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=")
+_PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+=^\]-]+")
+# In double quotes bash takes `$` before one of these (or the closing quote) for itself.
+_LITERAL_DOLLAR_BEFORE = ' "|)'
+
+_REFUSED = {
+    "$": "'$' (variables, $(…) and $'…' are not expanded; write the text out, in single quotes if it is a pattern)",
+    "`": "a backtick (command substitution); run that command by itself first",
+    "{": "'{' (brace expansion); name each file, or quote it if it is meant as text",
+    "}": "'}' (brace expansion); quote it if it is meant as text",
+    "~": "'~' (home directory); name a path below a mount",
+    "(": "'(' (subshells and functions); quote it or write \\( if it is meant as text",
+    ")": "')' (subshells and functions); quote it or write \\) if it is meant as text",
+    "<": "'<' (input redirection and here-documents); give the file as an operand or use: cat FILE |",
+    ">": "'>' (output redirection); only 2>/dev/null and 2>&1 are read",
+    "&": "'&' (background jobs and &>); only && joins commands",
+}
+
+
+def parse(line: str) -> list[Pipeline]:
+    """The pipelines of one command line, or Refused with the part that is not read."""
+    text = line[:-1] if line.endswith("\n") and not line.endswith("\\\n") else line
+    _refuse_unreadable(text)
+    return _Reader(text).read()
+
+
+def _refuse_unreadable(text: str) -> None:
+    if len(text) > LONGEST_LINE:
+        raise Refused(f"a line of {len(text):,} characters; at most {LONGEST_LINE:,}")
+    if _PRINTABLE.fullmatch(text):
+        return
+    for char in text:
+        if char == "\n":
+            raise Refused("a line break; join commands with && or ; on one line")
+        if char == "\r":
+            raise Refused("a carriage return (U+000D)")
+        if _invisible(char):
+            raise Refused(f"an invisible or undefined character (U+{ord(char):04X})")
+
+
+def _invisible(char: str) -> bool:
+    if char in "\t ":
+        return False
+    category = unicodedata.category(char)
+    return category in _HIDDEN_CATEGORIES or category == "Zs" or _UNSEEN.match(char) is not None
+
+
+class _Reader:
+    """Reads a line from left to right. `_word` is None between words."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._pipelines = [Pipeline(";")]
+        self._text_of_word: list[str] | None = None
+        self._glob: list[str] = []
+        self._wild = False
+
+    def read(self) -> list[Pipeline]:
+        while self._at < len(self._text):
+            self._step(self._text[self._at])
+        self._end_word()
+        return self._finished()
+
+    def _finished(self) -> list[Pipeline]:
+        last = self._pipelines[-1]
+        if last.after == ";" and len(last.commands) == 1 and not last.commands[0].words:
+            if last.commands[0].stderr != "shown":
+                raise Refused("a redirection without a command")
+            self._pipelines.pop()
+        else:
+            self._refuse_empty("at the end of the line")
+        return self._pipelines
+
+    @property
+    def _simple(self) -> Simple:
+        return self._pipelines[-1].commands[-1]
+
+    def _step(self, char: str) -> None:
+        if char in " \t":
+            self._end_word()
+            self._at += 1
+        elif char in "|&;":
+            self._operator(char)
+        elif char == "'":
+            self._single()
+        elif char == '"':
+            self._double()
+        elif char == "\\":
+            self._escaped()
+        elif self._text_of_word is None and (found := _REDIRECTION.match(self._text, self._at)):
+            self._simple.stderr = "dropped" if found[1] == "/dev/null" else "joined"
+            self._at = found.end()
+        elif char in _REFUSED:
+            raise Refused(_REFUSED[char])
+        else:
+            self._bare(char)
+
+    # Words
+
+    def _add(self, text: str, *, quoted: bool) -> None:
+        if self._text_of_word is None:
+            self._text_of_word = []
+        self._text_of_word.append(text)
+        self._glob.append(re.sub(r"([*?\[\]\\!^-])", r"\\\1", text) if quoted else text)
+
+    def _bare(self, char: str) -> None:
+        if self._text_of_word is None:
+            self._refuse_at_start(char)
+        if found := _PLAIN.match(self._text, self._at):
+            self._add(found[0], quoted=False)
+            self._at = found.end()
+            return
+        self._wild = self._wild or char in "*?["
+        self._add(char, quoted=False)
+        self._at += 1
+
+    def _refuse_at_start(self, char: str) -> None:
+        if char == "#":
+            raise Refused("'#' (a comment); quote it if it is meant as text")
+        if char == "!":
+            alone = self._text[self._at + 1 : self._at + 2] in ("", " ", "\t")
+            if not alone or not self._simple.words:
+                raise Refused("'!' (history expansion or negation); quote it if it is meant as text")
+        if not self._simple.words and (found := _ASSIGNMENT.match(self._text, self._at)):
+            raise Refused(f"{found[0][:40]!r} (setting a variable); name the command first")
+
+    def _single(self) -> None:
+        end = self._text.find("'", self._at + 1)
+        if end < 0:
+            raise Refused("a single quote that is never closed")
+        self._add(self._text[self._at + 1 : end], quoted=True)
+        self._at = end + 1
+
+    def _double(self) -> None:
+        self._add("", quoted=True)
+        self._at += 1
+        while True:
+            char = self._text[self._at : self._at + 1]
+            if not char:
+                raise Refused("a double quote that is never closed")
+            self._at += 1
+            if char == '"':
+                return
+            self._add(self._in_double(char), quoted=True)
+
+    def _in_double(self, char: str) -> str:
+        behind = self._text[self._at : self._at + 1]
+        if char == "`":
+            raise Refused(_REFUSED["`"])
+        if char == "$" and (not behind or behind not in _LITERAL_DOLLAR_BEFORE):
+            raise Refused(_REFUSED["$"])
+        if char == "\\" and behind and behind in '$`"\\':
+            self._at += 1
+            return behind
+        return char
+
+    def _escaped(self) -> None:
+        behind = self._text[self._at + 1 : self._at + 2]
+        if not behind:
+            raise Refused("a backslash at the end of the line")
+        self._add(behind, quoted=True)
+        self._at += 2
+
+    def _end_word(self) -> None:
+        if self._text_of_word is None:
+            return
+        text = "".join(self._text_of_word)
+        self._simple.words.append(Word(text, "".join(self._glob) if self._wild else None))
+        if len(self._simple.words) > MOST_WORDS:
+            raise Refused(f"more than {MOST_WORDS:,} words in one command")
+        self._text_of_word, self._glob, self._wild = None, [], False
+
+    # Operators
+
+    def _operator(self, char: str) -> None:
+        self._end_word()
+        pair = self._text[self._at : self._at + 2]
+        if pair in ("|&", ";;", ";&"):
+            raise Refused(f"'{pair}'")
+        if char == "&" and pair != "&&":
+            raise Refused(_REFUSED["&"])
+        self._refuse_empty(f"before '{pair if pair in ('&&', '||') else char}'")
+        self._at += len(pair) if pair in ("&&", "||") else 1
+        self._open_next(pair, char)
+
+    def _open_next(self, pair: str, char: str) -> None:
+        if pair == "&&":
+            self._pipelines.append(Pipeline("&&"))
+        elif pair == "||":
+            self._pipelines.append(Pipeline("||"))
+        elif char == ";":
+            self._pipelines.append(Pipeline(";"))
+        else:
+            self._pipelines[-1].commands.append(Simple())
+
+    def _refuse_empty(self, where: str) -> None:
+        if not self._simple.words:
+            raise Refused(f"no command {where}")
+        commands = sum(len(pipeline.commands) for pipeline in self._pipelines)
+        if commands > MOST_COMMANDS:
+            raise Refused(f"more than {MOST_COMMANDS} commands on one line")
