@@ -18,9 +18,10 @@ FILE_LEFT = "Describes a file whose statements are accounted for line by line."
 SUMMED_UP = "Sums up a file that is accounted for line by line."
 NEW_VALUE = "The field has a new value."
 HEADING = "A heading; what stood below it is accounted for line by line."
+TITLE = "The title of a row."
 DATED = "A relative date is written out."
 IN_PARTS = "Stands in more than one place now."
-NOTES = frozenset({FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, DATED, IN_PARTS})
+NOTES = frozenset({FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, DATED, IN_PARTS})
 
 _BOOKKEEPING = frozenset(
     {
@@ -65,16 +66,18 @@ class Context:
             note = self._row(unit)
         elif unit.kind == "heading":
             note = self._heading(unit, fresh)
+        elif unit.kind == "title":
+            note = TITLE
         else:
             note = ""
-        return note or self._dated(unit, fresh) or self._in_parts(unit)
+        return note or self._in_parts(unit)
 
     def _field(self, unit: Unit) -> str:
         gone = self.path not in self.after_files
-        named = unit.name == "name" and bool(_SLUG.fullmatch(unit.text))
+        named = unit.name == "name" and bool(_SLUG.fullmatch(unit.text))  # a slug, no prose
         if gone and (unit.name in _BOOKKEEPING or named):
             return FILE_LEFT
-        if not gone and (unit.name in _BOOKKEEPING or unit.name == "name"):
+        if not gone and (unit.name in _BOOKKEEPING or named):
             return NEW_VALUE if self._has_field(unit.name) else ""
         if unit.name in {"name", "description"} and (gone or self._has_field(unit.name)):
             return SUMMED_UP if self._sums_up(unit.text, self.path) else ""
@@ -135,9 +138,10 @@ class Context:
                     return
                 yield other
 
-    def _dated(self, unit: Unit, fresh: list[Standing]) -> str:
-        """Whether a new statement is this one with its relative dates written out."""
-        spans = dates.resolve(unit.text, _ANY_DAY)
+    def dated(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note if a new statement is this one with its relative dates written out, else nothing."""
+        self.target, self.kept = None, False
+        spans = dates.resolve(unit.text, _ANY_DAY) if fresh else []
         if not spans:
             return ""
         rest = unit.text

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from dreams.language import lexicon, similarity
 from dreams.language.statements import Statement, statement
+from dreams.language.words import code_spans
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
 _NO_CONFLICT = frozenset(
@@ -27,21 +28,37 @@ def lost(old: str, new: str) -> list[str]:
     found = [*sorted(one.numbers - other.numbers), *sorted(one.codes - other.codes - set(other.weights))]
     found += sorted({name for _, name in one.names if name not in other.weights})
     found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
-    found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs)
+    found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs) + _code_lost(old, new)
     return [*found, *_turned(one, other)]
+
+
+def _code_lost(old: str, new: str) -> list[str]:
+    """Inline code that is not in `new` as it stands: `PORT=` is no word, and still what has to be typed."""
+    flat = " ".join(new.lower().split())
+    spans = (old[start:end].strip() for start, end in code_spans(old[:LONGEST]))
+    return [span for span in spans if " ".join(span.lower().split()) not in flat]
 
 
 def _turned(one: Statement, other: Statement) -> list[str]:
     """Negation, opposite words, a demand made an option."""
     found = []
     mine, theirs = one.negated(other), other.negated(one)
-    if mine and not theirs:
+    if (mine and not theirs) or (_denials(one) > _denials(other) and _alike(one, other)):
         found.append("not")
-    if theirs and not mine:
+    if (theirs and not mine) or (_denials(other) > _denials(one) and _alike(one, other)):
         found.append("a statement that is denied now")
     gone, come = one.raw - other.raw, other.raw - one.raw
     pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES)
     return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])]
+
+
+def _denials(one: Statement) -> int:
+    return len(one.negations)
+
+
+def _alike(one: Statement, other: Statement) -> bool:
+    """The same words but for one or two: then each denial counts, whatever clause it stands in."""
+    return len(one.weights.keys() ^ other.weights.keys()) <= 2
 
 
 def turned(old: str, new: str) -> list[str]:
@@ -84,9 +101,18 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
     """
     if not statement(old[:LONGEST]).items or words_lost(old, new) or urls(old) - urls(new):
         return False
+    if turned(old, new) or _code_lost(old, new):
+        return False
     if similarity.same(old[:LONGEST], new[:LONGEST]).same:
         return True
     return merged and not lost(old, new) and in_one_piece(old, new)
+
+
+def replaced(old: str, new: str) -> bool:
+    """Whether `new` says something else of the same thing: a number, a name or a denial differs, the words hardly do."""
+    if plain_coverage(old, new) < MOST or plain_coverage(new, old) < MOST:
+        return False
+    return bool(turned(old, new) or (lost(old, new) and lost(new, old)))
 
 
 def in_one_piece(old: str, new: str) -> bool:
@@ -116,11 +142,18 @@ def reworded(old: str, new: str) -> bool:
     gone = set(words_lost(old, new))
     if len(gone) > max(1, len(one.weights) // 5) or coverage(old, new) < MOST:
         return False
-    in_a_row = max(
-        (len(list(run)) for is_gone, run in groupby(item.word in gone for item in one.items) if is_gone),
-        default=0,
+    return not _clause_gone(one, gone) and not lost(old, new) and not _substituted(old, new)
+
+
+def _clause_gone(one: Statement, gone: set[str]) -> bool:
+    """Whether a whole clause is missing, or three words in a row."""
+    runs = groupby(item.word in gone for item in one.items)
+    clauses: dict[int, set[str]] = {}
+    for item in one.items:
+        clauses.setdefault(item.clause, set()).add(item.word)
+    return any(is_gone and len(list(run)) > 2 for is_gone, run in runs) or any(
+        c <= gone for c in clauses.values()
     )
-    return in_a_row < 3 and not lost(old, new) and not _substituted(old, new)
 
 
 def _substituted(old: str, new: str) -> bool:

@@ -16,7 +16,9 @@ from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
 from dreams.findings.units import Unit, bare_lines, has_content, units_of, units_of_lines
 
 CHECK = "ledger"
+MAX_DETAILS = 500  # losses whose facts are named: who deletes everything knows what is gone
 BY_HAND = "Changed by hand."
+CHANGED_HERE = "Says something else here now; the old statement stands elsewhere."
 # The worst fate of a line's statements is the line's.
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
 
@@ -39,10 +41,11 @@ def check(subject: Subject) -> Iterator[Found]:
 
 def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     """Findings, and one row for every removed line that says something."""
-    after, fresh = State(subject.after), added(subject)
+    states = (State(subject.after), added(subject))
+    details = iter(range(MAX_DETAILS))
     findings, rows = dict[str, Found](), list[Row]()
     for hunk in subject.hunks:
-        for line_no, text, answers in _Hunk(subject, hunk, after, fresh).answers():
+        for line_no, text, answers in _Hunk(subject, hunk, states, details).answers():
             rows.append(_row(hunk, text, min((answer for answer, _ in answers), key=_badness)))
             for answer, unit in answers:
                 found = _found(hunk, line_no, text, answer, unit)
@@ -80,6 +83,11 @@ def _found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Uni
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
             "Compare both lines, and edit the hunk if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
+    if answer.note == CHANGED_HERE and not hunk.by_hand:
+        return Found(
+            CHECK, "now-contradicts", "warn", f"“{said}” says something else here now, and still stands elsewhere.",
+            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
     if answer.fate == "stated":
         return _stated(hunk, said, answer, place)
     return None
@@ -105,15 +113,19 @@ def _short(text: str, limit: int = 200) -> str:
 class _Hunk:
     """One hunk with the statements that it touches."""
 
-    def __init__(self, subject: Subject, hunk: ChangedHunk, after: State, added: State) -> None:
-        self.subject, self.hunk, self.after, self.added = subject, hunk, after, added
+    def __init__(
+        self, subject: Subject, hunk: ChangedHunk, states: tuple[State, State], details: Iterator[int]
+    ) -> None:
+        self.subject, self.hunk, self.details = subject, hunk, details
+        self.after, self.added = states
         self.claims: dict[str, list[Fate]] = defaultdict(list)
         for fate in hunk.fates:
             if (
                 fate.note != BY_HAND
             ):  # such a row was written by this module, for a text that is decided anew now
                 self.claims[fate.text.strip()].append(fate)
-        self.context = derived.Context(subject, hunk.path, added)
+        self.fresh = self._fresh()
+        self.context = derived.Context(subject, hunk.path, self.added)
 
     def answers(self) -> Iterator[tuple[int, str, list[tuple[Answer, Unit | None]]]]:
         """(line in the new text, removed line, what became of each of its statements) in order."""
@@ -151,7 +163,7 @@ class _Hunk:
         """What became of each statement; a reworded one is paired with one new statement of the hunk."""
         answers = {unit: self._answer(unit) for unit in dict.fromkeys(units)}
         left = [unit for unit, answer in answers.items() if answer.fate == "unexplained"]
-        for old, new in _pairs(left, self._fresh(), self.hunk.path):
+        for old, new in _pairs(left, self.fresh, self.hunk.path):
             answers[old] = Answer(
                 "merged-into",
                 new,
@@ -175,30 +187,44 @@ class _Hunk:
         )
 
     def _fresh(self) -> list[Standing]:
-        """The statements of the added lines, where they stand now."""
+        """The statements of the added lines that the file did not make before, where they stand now."""
         first, last = self.hunk.new_start + 1, self.hunk.new_start + len(self.hunk.added)
+        known = {unit.key for unit in units_of(self.hunk.path, self.subject.before.get(self.hunk.path))}
         units = units_of(self.hunk.path, self.subject.after.get(self.hunk.path))
-        return [Standing(self.hunk.path, u) for u in units if u.last_line >= first and u.first_line <= last]
+        touched = [u for u in units if u.last_line >= first and u.first_line <= last and u.key not in known]
+        return [Standing(self.hunk.path, unit) for unit in touched]
 
     def _answer(self, unit: Unit) -> Answer:
         exact = self.after.same_words(unit, self.hunk.path)
         if exact:
-            return Answer("kept-in", exact)
-        if unit.kind not in {"code", "heading"} and (unit.kind != "field" or unit.name in PROSE_FIELDS):
-            holder = self.added.holder(unit.text) or self.after.holder(unit.text)
-            if holder:
-                return Answer("merged-into", holder)
-        note = self.context.explained(unit, self._fresh())
+            return Answer("kept-in", exact, CHANGED_HERE if self._replaced(unit) else "")
+        if self.context.dated(unit, self.fresh):
+            return Answer("kept-in", self.context.target, derived.DATED)
+        if self._replaced(unit):
+            # The old fact may stand elsewhere in other words; what stands in its place says something else.
+            return Answer("unexplained", lost=self._lost(unit))
+        holder = self._holder(unit)
+        if holder:
+            return Answer("merged-into", holder)
+        note = self.context.explained(unit, self.fresh)
         if note:
-            return (
-                Answer("stated", self.context.target, note)
-                if not self.context.kept
-                else Answer("kept-in", self.context.target, note)
-            )
+            return Answer("kept-in" if self.context.kept else "stated", self.context.target, note)
         return Answer("unexplained", lost=self._lost(unit))
 
+    def _replaced(self, unit: Unit) -> bool:
+        return any(facts.replaced(unit.text, other.unit.text) for other in self.fresh)
+
+    def _holder(self, unit: Unit) -> Standing | None:
+        if unit.kind in {"code", "heading", "title"} or (
+            unit.kind == "field" and unit.name not in PROSE_FIELDS
+        ):
+            return None
+        return self.added.holder(unit.text) or self.after.holder(unit.text)
+
     def _lost(self, unit: Unit) -> tuple[str, ...]:
-        """The facts of the statement that the likest one that stands does not have."""
+        """The facts of the statement that the likest one that stands does not have; of the first losses only."""
+        if next(self.details, None) is None:
+            return ()
         best = max(
             self.after.likest(unit.text), key=lambda s: facts.coverage(unit.text, s.unit.text), default=None
         )

@@ -101,6 +101,8 @@ class State:
 
 def _comparable(unit: Unit, other: Standing, path: str) -> bool:
     """A heading or a bookkeeping field is no claim: the word "user" elsewhere does not keep `type: user`."""
+    if other.unit.kind == "title":
+        return unit.kind == "title"
     if unit.kind == "heading":
         return other.unit.kind in {"heading", "sentence"}
     if unit.kind == "field" and unit.name not in PROSE_FIELDS:

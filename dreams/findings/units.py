@@ -11,7 +11,7 @@ from typing import Literal
 from dreams import memdir, text
 from dreams.language import similarity
 
-UnitKind = Literal["sentence", "row", "field", "heading", "code", "table", "comment"]
+UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment"]
 
 MAX_FILE_CHARS = 2_000_000  # of one file; what is behind is compared line by line
 _LEAD = re.compile(r"^\s*(?:(?:[-*+>]|\d{1,9}[.)])\s+)+")
@@ -114,7 +114,10 @@ def _body_units(body: str, first_line: int, rows: dict[int, memdir.IndexRow]) ->
 
 def _row_units(row: memdir.IndexRow, item: memdir.Item) -> Iterator[Unit]:
     said = " ".join(part for part in (row.lead, row.hook) if part)
-    return _split("row", said or row.title, row.line_no, max(row.end_line_no, item.last_line), row.target)
+    last = max(row.end_line_no, item.last_line)
+    if said and has_content(row.title):
+        yield Unit("title", row.line_no, row.line_no, row.title, keyed(row.title), row.target)
+    yield from _split("row", said or row.title, row.line_no, last, row.target)
 
 
 def _line_units(item: memdir.Item) -> Iterator[Unit]:
