@@ -1,0 +1,160 @@
+"""What `doctor` finds, one broken thing at a time."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.db import DatabaseError
+from django.utils import timezone
+from pytest_django import Settings
+
+from dreams import doctor, scheduler
+from dreams.management.base import Refused
+from dreams.models import Override
+from dreams.serving import record
+from tests.world import make_dream, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def healthy(tmp_path: Path, settings: Settings) -> None:
+    """A private data directory, a config folder, nothing running."""
+    settings.DATA_DIR = tmp_path / "data"
+    settings.DEMO_ROOT = settings.DATA_DIR / "demo"
+    settings.DATA_DIR.mkdir(mode=0o700)
+    settings.ROOTS = (tmp_path / ".claude",)
+    settings.ROOTS[0].mkdir()
+    settings.HAS_API_KEY = False
+    cache.clear()
+
+
+def found(name: str) -> doctor.Check:
+    return {check.name: check for check in doctor.examine()}[name]
+
+
+def override(key: str, value: object) -> None:
+    Override.objects.create(key=key, value=value)
+
+
+def test_a_machine_that_lacks_nothing_is_told_so_and_every_trouble_has_a_remedy() -> None:
+    checks = doctor.examine()
+    assert [check.name for check in checks if check.state == "bad"] == []
+    assert all(check.remedy for check in checks if check.state != "ok")
+    assert len({check.name for check in checks}) == len(checks) == 12
+
+
+def test_versions_are_those_that_are_installed() -> None:
+    assert "django-q2 1." in found("Version").said
+
+
+def test_no_config_folder_stops_dreams(settings: Settings) -> None:
+    settings.ROOTS[0].rmdir()
+    check = found("Config folders")
+    assert (check.state, str(settings.ROOTS[0]) in check.said) == ("bad", True)
+
+
+def test_a_second_config_folder_that_is_missing_stops_nothing(settings: Settings) -> None:
+    settings.ROOTS = (*settings.ROOTS, Path("/nowhere"))
+    assert found("Config folders").state == "warn"
+
+
+def test_a_data_directory_that_others_can_read_is_told_with_the_command_that_closes_it(
+    settings: Settings,
+) -> None:
+    settings.DATA_DIR.chmod(0o755)
+    check = found("Data directory")
+    assert check.state == "warn"
+    assert f"chmod -R go= {settings.DATA_DIR}" in check.remedy
+
+
+def test_little_space_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000})())
+    assert found("Disk").state == "bad"
+
+
+def test_a_model_without_a_key_stops_dreams(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    override("engine", "anthropic")
+    assert found("Engine").state == "bad"
+    settings.HAS_API_KEY = True
+    assert found("Engine").state == "ok"
+
+
+def test_a_pause_stops_dreams() -> None:
+    override("paused", True)
+    assert found("Dreaming").state == "bad"
+
+
+def test_a_failing_project_is_named_with_its_last_error() -> None:
+    project = make_project("acme-api", failures=2)
+    make_dream(project, "failed", error="The disk was full.")
+    check = found("Dreaming")
+    assert check.state == "warn"
+    assert "acme-api" in check.said
+    assert "The disk was full." in check.said
+
+
+def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = timezone.now()
+    running = record.write("http://127.0.0.1:1", 1)
+    cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
+    assert doctor.ticks(now).state == "ok"
+    cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
+    assert doctor.ticks(now).state == "warn", "it has just started"
+    assert doctor.ticks(running.since + doctor.LATE).state == "bad"
+    record.clear()
+    assert doctor.ticks(running.since + doctor.LATE).state == "warn", "no server is no fault"
+
+
+def test_a_sandbox_that_is_asked_for_and_missing_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "landlock_abi", lambda: 0)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert found("Sandbox").state == "warn"
+    override("require_os_sandbox", True)
+    assert found("Sandbox").state == "bad"
+    monkeypatch.setattr(doctor, "landlock_abi", lambda: 3)
+    assert found("Sandbox").state == "ok"
+
+
+def test_settings_that_do_not_fit_together_are_told_with_the_remedy(settings: Settings) -> None:
+    settings.Q_CLUSTER = {**settings.Q_CLUSTER, "retry": 10}
+    check = found("Settings")
+    assert check.state == "bad"
+    assert "MEMORYWEB_TASK_RETRY" in check.remedy
+
+
+def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> doctor.Check:
+        raise DatabaseError("disk I/O error")
+
+    monkeypatch.setattr(doctor, "database", fails)
+    checks = {check.name: check for check in doctor.examine()}
+    assert checks["Database"].state == "bad"
+    assert "disk I/O error" in checks["Database"].said
+    assert checks["Engine"].state == "ok"
+
+
+def test_the_command_fails_when_something_stops_dreams_and_prints_all_the_same() -> None:
+    out = StringIO()
+    call_command("doctor", json=True, stdout=out)
+    assert json.loads(out.getvalue())["ok"] is True
+    override("paused", True)
+    with pytest.raises(Refused, match="Dreaming") as refused:
+        call_command("doctor", json=True, stdout=StringIO())
+    assert refused.value.result is not None
+    assert refused.value.result["ok"] is False
+
+
+def test_in_words_every_remedy_stands_below_the_table() -> None:
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    assert "Server: Start one with: python manage.py serve" in out.getvalue()

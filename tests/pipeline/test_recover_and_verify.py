@@ -1,0 +1,226 @@
+"""`recover` puts right what a crash left; `verify` names what is damaged. Both on real files."""
+
+from __future__ import annotations
+
+import json
+import os
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from pytest_django import Settings
+
+from dreams import apply, auditlog, journal, memories, recovery, review, writing
+from dreams.management.base import BadUsage, Refused
+from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
+from tests.pipeline import world
+from tests.world import make_dream
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PRIOR_NS = 1_780_000_000_123_456_789
+
+
+@pytest.fixture
+def project(tmp_path: Path, settings: Settings) -> Project:
+    settings.DATA_DIR = tmp_path / "data"
+    settings.DATA_DIR.mkdir()
+    return world.make_project(tmp_path / "root")
+
+
+def call(name: str, **options: object) -> dict[str, Any]:
+    out = StringIO()
+    call_command(name, json=True, stdout=out, **options)
+    return json.loads(out.getvalue())
+
+
+def damage(name: str, **options: object) -> dict[str, Any]:
+    """The result of a command that must refuse."""
+    with pytest.raises(Refused) as refused:
+        call(name, **options)
+    assert refused.value.result is not None
+    return dict(refused.value.result)
+
+
+def apply_all(project: Project) -> str:
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    report = apply.apply(proposal, world.ME)
+    assert report.complete
+    return proposal.public_id
+
+
+# --- recover ------------------------------------------------------------------------------------------------------
+
+
+def test_where_nothing_was_interrupted_there_is_nothing_to_recover(project: Project) -> None:
+    apply_all(project)
+    assert call("recover") == {"applies": [], "histories": [], "dreams": [], "problems": []}
+    out = StringIO()
+    call_command("recover", stdout=out)
+    assert out.getvalue().strip() == "There was nothing to recover."
+
+
+def test_an_apply_that_died_before_it_told_the_rows_is_told_now(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "tell", die)
+    with pytest.raises(KeyboardInterrupt):
+        apply_all(project)
+    monkeypatch.undo()
+    assert not Application.objects.exists()
+    said = call("recover")
+    assert len(said["applies"]) == 1
+    assert Application.objects.count() == 1
+    assert call("recover")["applies"] == []
+
+
+def test_a_dream_of_a_dead_worker_is_ended_and_its_clock_put_back(project: Project) -> None:
+    lock = world.folder(project) / ".consolidate-lock"
+    dead = 2**22 + 1  # above the largest PID of a default system
+    lock.write_text(str(dead))
+    LockHold.objects.create(
+        project=project,
+        pid=dead,
+        process_started=1.0,
+        prior_mtime_ns=PRIOR_NS,
+        taken_at=timezone.now(),
+        purpose="dream",
+    )
+    dream = make_dream(project, DreamRun.Status.RUNNING, worker_pid=dead, worker_started=1.0)
+    said = call("recover")["dreams"]
+    dream.refresh_from_db()
+    assert dream.status == DreamRun.Status.FAILED
+    assert lock.stat().st_mtime_ns == PRIOR_NS
+    assert not LockHold.objects.exists()
+    assert any(dream.public_id in line for line in said)
+
+
+def test_a_cancelled_dream_of_a_dead_worker_is_killed_and_no_failure(project: Project) -> None:
+    dream = make_dream(
+        project,
+        DreamRun.Status.RUNNING,
+        worker_pid=2**22 + 1,
+        worker_started=1.0,
+        cancel_requested_at=timezone.now(),
+    )
+    call("recover")
+    dream.refresh_from_db()
+    project.refresh_from_db()
+    assert (dream.status, project.failures) == (DreamRun.Status.KILLED, 0)
+
+
+def test_what_cannot_be_recovered_is_named_and_stops_nothing_else(
+    project: Project, settings: Settings
+) -> None:
+    (settings.DATA_DIR / "history" / "0000.git").mkdir(parents=True)
+    dream = make_dream(project, DreamRun.Status.RUNNING, worker_pid=2**22 + 1, worker_started=1.0)
+    result = damage("recover")
+    assert "0000.git" in " ".join(result["problems"])
+    dream.refresh_from_db()
+    assert dream.status == DreamRun.Status.FAILED
+
+
+def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy() -> list[str]:
+        raise journal.JournalBusy("busy")
+
+    monkeypatch.setattr(writing, "recover", busy)
+    assert "looks after itself" in recovery.recover().problems[0]
+
+
+# --- verify -------------------------------------------------------------------------------------------------------
+
+
+def test_all_that_was_kept_is_read_back(project: Project) -> None:
+    apply_all(project)
+    found = call("verify")
+    assert (found["ok"], found["problems"]) == (True, [])
+    checked = found["checked"]
+    assert (checked["histories"], checked["journals"]) == (1, 1)
+    assert checked["versions"] == Version.objects.exclude(sha256="").count() > 3
+    assert checked["texts"] == Blob.objects.count()
+    assert checked["audit entries"] == AuditEntry.objects.count() > 0
+    out = StringIO()
+    call_command("verify", stdout=out)
+    assert "All of it is as it was written." in out.getvalue()
+
+
+def test_a_flipped_bit_in_a_text_is_found_and_its_memory_named(project: Project) -> None:
+    blob = Blob.objects.get(sha256=project.memories.get(path="project_deploy.md").sha256)
+    data = bytearray(blob.data)
+    data[10] ^= 1
+    Blob.objects.filter(pk=blob.pk).update(data=bytes(data))
+    [problem] = damage("verify")["problems"]
+    assert blob.sha256 in problem["what"]
+    assert "project_deploy.md" in problem["where"]
+    assert problem["remedy"]
+
+
+def test_a_lost_text_is_found(project: Project) -> None:
+    sha = project.memories.get(path="MEMORY.md").sha256
+    Blob.objects.filter(pk=sha).delete()
+    [problem] = damage("verify")["problems"]
+    assert sha in problem["what"]
+    assert "MEMORY.md" in problem["what"]
+
+
+def test_a_flipped_bit_in_a_history_is_found(project: Project) -> None:
+    pack, *_ = memories.history_path(project).glob("objects/pack/*.pack")
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1
+    pack.chmod(0o600)
+    pack.write_bytes(data)
+    assert pack.name in " ".join(
+        problem["what"] + problem["where"] for problem in damage("verify")["problems"]
+    )
+
+
+def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:
+    os.rename(memories.history_path(project), tmp_path / "elsewhere")
+    [problem] = damage("verify", project=project.slug)["problems"]
+    assert str(memories.history_path(project)) in problem["where"]
+
+
+def test_a_damaged_journal_is_found(project: Project, settings: Settings) -> None:
+    apply_all(project)
+    blob = next((settings.DATA_DIR / "journal").glob("*/blobs/*"))
+    blob.chmod(0o600)
+    blob.write_bytes(blob.read_bytes() + b"!")
+    assert blob.name in " ".join(problem["what"] for problem in damage("verify")["problems"])
+
+
+def test_a_changed_entry_of_the_audit_log_is_found(project: Project) -> None:
+    auditlog.record("project.trusted", actor="owner", project=project)
+    last = AuditEntry.objects.latest("number")
+    AuditEntry.objects.filter(pk=last.pk).update(actor="nobody")
+    [problem] = damage("verify")["problems"]
+    assert f"Audit entry {last.number} was changed" in problem["what"]
+
+
+def test_one_project_alone_is_read_and_an_unknown_one_refused(project: Project, tmp_path: Path) -> None:
+    other = Project.objects.create(
+        host=project.host, memory_dir="/x/-other/memory", slug="-other", name="other", history_key="other"
+    )
+    assert call("verify", project=other.slug)["checked"]["versions"] == 0
+    assert call("verify", project=project.slug)["checked"]["versions"] == 3
+    with pytest.raises(Refused, match="No project"):
+        call("verify", project="-nobody")
+    Project.objects.filter(pk=other.pk).update(slug=project.slug)
+    with pytest.raises(BadUsage, match="more than one project"):
+        call("verify", project=project.slug)
+
+
+def test_a_lost_disk_does_not_print_a_line_for_each_of_its_texts(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dreams.verifying.MOST", 2)
+    Blob.objects.all().delete()
+    problems = damage("verify")["problems"]
+    assert len(problems) == 3
+    assert "more than 2 versions are damaged" in problems[-1]["what"]
