@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 from django.db import DatabaseError
 
-from dreams.discovery.chunk import Chunk, Reading
+from dreams.discovery.chunk import Chunk
 from dreams.discovery.listing import Job, Plan
+from dreams.discovery.reading import Reading
 from dreams.discovery.report import IsCancelled, OnProgress, Progress, Tally
 from dreams.discovery.resume import Kept, kept, resume, start_over
 from dreams.discovery.rows import drop_replays
@@ -57,9 +58,8 @@ class Importer:
                 self._tell()
         except Cancelled:
             self._tally.cancelled = True
-        self._chunk.write()
-        if self._chunk.replays_possible:
-            drop_replays()
+        self._write()
+        drop_replays(self._chunk.messages)
 
     def _jobs(self) -> Iterator[tuple[Job, Kept | None]]:
         while self._queue:
@@ -89,7 +89,7 @@ class Importer:
             if start is None:
                 self._start_over(job)
             if self._chunk.full:
-                self._chunk.write()
+                self._write()
             reading = Reading(
                 job, fd, before, start or Scan(), list(state.problems) if state and start else []
             )
@@ -108,15 +108,19 @@ class Importer:
                 self._chunk.add(reading, batch)
                 if self._chunk.full:
                     self._chunk.keep(reading, whole=False)
-                    self._chunk.write()
+                    self._write()
         except Exception:
             self._chunk.keep(reading, whole=False)
             raise
         self._chunk.keep(reading, whole=True)
 
+    def _write(self) -> None:
+        for path in self._chunk.write():
+            self._tally.skip(printable(path), "the database refused what it holds; see the log")
+
     def _start_over(self, job: Job) -> None:
         """The file is another one now: its session's rows go, and all that may have shared them is read again."""
-        self._chunk.write()
+        self._write()
         if job.known is None:
             return
         paths = start_over(job.known.session, main=job.known.kind == "main")

@@ -13,6 +13,7 @@ from dreams.discovery.names import names_of
 from dreams.discovery.report import Tally
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.sources.base import AgentSource, FoundProject
+from dreams.sources.claude_code.listing import printable
 from dreams.text import storable
 
 _FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at"]
@@ -47,6 +48,8 @@ def find(sources: Iterable[AgentSource], tally: Tally) -> dict[str, tuple[AgentS
         for entry in source.projects():
             if not isinstance(entry, FoundProject):
                 tally.pass_over(entry)
+            elif not _is_text(entry.memory_dir):
+                tally.skip(printable(entry.memory_dir), "the path is not UTF-8 text; rename the folder")
             elif entry.memory_dir in found:
                 first, other = found[entry.memory_dir]
                 folders = dict.fromkeys([*other.transcript_folders, *entry.transcript_folders])
@@ -54,6 +57,10 @@ def find(sources: Iterable[AgentSource], tally: Tally) -> dict[str, tuple[AgentS
             else:
                 found[entry.memory_dir] = source, entry
     return found
+
+
+def _is_text(path: str) -> bool:
+    return storable(path) == path
 
 
 def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[Place]:
@@ -92,7 +99,7 @@ def _wanted(source: AgentSource, entry: FoundProject, name: str) -> dict[str, ob
         "scope": entry.scope if entry.kind == "agent" else "",
         "agent_name": entry.agent[:200],
         "root": source.root.real_path,
-        "repo_dir": entry.repo or entry.cwd or "",
+        "repo_dir": storable(entry.repo or entry.cwd or ""),
         "gone_at": None,
     }
 

@@ -96,4 +96,4 @@ def start_over(session: int, *, main: bool) -> list[str]:
 
 def stat_mark(before: os.stat_result, offset: int, *, whole: bool) -> tuple[int, int]:
     """(size, mtime) to remember: of a file that was not read to its end, numbers that no listing will show."""
-    return (before.st_size, before.st_mtime_ns) if whole else (offset, 0)
+    return (before.st_size, min(before.st_mtime_ns, 2**63 - 1)) if whole else (offset, 0)

@@ -19,6 +19,7 @@ from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, Transcript
 Cell: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Cell, ...]
 IN_AT_ONCE = 500
+MANY_MESSAGES = 5_000
 
 _TOKENS = (
     "input_tokens",
@@ -67,7 +68,7 @@ def _keeps_text() -> bool:
 
 
 def as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
 
 
 def _insert(model: type[models.Model], columns: Sequence[str]) -> str:
@@ -141,16 +142,22 @@ def put_writes(rows: Sequence[Row]) -> None:
     _write(f"{_insert(MemoryWrite, WRITE)} ON CONFLICT DO NOTHING", rows)
 
 
-def drop_replays() -> None:
-    """Leave out a sub-agent's copy of a message under a new request id, wherever another row has that message."""
+def drop_replays(messages: set[int]) -> None:
+    """Of these messages, leave out a sub-agent's copy under a new request id, wherever another row has the message."""
     table = RequestUsage._meta.db_table
     sql = (
         f'DELETE FROM "{table}" WHERE "sidechain" AND "message_key" <> 0 AND EXISTS ('  # noqa: S608 - as above
         f'SELECT 1 FROM "{table}" o WHERE o."message_key" = "{table}"."message_key" AND (NOT o."sidechain"'
         f' OR o."key" < "{table}"."key"))'
     )
+    wanted = sorted(messages - {0})
     with connection.cursor() as cursor:
-        cursor.execute(sql)
+        if len(wanted) > MANY_MESSAGES:
+            cursor.execute(sql)  # one pass over the table is cheaper than as many questions
+            return
+        for at in range(0, len(wanted), IN_AT_ONCE):
+            some = wanted[at : at + IN_AT_ONCE]
+            cursor.execute(f'{sql} AND "message_key" IN ({", ".join(["%s"] * len(some))})', some)
 
 
 def newest_session() -> int:

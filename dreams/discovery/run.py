@@ -109,4 +109,4 @@ def _place_of(project: Project) -> Place:
         repo=project.repo_dir or None,
         kind="agent" if project.kind == Project.Kind.AGENT else "auto",
     )
-    return Place(project, found, ClaudeCode(project.root), folders)
+    return Place(project, found, ClaudeCode(project.root or project.memory_dir), folders)

@@ -193,6 +193,20 @@ def test_names_that_are_not_text_are_passed_over_with_the_reason(root: Root) -> 
     ] * 2
 
 
+def test_a_repository_whose_path_is_not_text_stops_nothing(root: Root) -> None:
+    app, odd = root.repository("app"), root.base / "odd"
+    root.session(app, "s1")
+    git = root.base / os.fsdecode(b"gitdir-\xff")
+    odd.mkdir()
+    git.mkdir()
+    (git / "commondir").write_text(".\n")
+    (odd / ".git").write_bytes(b"gitdir: " + os.fsencode(git) + b"\n")
+    root.session(odd, "s2")
+    report = root.discover()
+    assert report.sessions == 2
+    assert Session.objects.count() == 2
+
+
 def test_an_unreadable_folder_is_said_and_what_is_below_it_is_not_gone(
     root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:

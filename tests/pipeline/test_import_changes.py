@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from django.db import DataError
 
 from dreams import discovery
 from dreams.discovery import chunk
@@ -202,6 +204,29 @@ def test_a_crash_between_removing_and_reading_is_repaired_by_the_next_discovery(
     root.discover()
     assert texts() == ["New", "Shared"]
     assert RequestUsage.objects.count() == 2
+
+
+def test_what_the_database_refuses_of_one_session_does_not_stop_the_others(
+    root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(4):
+        root.session(app, f"s{n}", [typed("poison" if n == 2 else f"Text {n}"), answer(f"m{n}")])
+    root.session(app, "s3/subagents/agent-a", [answer("m9", isSidechain=True, sessionId="s3")])
+    real = chunk.rows.put_prompts
+
+    def put(rows: Sequence[tuple[object, ...]]) -> None:
+        if any("poison" in row for row in rows):
+            raise DataError("refused")
+        real(rows)  # type: ignore[arg-type]  # rows as they came
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chunk.rows, "put_prompts", put)
+        report = root.discover()
+    assert reasons(report) == {"s2.jsonl": "the database refused what it holds; see the log"}
+    assert texts() == ["Text 0", "Text 1", "Text 3"]
+    assert RequestUsage.objects.count() == 4
+    assert not root.discover().skipped
+    assert (len(texts()), RequestUsage.objects.count()) == (4, 5)
 
 
 def _die(*_: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,18 @@ def test_text_that_a_database_cannot_hold_is_kept_as_far_as_it_can(root: Root, a
     root.discover()
     assert Prompt.objects.get().text.startswith("a\ufffdb")
     assert len(session("s1").branch) == 255
+
+
+def test_absurd_numbers_and_dates_stop_nothing(root: Root, app: Path) -> None:
+    far = root.session(
+        app, "s1", [typed("Hello", timestamp="9999-12-31T23:59:59Z"), answer("m1", tokens=(10**30, 5))]
+    )
+    os.utime(far, (14_000_000_000, 14_000_000_000))
+    root.session(app, "s2", [answer("m2")])
+    root.discover()
+    assert RequestUsage.objects.count() == 2
+    assert tokens() == (2**53 + 10, 25)
+    assert root.discover().bytes_read == 0
 
 
 def test_an_empty_transcript_is_a_session_with_nothing_in_it(root: Root, app: Path) -> None:

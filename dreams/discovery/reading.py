@@ -1,0 +1,125 @@
+"""One file being read, and the rows it amounts to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+from django.utils import timezone
+
+from dreams.discovery import rows
+from dreams.discovery.listing import Job
+from dreams.discovery.resume import Problems
+from dreams.gates.moments import from_ns
+from dreams.text import storable
+from dreams.transcripts import Prompt, Scan, UsageRow, uuid_key
+
+MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
+
+
+@dataclass(slots=True)
+class Reading:
+    """One file being read. `owner` is the path of the main transcript of the session it belongs to."""
+
+    job: Job
+    fd: int
+    before: os.stat_result
+    state: Scan
+    problems: Problems
+    _owner: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Settled with the first batch: later lines of one file may name another session."""
+        self._owner = self._owner or self._find_owner()
+        return self._owner
+
+    def _find_owner(self) -> str:
+        found = self.job.found
+        if found.kind == "main" or self.job.known is not None:
+            return found.path
+        parent = found.parent or self.state.summary.session_id
+        return f"{self.job.folder_path}/{parent}.jsonl" if _is_name(parent) else found.path
+
+
+def _is_name(text: str) -> bool:
+    """Whether a session id from a record may stand in a path."""
+    return bool(text) and len(text) <= 200 and "/" not in text and text.isprintable()
+
+
+def signed(number: int) -> int:
+    """Some file systems use the whole unsigned range; the column is signed."""
+    return number - 2**64 if number >= 2**63 else number
+
+
+def session_row(reading: Reading) -> rows.Row:
+    job, summary, cursor = reading.job, reading.state.summary, reading.state.cursor
+    touched = from_ns(reading.before.st_mtime_ns) or timezone.now()
+    return (
+        job.project,
+        job.folder,
+        job.found.session_id[:200],
+        job.found.path,
+        storable(summary.title, 300),
+        rows.moment(summary.first_at),
+        rows.moment(summary.last_at),
+        rows.moment(touched),
+        storable(summary.last_branch, 255),
+        storable(summary.first_cwd),
+        storable(summary.version, 50),
+        uuid_key(summary.root_uuid) if summary.root_uuid else None,
+        cursor.offset,
+        summary.lines,
+        summary.user_turns,
+        summary.assistant_turns,
+        summary.corrections,
+        summary.malformed,
+        is_own(summary.first_cwd),
+        None,
+        0,
+    )
+
+
+def orphan_row(reading: Reading, owner: str) -> rows.Row:
+    """The session of a sub-agent whose main transcript is not there (any more): gone, but its tokens count."""
+    job = reading.job
+    name = owner.rpartition("/")[2].removesuffix(".jsonl")[:200]
+    now = rows.moment(timezone.now())
+    touched = rows.moment(from_ns(reading.before.st_mtime_ns)) or now
+    empty: tuple[rows.Cell, ...] = ("", None, None, touched, "", "", "", None, 0, 0, 0, 0, 0, 0)
+    return (job.project, job.folder, name, owner, *empty, False, now, 0)
+
+
+def is_own(cwd: str) -> bool:
+    """Whether a session was made by a dream of ours: its cwd is one of our workspaces."""
+    if not cwd:
+        return False
+    return any(cwd == place or cwd.startswith(place + "/") for place in _workspaces(str(settings.DATA_DIR)))
+
+
+@cache
+def _workspaces(data_dir: str) -> frozenset[str]:
+    """As written, and with links resolved."""
+    ours = f"{data_dir}/workspaces"
+    return frozenset({ours, os.path.realpath(ours)})
+
+
+def usage_row(session: int, row: UsageRow) -> rows.Row:
+    long = min(row.cache_creation_1h, row.cache_creation)
+    return (
+        row.key,
+        session,
+        row.message_key,
+        storable(row.model, 100),
+        rows.moment(row.at),
+        row.sidechain,
+        *(min(count, MOST) for count in (row.input, row.output, row.cache_creation - long, long)),
+        min(row.cache_read, MOST),
+        min(row.web_searches, 2**31 - 1),
+    )
+
+
+def prompt_row(session: int, row: Prompt) -> rows.Row:
+    return (row.key, session, row.offset, row.line, rows.moment(row.at), storable(row.text))
