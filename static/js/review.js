@@ -49,3 +49,10 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
     message.scrollIntoView({ block: "center" });
   });
 }
+
+// Writing one's own text at a conflict chooses it.
+document.addEventListener("input", (event) => {
+  const place = event.target.matches?.(".place-edit textarea") && event.target.closest(".place");
+  const own = place && place.querySelector('input[type="radio"][value="edit"]');
+  if (own) own.checked = true;
+});

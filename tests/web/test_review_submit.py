@@ -147,3 +147,30 @@ def test_an_applied_review_can_no_longer_be_decided(browser: Client, proposal: P
     )
     assert response.status_code == 409
     assert "can no longer change" in response.content.decode()
+
+
+def test_one_button_approves_and_writes_all_when_nothing_else_is_open(
+    browser: Client, project: Project
+) -> None:
+    before, after = desk.INDEX, desk.INDEX.replace("who you are", "who you are, and how you like answers")
+    made = world.propose(project, world.edit("MEMORY.md", before, after, "row"))
+    more = made.files.get()
+    Finding.objects.filter(proposal=made).delete()
+    Hunk.objects.create(
+        file=more, hunk_id="zzz", number=9, base_start=5, base_count=0, new_start=5, new_count=0
+    )
+    assert "Approve all and submit" in browser.get(f"/review/{made.public_id}/").content.decode()
+    desk.add_finding(made, "how you like answers", "warn", "Look at this.")
+    assert "Approve all and submit" not in browser.get(f"/review/{made.public_id}/").content.decode()
+    Finding.objects.filter(proposal=made).delete()
+    Hunk.objects.filter(hunk_id="zzz").delete()
+    submit(browser, made, rest="1")
+    assert (world.folder(project) / "MEMORY.md").read_text() == after
+
+
+def test_what_was_rejected_before_is_listed_as_left_out(browser: Client, proposal: Proposal) -> None:
+    assert proposal.dream is not None
+    proposal.dream.left_out = [{"path": "user_role.md", "hunk": "abc", "why": "Wrong"}]
+    proposal.dream.save()
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "1 change left out, as you rejected it before" in text

@@ -124,9 +124,7 @@ def _against(base: str, part: merge.Part) -> tuple[Line, ...]:
     """The lines of one side, words that differ from before marked."""
     rows = textdiff.rows(base, textdiff.hunks(base, "".join(part.lines)), None)
     return tuple(
-        Line(row.kind, part.start + (row.new_no or 0), tuple(textdiff.pieces(row)))
-        for row in rows
-        if row.kind != "del"
+        Line(row.kind, part.start + (row.new_no or 0), diffs.runs(row)) for row in rows if row.kind != "del"
     )
 
 

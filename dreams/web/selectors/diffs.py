@@ -5,19 +5,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from dreams import memdir, textdiff
-from dreams.textdiff import Hunk, Piece, Row
+from dreams.textdiff import Hunk, Row
 
 CONTEXT = 2
 # A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
 MOST_IN_GAP = 400
+# A longer line is no prose: it is shown as it is.
+MOST_LOOKED_AT = 4_000
 MARK = {"ins": "+", "del": "−", "equal": ""}
 SPOKEN = {"ins": "Added: ", "del": "Removed: ", "equal": ""}
 _HEADING = re.compile(r"^#{1,6}\s")
 _FENCE = re.compile(r"^\s*(```|~~~)")
+# Source stays source: marks are kept, and only look quieter.
+_LOOKS = re.compile(r"`[^`]+`|(?<=\]\()[^()\s]+(?=\))")
 _TARGET = re.compile(r"\]\(([^()\s]*)[^()]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """A part of a line: plain, code in backticks, or the target of a link."""
+
+    text: str
+    look: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Bits that are all changed or all not."""
+
+    changed: bool
+    bits: tuple[Bit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +46,7 @@ class Line:
 
     kind: str
     number: int | None
-    pieces: tuple[Piece, ...]
+    runs: tuple[Run, ...]
     style: str = ""
     note: str = ""
 
@@ -148,7 +168,25 @@ def _gap(rows: Sequence[Row], styles: _Styles) -> Gap | None:
 def _line(row: Row, styles: _Styles) -> Line:
     number = row.old_no if row.kind == "del" else row.new_no
     note = "" if row.end or row.kind == "equal" else "no line end"
-    return Line(row.kind, number, tuple(textdiff.pieces(row)), styles.of(row), note)
+    return Line(row.kind, number, runs(row), styles.of(row), note)
+
+
+def runs(row: Row) -> tuple[Run, ...]:
+    """The row's text cut at its changes and, within them, at code and link targets; what is unseen written out."""
+    found = _LOOKS.finditer(row.text) if len(row.text) <= MOST_LOOKED_AT else ()
+    looks = {m.start(): (m.end(), "code" if m[0][0] == "`" else "target") for m in found}
+    spans = {span.start: span.end for span in row.spans}
+    edges = {0, len(row.text), *spans, *spans.values(), *looks, *(end for end, _ in looks.values())}
+    bits: list[tuple[bool, Bit]] = []
+    changed_until = look_until = 0
+    look = ""
+    for start, end in pairwise(sorted(edges)):
+        changed_until = spans.get(start, changed_until)
+        look_until, look = looks.get(start, (look_until, look))
+        text = textdiff.visible(row.text[start:end], "\n")
+        bits.append((start < changed_until, Bit(text, look if start < look_until else "")))
+    grouped = groupby(bits, key=lambda pair: pair[0])
+    return tuple(Run(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
 
 
 def _own_style(text: str) -> str:
@@ -196,6 +234,6 @@ def notes(hunk: Hunk) -> Iterator[str]:
 def plain_lines(text: str, *, first: int = 1, kind: str = "equal") -> tuple[Line, ...]:
     """A text as lines, all of one kind."""
     return tuple(
-        Line(kind, number, (Piece(textdiff.visible(line.rstrip("\r\n")), changed=False),))
+        Line(kind, number, (Run(False, (Bit(textdiff.visible(line.rstrip("\r\n"))),)),))
         for number, line in enumerate(textdiff.split_lines(text), first)
     )

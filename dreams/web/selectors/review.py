@@ -158,6 +158,11 @@ class Bar:
         return self.rest == self.undecided
 
     @property
+    def is_quick(self) -> bool:
+        """Nothing wants a closer look: no finding, no conflict, no verdict so far. One button does it all."""
+        return self.total > 0 and self.rest == self.total
+
+    @property
     def sentence(self) -> str:
         """What "Submit review" does."""
         if not self.decided:
@@ -215,6 +220,15 @@ class Desk:
     filters: list[tuple[str, str, int]]
     asked: Asked
     viewed: int
+    left_out: list[LeftBefore]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftBefore:
+    """A change the dream would have proposed again, had a person not rejected it before."""
+
+    path: str
+    why: str
 
 
 def find(public_id: str) -> Proposal | None:
@@ -260,6 +274,7 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
         filters=[(key, label, sum(_passes(e, key) for e in entries)) for key, label in FILTERS.items()],
         asked=asked,
         viewed=sum(entry.is_viewed for entry in entries),
+        left_out=_left_out(loaded.proposal),
     )
 
 
@@ -362,6 +377,11 @@ def _entry(loaded: Loaded, file: FileChange) -> Entry:
         href=address(loaded.proposal, file=file.pk, anchor=f"file-{file.pk}"),
         note="conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
     )
+
+
+def _left_out(proposal: Proposal) -> list[LeftBefore]:
+    kept = proposal.dream.left_out if proposal.dream is not None else []
+    return [LeftBefore(str(item.get("path", "")), str(item.get("why", ""))) for item in kept]
 
 
 def _later(loaded: Loaded, file: FileChange) -> Later:

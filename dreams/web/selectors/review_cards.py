@@ -62,6 +62,8 @@ class HunkCard:
     hunk_id: str
     file_pk: int
     base_sha: str
+    line: int
+    memory_pk: int | None
     kind: str
     reason: str
     verdict: str
@@ -240,6 +242,7 @@ def _hunk_card(
 ) -> HunkCard:
     loaded, file, operation = maker.loaded, row.file, row.operation
     findings = tuple(loaded.said.get(row.pk, ()))
+    memory = loaded.memories.get(file.path)
     others = [part for part in loaded.together(row) if part.pk != row.pk]
     typed = "".join(block.hunk.new_lines).replace("\r\n", "\n")
     can_decide = state.is_open and not file.conflict
@@ -251,12 +254,14 @@ def _hunk_card(
         hunk_id=row.hunk_id,
         file_pk=file.pk,
         base_sha=file.base_sha,
+        line=(row.new_start if row.new_count else row.base_start) + 1,
+        memory_pk=memory.pk if memory else None,
         kind=operation.get_kind_display() if operation else "Changed",
         reason=operation.reason if operation else "",
         verdict=row.verdict,
         verdict_label=row.get_verdict_display(),
         decide_reason=row.decide_reason,
-        parts=tuple(_part(maker, part) for part in others[:MOST_PARTS]),
+        parts=tuple(_part(maker, part, row) for part in others[:MOST_PARTS]),
         more_parts=max(0, len(others) - MOST_PARTS),
         sides=block.sides,
         above=block.above,
@@ -278,10 +283,11 @@ def _hunk_card(
     )
 
 
-def _part(maker: _Maker, part: Hunk) -> Part:
+def _part(maker: _Maker, part: Hunk, seen_from: Hunk) -> Part:
     anchor = f"#hunk-{part.pk}"
-    here = part.file_id in maker.shown
-    return Part(part.file.path, anchor if here else _page(maker.loaded, file=part.file_id) + anchor)
+    is_shown = part.file_id in maker.shown
+    label = f"line {part.new_start + 1} here" if part.file_id == seen_from.file_id else part.file.path
+    return Part(label, anchor if is_shown else _page(maker.loaded, file=part.file_id) + anchor)
 
 
 def _quote(row: Evidence) -> Quote:

@@ -41,6 +41,11 @@ class Loads:
         return f"{self.bytes_before / 1000:.1f}"
 
     @property
+    def moved_bytes(self) -> bool:
+        """Whether the difference shows at all in tenths of a kilobyte."""
+        return f"{self.bytes / 1000:.1f}" != self.kilobytes_before
+
+    @property
     def words(self) -> str:
         return f"{self.lines:,} of {self.max_lines:,} lines, {self.bytes:,} of {self.max_bytes:,} bytes"
 

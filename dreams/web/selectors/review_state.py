@@ -38,6 +38,7 @@ class State:
     conflicts: tuple[tuple[int, str], ...]
     undoes: Link | None
     undone_by: tuple[Link, ...]
+    by_policy: Link | None
 
     @property
     def can_undo(self) -> bool:
@@ -70,7 +71,16 @@ def state(
         conflicts=tuple((f.pk, f.path) for f in live if f.conflict),
         undoes=_link(undoes, undoes.created_at) if undoes else None,
         undone_by=tuple(_link(other, other.closed_at) for other in proposal.undone_by.order_by("created_at")),
+        by_policy=_by_policy(proposal),
     )
+
+
+def _by_policy(proposal: Proposal) -> Link | None:
+    """The part of the same dream that a policy let in without asking."""
+    if proposal.dream_id is None or proposal.by_policy:
+        return None
+    other = Proposal.objects.filter(dream=proposal.dream_id, by_policy=True).first()
+    return _link(other, other.closed_at) if other else None
 
 
 def _link(proposal: Proposal, at: dt.datetime | None) -> Link:

@@ -130,7 +130,10 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
         loaded = selector.load(loaded.proposal)
         [card] = selector.some_cards(loaded, {file.pk})
         return _fragment(
-            request, "dreams/_review_answer.html", loaded, {"whole": [card], **_around(request, loaded)}
+            request,
+            "dreams/_review_answer.html",
+            loaded,
+            {"whole": [card], **_around(request, loaded, {file.pk})},
         )
     return SeeOther(_back(request, loaded.proposal, f"file-{file.pk}"))
 
@@ -257,12 +260,14 @@ def _common(request: Request, loaded: Loaded) -> dict[str, object]:
     }
 
 
-def _around(request: Request, loaded: Loaded) -> dict[str, object]:
-    """The parts beside the cards that any verdict changes."""
+def _around(request: Request, loaded: Loaded, files: set[int]) -> dict[str, object]:
+    """The parts beside the cards that a verdict on `files` changes."""
     asked = _asked(QueryDict(request.POST.get("back", "")))
+    entries = selector.entries(loaded, asked.show)
     return {
         "asked": asked,
-        "entries": selector.entries(loaded, asked.show),
+        # Under a filter files come and go, so the list is sent whole.
+        "entries": entries if asked.show else [entry for entry in entries if entry.pk in files],
         "bar": selector.bar(loaded),
         "loads": selector.loads(loaded),
     }
@@ -284,7 +289,11 @@ def _answer(
         request,
         "dreams/_review_answer.html",
         loaded,
-        {"cards": cards, "changed": changed, **_around(request, loaded)},
+        {
+            "cards": cards,
+            "changed": changed,
+            **_around(request, loaded, {h.file_id for h in touched} | files),
+        },
     )
 
 
@@ -293,8 +302,9 @@ def _refuse(request: Request, loaded: Loaded, why: str, hunks: Sequence[Hunk]) -
     messages.error(request, why)
     loaded = selector.load(_proposal(loaded.proposal.public_id))
     if wants_fragment(request):
-        cards = selector.some_cards(loaded, {hunk.file_id for hunk in hunks[:1]})
-        context = {"whole": cards, "with_messages": True, **_around(request, loaded)}
+        files = {hunk.file_id for hunk in hunks[:1]}
+        cards = selector.some_cards(loaded, files)
+        context = {"whole": cards, "with_messages": True, **_around(request, loaded, files)}
         return _fragment(request, "dreams/_review_answer.html", loaded, context, status=422)
     return _page(request, loaded, _asked(QueryDict(request.POST.get("back", ""))), status=409)
 

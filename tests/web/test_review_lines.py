@@ -1,0 +1,65 @@
+"""Lines as the pages show them: nothing is lost or doubled, whatever is marked in them."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams import textdiff
+from dreams.web.selectors import diffs
+
+LINES = st.lists(
+    st.text(alphabet="ab `[](){}.\u200b", max_size=12).map(lambda text: text + "\n"), max_size=14
+).map("".join)
+
+
+def shown(line: diffs.Line) -> str:
+    return "".join(bit.text for run in line.runs for bit in run.bits)
+
+
+@settings(max_examples=120, deadline=None)
+@given(LINES, LINES)
+def test_cards_and_gaps_together_are_the_whole_text_once(base: str, new: str) -> None:
+    cards = diffs.blocks(base, textdiff.hunks(base, new), "a.md")
+    lines = [
+        line
+        for card in cards
+        for part in (
+            card.above.lines if card.above else (),
+            card.lines,
+            card.below.lines if card.below else (),
+        )
+        for line in part
+    ]
+    if not cards:
+        return
+    after = [shown(line) for line in lines if line.kind != "del"]
+    before = [shown(line) for line in lines if line.kind != "ins"]
+    assert after == [textdiff.visible(line.rstrip("\n"), "\n") for line in textdiff.split_lines(new)]
+    assert before == [textdiff.visible(line.rstrip("\n"), "\n") for line in textdiff.split_lines(base)]
+
+
+def test_code_and_link_targets_look_quieter_and_keep_their_marks() -> None:
+    [card] = diffs.blocks("x\n", textdiff.hunks("x\n", "Run `make` as [said](a.md).\n"), "a.md")
+    looks = [(bit.text, bit.look) for run in card.lines[-1].runs for bit in run.bits]
+    assert ("`make`", "code") in looks and ("a.md", "target") in looks
+    assert "".join(text for text, _ in looks) == "Run `make` as [said](a.md)."
+
+
+def test_frontmatter_headings_and_index_rows_are_told_apart() -> None:
+    text = "---\nname: A\n---\n\n# Head\n\n```\ncode\n```\n"
+    [card] = diffs.blocks("", textdiff.hunks("", text), "a.md")
+    assert [line.style for line in card.lines] == ["front"] * 3 + ["", "heading", ""] + ["code"] * 3
+    rows = "# Memory\n\n- [A](a.md) — a\n"
+    [card] = diffs.blocks("", textdiff.hunks("", rows), "MEMORY.md")
+    assert [line.style for line in card.lines] == ["heading", "", "row"]
+
+
+def test_changes_that_a_reader_would_overlook_are_named() -> None:
+    def noted(old: str, new: str) -> list[str]:
+        return [note for card in diffs.blocks(old, textdiff.hunks(old, new), "a.md") for note in card.notes]
+
+    assert noted("a\n", "a\r\n") == ["Only line ends change."]
+    assert noted("a  b\n", "a b\n") == ["Only spaces and line breaks change."]
+    assert noted("[a](x.md)\n", "[a](y.md)\n") == ["Only a link’s target changes: x.md → y.md"]
+    assert noted("a\n", "b\n") == []
