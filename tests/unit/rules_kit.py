@@ -105,7 +105,7 @@ def unaccounted(edit: Edit) -> list[str]:
     """Lines that an edit took away without saying where they went."""
 
     def lines(whole: str | None) -> Counter[str]:
-        return Counter(line.strip() for line in (whole or "").split("\n") if line.strip())
+        return Counter(line.strip() for line in (whole or "").split("\n") if line.strip(" \t\r\ufeff"))
 
     told = {fate.text.strip() for fate in edit.fates}
     return [line for line in lines(edit.before) - lines(edit.after) if line not in told]

@@ -33,6 +33,11 @@ def learnt(prompt: str) -> list[str]:
         ("Actually, the API port is 8081, not 8080.", "the API port is 8081, not 8080."),
         ("Can you please remember that I work from Lisbon?", "I work from Lisbon"),
         ("We deploy from release branches only. Remember that.", "We deploy from release branches only."),
+        ("Don't use yarn here. Use npm.", "Don't use yarn here. Use npm."),
+        ("Use ruff instead of black from now on.", "Use ruff instead of black"),
+        ("I told you to use pnpm, not npm!", "use pnpm, not npm!"),
+        ("Thanks! Stop adding so many logs please", "Stop adding so many logs"),
+        ("Remember, never run exports at night.", "never run exports at night."),
         ("I am a data engineer, remember that.", "I am a data engineer"),
         ("Remember that this project uses uv and now run the build", "this project uses uv"),
         (
@@ -79,6 +84,13 @@ def test_a_list_after_the_request_gives_one_statement_an_item():
         'What does "always use tabs" mean?',
         "For example: always use tabs",
         "you don't have to remember that releases are on Tuesdays",
+        "Write a TODO app with Next. Never use external libs.",
+        "Implement the login form.\nAlways set the cookie to secure.",
+        "use the red one instead of the blue one",
+        'Add the text "Remember that parking is free" to the footer',
+        "make the form remember that the user checked the box",
+        "remember: TODO fix auth",
+        "Remember to deploy tomorrow",
         "remember that",
         "",
     ],
@@ -89,9 +101,9 @@ def test_lures_are_not_learnt(prompt: str):
 
 def test_only_the_ends_of_a_long_paste_are_read():
     paste = "\n".join(
-        ["see the report"] + ["some row of a report"] * 40 + ["always run make report first please"]
+        ["see the report"] + ["some row of a report"] * 40 + ["Remember that reports run first"]
     )
-    inside = "\n".join(["row"] * 30 + ["always run make report first"] + ["row"] * 30)
+    inside = "\n".join(["row"] * 30 + ["Remember that reports run first"] + ["row"] * 30)
     assert len(learnt(paste)) == 1
     assert learnt(inside) == []
 

@@ -114,6 +114,8 @@ def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | No
     opening = not any(item.kind != "blank" for item in items[:first])
     title = opening and items[first].level == 1
     at = items[first].last_line + 1 if title else items[first].first_line
+    if at == 1 and document.bom and not document.head:
+        return None  # the byte order mark would move to another line
     lines = ["", text] if title else [text, ""]
     following = items[first + 1] if first + 1 < len(items) else None
     if title and following and following.kind != "blank":

@@ -97,9 +97,11 @@ def _cut(tree: Tree, row: memdir.IndexRow, aim: int) -> _Cut | None:
 def _demote(rec: Recorder, path: str, cuts: Sequence[_Cut], what: str) -> bool:
     """Shorten these rows and put what they said into their files, as one operation."""
     index = memdir.parse_index(rec.tree.texts[path])
+    text = index.text
     fates: list[Fate] = []
     topics: dict[str, memdir.Document] = {}
     for cut in sorted(cuts, key=lambda c: -c.row.line_no):
+        rec.report.checkpoint()
         document = topics.get(cut.topic, rec.tree.document(cut.topic))
         hook = one_line(cut.row.hook)
         if not Known(statements(document)).says(hook, whole=True):
@@ -107,11 +109,11 @@ def _demote(rec: Recorder, path: str, cuts: Sequence[_Cut], what: str) -> bool:
             if grown is None:  # an open code fence would swallow it
                 continue
             document = topics[cut.topic] = grown
-        index = index.replaced(cut.row, cut.raw)
+        text = memdir.replace_lines(text, cut.row.line_no, cut.row.end_line_no + 1, [cut.raw], index.newline)
         fates += [Fate(line, "kept-in", cut.topic, hook) for line in cut.row.raw.split("\n")]
     cited = tuple(from_memory(path, cut.row.line_no, cut.row.raw) for cut in cuts[:ONE_BY_ONE])
     reason = f"{what} keeps its first clause; the whole text stands in the topic file."
-    changes = [Change(path, index.text, reason, tuple(fates), cited)]
+    changes = [Change(path, text, reason, tuple(fates), cited)]
     changes += [Change(topic, _text(doc), reason, citations=cited) for topic, doc in topics.items()]
     return rec.operation("demote", changes, key=digest(path, *(cut.row.raw for cut in cuts)))
 

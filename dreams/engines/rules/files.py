@@ -144,7 +144,7 @@ def _merge(rec: Recorder, keep: str, drop: str, row_max: int) -> bool:
     if richer is None:
         return False
     text = richer.to_bytes().decode("utf-8", "surrogateescape")
-    fates = tuple(_fates(document, keep, text))
+    fates = tuple(_fates(tree.texts[drop], keep, text))
     cited = (from_memory(drop, document.body_start_line, document.body.strip()),)
     changes = [Change(drop, None, reason, fates, cited)]
     for other in sorted(tree.texts):
@@ -178,11 +178,11 @@ def _with_description(tree: Tree, keep: str, drop: str) -> memdir.Document | Non
     return with_paragraph(document, ": ".join(more)) if more else document
 
 
-def _fates(document: memdir.Document, keep: str, after: str) -> Iterator[Fate]:
-    stands = {line.strip() for line in after.splitlines()}
-    for line in document.text.splitlines():
+def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
+    stands = {line.strip() for line in after.split("\n")}
+    for line in before.split("\n"):
         if line.strip():
-            yield Fate(line, "merged-into", keep, line.strip() if line.strip() in stands else "")
+            yield Fate(line.rstrip("\r"), "merged-into", keep, line.strip() if line.strip() in stands else "")
 
 
 def _rewritten(before: str, after: str, path: str) -> Iterator[Fate]:

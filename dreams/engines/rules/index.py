@@ -83,7 +83,9 @@ def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
     if same_name or len(title.split()) < 2:
         return None
     same_title = [p for p in inside if title in _titles(tree, p)]
-    if len(same_title) != 1 or mentioned(tree.texts[index_path], same_title[0].removeprefix(base)):
+    if len(same_title) != 1 or mentioned(
+        memdir.parse_index(tree.texts[index_path]), same_title[0].removeprefix(base)
+    ):
         return None
     return same_title[0].removeprefix(base)
 
@@ -99,13 +101,13 @@ def _titles(tree: Tree, path: str) -> set[str]:
     return {similarity.normalised(text) for text in [*heads, *names]}
 
 
-def mentioned(text: str, target: str) -> bool:
+def mentioned(index: memdir.Index, target: str) -> bool:
     """Whether an index speaks of the file in any form: a row, a link in prose, a wikilink, its bare name."""
     name = PurePosixPath(target.casefold())
     spoken = re.compile(rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{re.escape(name.stem)}[\]|#]")
     # Links write blanks and other characters encoded; asking the parser finds those too.
-    return bool(spoken.search(text.casefold())) or (
-        any(memdir.same_target(row.target, target) for row in memdir.parse_index(text).rows)
+    return bool(spoken.search(index.text.casefold())) or (
+        any(memdir.same_target(row.target, target) for row in index.rows)
     )
 
 

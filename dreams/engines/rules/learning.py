@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -29,7 +29,10 @@ _WEAK_IN_NAMES = frozenset(
 
 
 def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
-    left = [lesson for lesson in lessons if not _beside(rec, lesson)]
+    about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
+    for path in rec.tree.topics() if lessons else ():
+        about.setdefault(rec.tree.kind(path) or "", {})[path] = _about(rec.tree, path)
+    left = [lesson for lesson in lessons if not _beside(rec, lesson, about[lesson.kind])]
     groups = sorted(_by_topic(left), key=lambda group: -len(group))
     for group in groups[:MOST_NEW_FILES]:
         _new_file(rec, group, row_aim)
@@ -50,35 +53,30 @@ def _cited(lessons: Iterable[Lesson]) -> tuple[Citation, ...]:
     return tuple(cited for lesson in lessons for cited in lesson.citations)
 
 
-def _beside(rec: Recorder, lesson: Lesson) -> bool:
+def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) -> bool:
     """Add it to the file that is clearly about the same."""
-    path = _best_file(rec.tree, lesson)
-    if path is None:
-        return False
-    document = with_bullet(rec.tree.document(path), lesson.text)
-    if document is None:
-        return False
-    change = Change(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
-    done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
-    rec.counts["learnt"] += done
-    return done
+    for path in _fitting(lesson, about):
+        document = with_bullet(rec.tree.document(path), lesson.text)
+        if document is not None:
+            change = Change(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
+            done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
+            rec.counts["learnt"] += done
+            return done
+    return False
 
 
-def _best_file(tree: Tree, lesson: Lesson) -> str | None:
-    """Of the same type, and named or described by rare words that the lesson has too."""
-    paths = [path for path in tree.topics() if tree.kind(path) == lesson.kind]
-    about = {path: _about(tree, path) for path in paths}
+def _fitting(lesson: Lesson, about: Mapping[str, frozenset[str]]) -> list[str]:
+    """Files named or described by rare words that the lesson has too, best first."""
     counts = Counter(word for words in about.values() for word in words)
-    rare = max(2, len(paths) // 5)
+    rare = max(2, len(about) // 5)
     told = content(lesson.text)
     scores = {}
     for path, words in about.items():
         shared = {word for word in words & told if counts[word] <= rare}
-        name = places.words_of(PurePosixPath(path).stem)
-        if len(shared) >= SHARED_WORDS or (name and name <= told and shared):
+        name = places.words_of(PurePosixPath(path).stem) if shared else frozenset()
+        if len(shared) >= SHARED_WORDS or (name and name <= told):
             scores[path] = len(shared)
-    best = sorted(scores, key=lambda path: (-scores[path], path))
-    return next((path for path in best if with_bullet(tree.document(path), lesson.text)), None)
+    return sorted(scores, key=lambda path: (-scores[path], path))
 
 
 def _about(tree: Tree, path: str) -> frozenset[str]:

@@ -57,7 +57,10 @@ def gather(job: Job, rec: Recorder) -> Gathered:
                 lesson = _lesson(job, session, prompt, wish, found)
                 if lesson is not None:
                     said.append(lesson)
-    memory = Known(all_statements(rec.tree)) if said else Known()
+    memory = Known()
+    for text in all_statements(rec.tree) if said else ():
+        rec.report.checkpoint()
+        memory.add(text)
     for lesson in _once(said):
         if memory.says(lesson.text):
             found.known += 1

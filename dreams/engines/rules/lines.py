@@ -89,11 +89,13 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
     """From the last line of a file to the first, so that the numbers of the others hold."""
     for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
         text = rec.tree.texts.get(drop.path)
-        if text is None or not _leaves_something(rec.tree, drop):
+        if text is None or _holds_the_bom(text, drop) or not _leaves_something(rec.tree, drop):
             continue
         after = _without(text, drop)
         fates = tuple(
-            Fate(line, "merged-into", keep.path, keep.text) for line in drop.raw.strip("\r\n").splitlines()
+            Fate(line, "merged-into", keep.path, keep.text)
+            for line in drop.raw.replace("\r\n", "\n").split("\n")
+            if line
         )
         place = "further up" if keep.path == drop.path else f"in {keep.path}"
         reason = f"The same stands {place}: “{keep.text[:160]}”."
@@ -107,6 +109,11 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
             key=digest(drop.path, str(drop.first_line), drop.raw),
         ):
             rec.counts["lines"] += 1
+
+
+def _holds_the_bom(text: str, unit: Unit) -> bool:
+    """The file's first line would take its byte order mark with it."""
+    return unit.first_line == 1 and text.startswith("\ufeff")
 
 
 def _leaves_something(tree: Tree, unit: Unit) -> bool:

@@ -61,7 +61,8 @@ def _orphans(tree: Tree, index_path: str) -> list[str]:
         for path in tree.memories()
         if is_team(path) == shared and _is_topic(tree, path, text or "") and says_something(tree.texts[path])
     ]
-    return [path for path in paths if not mentioned(text or "", path.removeprefix(base))]
+    index = memdir.parse_index(text or "")
+    return [path for path in paths if not mentioned(index, path.removeprefix(base))]
 
 
 def _is_memory_folder(tree: Tree) -> bool:

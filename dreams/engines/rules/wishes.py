@@ -19,6 +19,7 @@ from dreams.memdir import mask_code
 MAX_PROMPT = 12_000
 MAX_STATEMENT = 600
 LEAST_WORDS = 2
+SHORT = 2  # words of an acknowledgement
 TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
 EDGE_LINES = 6
 
@@ -36,13 +37,13 @@ class Wish:
 
 
 _ANY = re.compile(
-    r"remember|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|"
+    r"remember|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|don'?t|"
     r"\bnot\b|actually|wrong",
     re.IGNORECASE,
 )
 _SOFT = (
     r"(?:(?:please|pls|also|and|but|so|ok(?:ay)?|oh|hey|hi|btw|by the way|claude|one more thing|important|again|thanks|thank you|"
-    r"great|perfect|good|nice|cool|yes|yep|right|well|then|finally|lastly|just)\b[\s,:;.!—–-]*){0,4}"
+    r"as i said|like i said|great|perfect|good|nice|cool|yes|yep|right|well|then|finally|lastly|just)\b[\s,:;.!—–-]*){0,4}"
 )
 _ASK = r"(?:(?:can|could|would|will) you please\s+|please\s+|i(?:'d like| want| need) you to\s+|(?:you )?(?:should|must)\s+|make sure (?:to|you)\s+)?"
 _AHEAD = r"(?:for (?:the future|future (?:reference|sessions?|work|tasks?|runs?|use)|next time|later)|going forward|in (?:the )?future|from now on)"
@@ -53,7 +54,8 @@ _LEAD = re.compile(
     r"|(?:make a|take) note(?:\s*:\s*|\s+that\s+)"
     rf"|(?:please\s+)?keep in mind\s*,?\s*{_AHEAD}\s*[:,—–-]*\s*(?:that\s+)?"
     rf"|{_AHEAD}\s*,?\s*(?:please\s+)?(?:remember|note|keep in mind)\s*(?:[:—–-]+\s*|that\s+)"
-    r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
+    r"|update (?:your|the|project)? ?memory\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it|a note))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
     r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"
     rf"|for (?:the )?future(?: reference)?\s*[:,—–-]+\s*"
@@ -61,7 +63,7 @@ _LEAD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BARE = re.compile(
-    rf"^{_SOFT}{_ASK}remember\s+(?P<rest>(?:we|our|my|i|i'm|this (?:project|repo|repository|codebase|team|app|service)|the\s+[\w-]+"
+    rf"^{_SOFT}{_ASK}remember,?\s+(?P<rest>(?:never|always|don'?t|do not|we|our|my|i|i'm|this (?:project|repo|repository|codebase|team|app|service)|the\s+[\w-]+"
     r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|must|should|uses|lives|runs|has))\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -70,18 +72,18 @@ _REMEMBER_TO = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _AHEAD_RULE = re.compile(
-    rf"^{_SOFT}(?:from now on|going forward|starting now|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
+    rf"^{_SOFT}(?:from now on|going forward|starting now|in future (?:sessions?|work|tasks?|runs?|conversations?|chats?)|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _RULE = re.compile(
-    rf"^{_SOFT}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
+    rf"^{_SOFT}{_ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
     r"happen|work(?:s|ed)\b|fail|\w+ed\b)[a-z][\w-]+\s+\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _CORRECTION = re.compile(
     r"^(?:(?:no|nope|wrong|stop|actually|wait|hey|please|that'?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))\b[\s,:;.!—–-]*){0,3}"
-    r"(?P<rest>(?:please\s+)?(?:use\s+\S.*?\s(?:instead of|not|rather than)\s+\S.*"
-    r"|(?:don'?t|do not|never)\s+(?:ever\s+)?\w+.*?[,;.—–-]\s*(?:please\s+)?(?:use|run|write|put|call|prefer|do)\s+\S.*"
+    r"(?P<rest>(?:please\s+)?(?:(?<=[\s,:;.!—–-])use\s+\S.*?\s(?:instead of|not|rather than)\s+\S.*"
+    r"|(?:don'?t|do not|never)\s+(?:ever\s+)?\w+.*?[,;.—–-]\s*(?:please\s+)?(?:use|run|write|put|call|prefer|do|we use)\s+\S.*"
     r"|(?:don'?t|do not)\s+(?:ever\s+)?\w+\s.*\binstead\b.*))$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -89,6 +91,18 @@ _CORRECTED_FACT = re.compile(
     r"^(?:(?:no|nope|wrong|actually|that'?s (?:wrong|not (?:right|correct)))\b[\s,:;.!—–-]*){1,2}"
     r"(?P<rest>(?:(?:the|our|my)\s+[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:is|are|uses|lives|runs|must|should|has)\b|we (?:use|run|deploy|call|keep|have)\b"
     r"|it(?:'s| is)\s+\S+.*?,\s*not\b).*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_WE_USE = re.compile(
+    rf"^{_SOFT}(?P<rest>we (?:always |only )?(?:use|write|deploy|call)\s+\S.*?(?:,\s*(?:and )?not|\s+instead of|\s+rather than)\s+\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOLD = re.compile(
+    r"^i (?:already |just )?(?:told|asked) you (?:to|that)\s+(?P<rest>.*\b(?:always|never|not|instead)\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_FROM_NOW_ON = re.compile(
+    rf"^{_SOFT}{_ASK}(?P<rest>\S.*?)\s*,?\s+(?:from now on|going forward|in (?:the )?future)\s*[.!]*$",
     re.IGNORECASE | re.DOTALL,
 )
 _STOP = re.compile(
@@ -134,13 +148,13 @@ _AT_HAND = re.compile(
     r"\bthis (?:file|test|tests|bug|branch|pr|commit|task|change|changes|function|line|error|issue|one|step|class|method|session|"
     r"conversation|chat|thing|button|page|component|fix|feature|code|refactor|migration)\b|"
     r"\bthese\b|\bthe (?:first|second|third|last|other|former|latter|previous|next)\b|\b(?:in|to|from|on|with|like|of|for|about|before|after|commit|push|fix|run|do|doing|use|using) (?:this|that|it|them|those)"
-    r"(?=\s*(?:[.,;:!]|$|instead|again|anymore|here|now))|\bhere\b|\babove\b|\bnow\b|\bagain\b[.! ]*$",
+    r"(?=\s*(?:[.,;:!]|$|instead|again|anymore|here|now))|\b(?:right|in|from|over|up|down|to) here\b|\bhere(?:'s| is| are)\b|\bthe \w+ one\b|\babove\b|\bnow\b|\bagain\b[.! ]*$",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
     r"\bfor now\b|\bjust this once\b|\bthis time\b|\bthis (?:file|test|bug|branch|pr|commit|task|change|function|line|error|step|"
     r"session|conversation|chat)\b|\b(?:is|are) (?:still |now |currently )?(?:failing|broken|running|red|down)\b|\b(?:right|just) now\b|^(?:this|that|it|these|those)\s*[.!]*$|"
-    r"^(?:you|we) (?:still )?(?:need|have) to\b|^(?:i|we|you) (?:asked|told|said)\b|^(?:time|day|one|bug)\b|^(?:when|where|how|what|why|who)\b",
+    r"^(?:you|we) (?:still )?(?:need|have) to\b|^(?:i|we|you) (?:asked|told|said)\b|^(?:time|day|one|bug|thing)\b|\bto-?do\b|^fix\b|^(?:when|where|how|what|why|who)\b",
     re.IGNORECASE,
 )
 _HABIT = re.compile(
@@ -148,10 +162,13 @@ _HABIT = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
+    r"\s+please\s*[.!]*$|"
     r"[,;]?\s+(?:(?:and|so|but|then)\s+)?(?:now|also|then)\s*,?\s+(?:please\s+)?(?:can|could|let'?s|go|fix|run|add|make|write|update|do|try|start)\b.*$|"
     r"[,;—–-]+\s*(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
     re.IGNORECASE | re.DOTALL,
 )
+_DONT = re.compile(r"^(?:no[\s,.!—–-]+)?(?:please\s+)?(?:don'?t|do not|never) use\s+\S", re.IGNORECASE)
+_USE = re.compile(r"^(?:please\s+)?(?:always\s+)?use\s+\S", re.IGNORECASE)
 _REASON = re.compile(
     r"^(?:because|this is because|that'?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
 )
@@ -187,7 +204,7 @@ def _typed_lines(prompt: str) -> list[str]:
 
 
 def _wishes(lines: list[str]) -> Iterator[Wish]:
-    listing = ""
+    listing, before = "", ""
     for line in lines:
         item = _ITEM.match(line)
         if item and listing:
@@ -196,29 +213,43 @@ def _wishes(lines: list[str]) -> Iterator[Wish]:
         if not line:
             continue
         listing = line if _LIST_LEAD.match(line) else ""
-        yield from _of_line(item["rest"] if item else line)
+        text = item["rest"] if item else line
+        yield from _of_line(text, before)
+        before = f"{before} {text}".strip()
 
 
-def _of_line(line: str) -> Iterator[Wish]:
+def _of_line(line: str, before: str) -> Iterator[Wish]:
+    """`before` is what the prompt said up to this line."""
     parts = sentences(line)
     for place, sentence in enumerate(parts):
+        following = parts[place + 1] if place + 1 < len(parts) else ""
         if _FORGET.match(sentence) and not _QUESTION.search(sentence):
             yield Wish("", sentence, fact=False, verdict="forget")
         elif _BACK.match(sentence) and place:
             yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
+        elif _DONT.match(sentence) and _USE.match(following) and _opens(before):
+            yield from _checked(f"{sentence} {following}", f"{sentence} {following}", fact=False)
         else:
-            reason = parts[place + 1] if place + 1 < len(parts) and _REASON.match(parts[place + 1]) else ""
-            yield from _of_sentence(sentence, reason, " ".join(parts[max(0, place - 1) : place]))
+            yield from _of_sentence(sentence, following if _REASON.match(following) else "", before)
+        before = f"{before} {sentence}".strip()
+
+
+def _opens(before: str) -> bool:
+    """Whether nothing but an acknowledgement, a "no" or another rule came before: after a task, a rule is part of it."""
+    return all(
+        len(part.split()) <= SHORT or _RULE.match(part) or _AHEAD_RULE.match(part) or _LEAD.match(part)
+        for part in sentences(before)
+    )
 
 
 def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
+    quote = f"{sentence} {reason}".strip()
     trailing = _TRAILING.match(sentence)
     if trailing and not _asks(trailing["rest"]):
         yield from _checked(trailing["rest"], sentence, fact=True)
         return
     if _asks(_TAIL.sub("", sentence)) or _SUPPOSED.search(sentence) or _SUPPOSED.search(before[-80:]):
         return
-    quote = f"{sentence} {reason}".strip()
     match = _LEAD.match(sentence) or _BARE.match(sentence)
     if match:
         yield from _checked(match["rest"], quote, fact=True, more=reason)
@@ -229,11 +260,11 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
         if _HABIT.search(sentence):
             yield from _checked(text, quote, fact=False, more=reason)
         return
-    for pattern in (_AHEAD_RULE, _RULE, _CORRECTION, _STOP, _CORRECTED_FACT):
-        found = pattern.match(sentence)
-        if found:
-            yield from _checked(found["rest"], quote, fact=False, more=reason)
-            return
+    ahead = _AHEAD_RULE.match(sentence) or _FROM_NOW_ON.match(sentence)
+    rules = (_RULE, _CORRECTION, _STOP, _CORRECTED_FACT, _WE_USE, _TOLD) if _opens(before) else ()
+    found = ahead or next((match for rule in rules if (match := rule.match(sentence))), None)
+    if found:
+        yield from _checked(found["rest"], quote, fact=False, more=reason)
 
 
 def _asks(sentence: str) -> bool:
