@@ -38,6 +38,7 @@ _BOOKKEEPING = frozenset(
     }
 )
 _SLUG = re.compile(r"[\w.-]+")
+_DAY = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b")
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
 _ANY_DAY = dt.date(2024, 5, 15)
 SUMMED = 0.7  # the share of a summary's words that its file must have
@@ -141,14 +142,15 @@ class Context:
     def dated(self, unit: Unit, fresh: list[Standing]) -> str:
         """A note if a new statement is this one with its relative dates written out, else nothing."""
         self.target, self.kept = None, False
-        spans = dates.resolve(unit.text, _ANY_DAY) if fresh else []
+        candidates = [*fresh, *self.added.likest(unit.text)]
+        spans = dates.resolve(unit.text, _ANY_DAY) if candidates else []
         if not spans:
             return ""
         rest = unit.text
         for span in reversed(spans):
             rest = rest[: span.start] + rest[span.end :]
-        for standing in fresh:
-            if _ISO.search(standing.unit.text) and facts.absorbed(rest, standing.unit.text, merged=True):
+        for standing in candidates:
+            if _ISO.search(standing.unit.text) and _same_but_for_dates(rest, standing.unit.text):
                 self.target, self.kept = standing, True
                 return DATED
         return ""
@@ -166,6 +168,17 @@ class Context:
     def _part_stands(self, part: str) -> bool:
         self.target = self.added.line(part) or self.added.holder(part)
         return self.target is not None
+
+
+def _same_but_for_dates(rest: str, dated: str) -> bool:
+    """Whether a text without its dates is `dated` without its dates, or stands in it in one piece."""
+    for pattern in (_DAY, _ISO):  # a bare year may be a date, and may be a port
+        bare = pattern.sub(" ", dated)
+        mine, theirs = ([item.word for item in statement(t[: facts.LONGEST]).items] for t in (rest, bare))
+        same = mine == theirs or facts.absorbed(rest, bare, merged=True)
+        if mine and same and not facts.turned(rest, bare):
+            return True
+    return False
 
 
 def _level(lines: list[str], heading: Unit) -> int:

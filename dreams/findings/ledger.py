@@ -195,11 +195,11 @@ class _Hunk:
         return [Standing(self.hunk.path, unit) for unit in touched]
 
     def _answer(self, unit: Unit) -> Answer:
+        if self.context.dated(unit, self.fresh):
+            return Answer("kept-in", self.context.target, derived.DATED)
         exact = self.after.same_words(unit, self.hunk.path)
         if exact:
             return Answer("kept-in", exact, CHANGED_HERE if self._replaced(unit) else "")
-        if self.context.dated(unit, self.fresh):
-            return Answer("kept-in", self.context.target, derived.DATED)
         if self._replaced(unit):
             # The old fact may stand elsewhere in other words; what stands in its place says something else.
             return Answer("unexplained", lost=self._lost(unit))

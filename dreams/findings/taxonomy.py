@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dreams import memdir
 from dreams.findings.added import Line, added_lines, new_lines, standing_lines
@@ -11,6 +11,7 @@ from dreams.findings.base import Found, Severity, Subject
 from dreams.findings.standing import State
 from dreams.findings.units import has_content, keyed, units_of, units_of_lines
 from dreams.language import similarity
+from dreams.text import decode
 
 CHECK = "taxonomy"
 POINTER_CHARS = 2500  # a reference longer than this holds the content instead of a pointer
@@ -29,6 +30,7 @@ def check(subject: Subject) -> Iterator[Found]:
     for path in sorted(hunks.keys() & subject.after.keys()):
         yield from _type(path, subject.after[path], hunks[path])
     yield from _rejected(subject)
+    yield from _rows_lost(subject)
     lines = list(new_lines(subject))
     yield from _judgements(lines)
     yield from _in_instructions(subject, lines, "warn")
@@ -61,6 +63,38 @@ def _type(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
             CHECK, "reference-holds-content", "info", f"{path} is a reference, and holds the content instead of a pointer.",
             "Name the place where it can be read, and keep only what is surprising in it.", path, hunk_id, None, path,
         )  # fmt: skip
+
+
+def _rows_lost(subject: Subject) -> Iterator[Found]:
+    """Memories that no row points to any more, and rows that point to a memory which left: sessions find neither."""
+    before, after = _pointed_to(subject.before), _pointed_to(subject.after)
+    for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
+        index = before[path]
+        yield Found(
+            CHECK, "row-lost", "warn", f"{path} is in no index any more: sessions will not find it.",
+            f"Keep its row in {index}, or remove the memory too.", index, _hunk_of(subject, index), None, path,
+        )  # fmt: skip
+    for path in sorted(after.keys() - subject.after.keys()):
+        if path in subject.before or path not in before:
+            yield Found(
+                CHECK, "row-dangles", "warn", f"A row of {after[path]} points to {path}, which is not there.",
+                "Remove the pointer and keep what the row says, or keep the memory.", after[path], _hunk_of(subject, after[path]), None, path,
+            )  # fmt: skip
+
+
+def _pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The memories that an index names, each with the index."""
+    found: dict[str, str] = {}
+    for index in sorted(path for path in files if path.rpartition("/")[2] == memdir.INDEX_NAME):
+        folder = index.rpartition("/")[0]
+        for row in memdir.parse_index(decode(files[index])).rows:
+            for target in row.targets if row.is_memory_target else ():
+                found.setdefault(f"{folder}/{target}" if folder else target, index)
+    return found
+
+
+def _hunk_of(subject: Subject, path: str) -> str:
+    return next((hunk.hunk_id for hunk in subject.hunks if hunk.path == path and hunk.removed), "")
 
 
 def _judgements(lines: Iterable[Line]) -> Iterator[Found]:

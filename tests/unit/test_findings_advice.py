@@ -58,6 +58,17 @@ def test_what_claude_md_says_already_is_told():
     assert "in-instructions" not in codes(examine(between(FILES, other, instructions=said)))
 
 
+def test_a_memory_that_leaves_the_index_is_told():
+    row = "- [Ana](user_role.md) — what Ana does and likes\n"
+    assert "user_role.md" in one(report(changed("MEMORY.md", row, "")), "row-lost").message
+    assert "row-lost" not in codes(report(changed("MEMORY.md", "[Ana]", "[Ana Lima]")))
+
+
+def test_a_row_whose_memory_leaves_is_told():
+    after = {path: data for path, data in FILES.items() if path != "deploy.md"}
+    assert "deploy.md" in one(report(after), "row-dangles").message  # and not the row that dangled before
+
+
 def test_a_rejected_line_that_comes_back_is_told():
     line = "- Backups go to Hetzner"
     rejected = frozenset({similarity.normalised(line)})

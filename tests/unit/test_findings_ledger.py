@@ -120,6 +120,48 @@ def test_a_relative_date_written_out_is_no_loss():
     assert "unexplained-loss" not in codes(report(after, before))
 
 
+def test_a_rule_about_a_weekday_made_one_day_blocks():
+    before = {"a.md": b"- Ship with make, never on Friday\n"}
+    after = {"a.md": b"- Ship with make, sometimes on 2026-02-27\n"}
+    assert "unexplained-loss" in codes(report(after, before))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Never squash 2 commits", "Squash 2 commits"),
+        ("Never squash 2 commits", "Never squash 3 commits"),
+        ("no squashing on main", "squashing on main"),
+    ],
+)
+def test_a_summary_turned_against_its_file_blocks(old, new):
+    text = "---\nname: no squashing on main\ndescription: Never squash 2 commits on main\n---\nOn main, 2 commits or more: never squash them, the team reads each one of those commits.\n"
+    found = report({"a.md": text.replace(old, new).encode()}, {"a.md": text.encode()})
+    assert "unexplained-loss" in codes(found)
+
+
+def test_a_summary_may_be_shortened_while_its_file_says_it_all():
+    text = "---\ndescription: Run make ship from main, then tag it\n---\nRun make ship from main, then tag it with the date.\n"
+    after = text.replace(", then tag it\n", "\n")
+    assert "unexplained-loss" not in codes(report({"a.md": after.encode()}, {"a.md": text.encode()}))
+
+
+def test_a_copy_that_changes_while_the_other_stays_warns():
+    line = b"- Backups are kept for 14 days on Hetzner\n"
+    after = {"a.md": line.replace(b"14", b"30"), "b.md": line}
+    found = report(after, {"a.md": line, "b.md": line})
+    assert one(found, "now-contradicts").severity == "warn"
+
+
+def test_a_long_row_cut_short_is_kept_in_its_file():
+    hook = "the shop is deployed by `make ship` from main; it takes 4 minutes, and 2 people must watch it"
+    before = changed("MEMORY.md", "how the shop is deployed", hook)
+    after = changed("MEMORY.md", "; it takes 4 minutes, and 2 people must watch it", "", files=before)
+    assert "unexplained-loss" in codes(report(after, before))
+    after["deploy.md"] += f"\n{hook}\n".encode()
+    assert "unexplained-loss" not in codes(report(after, before))
+
+
 def test_a_superseded_line_needs_its_new_value_to_stand():
     line, new = "- Reviews pull requests every Friday", "- Reviews pull requests every Monday"
     claim = Fate(line, "superseded-by", "user_role.md", new, "said on 2026-04-01")
