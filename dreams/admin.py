@@ -186,6 +186,8 @@ class OverrideForm(ModelForm):
         if not key or self.errors:
             return found
         project = found.get("project", self.instance.project)
+        # One row per setting: adding what is there already changes it.
+        self.instance = Override.objects.filter(project=project, key=key).first() or self.instance
         spec = conf.specs()[key]
         if project is not None and not spec.per_project:
             self.add_error("project", "This is set for all projects together. Leave the project empty.")
@@ -230,6 +232,14 @@ class PolicyForm(ModelForm):
     class Meta:
         model = Policy
         fields = ("project", "memory_type", "operation", "action")
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        if "operation" in found and not self.errors:
+            known = {name: found.get(name) for name in ("project", "memory_type", "operation")}
+            # One row per policy: adding what is there already changes it.
+            self.instance = Policy.objects.filter(**known).first() or self.instance
+        return found
 
 
 @admin.register(Policy)

@@ -29,6 +29,8 @@ class Change:
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
     """Replace a memory's text. `base_sha` is the state that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
+    # An edit made outside a moment ago is not in the rows yet; it must count as a change that was not seen.
+    memories.refresh(memory.project)
     now = memories.contents(memory.project).get(memory.path, b"")
     if text.sha256(now) != base_sha:
         raise Stale(

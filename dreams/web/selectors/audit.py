@@ -15,6 +15,8 @@ from dreams.web.paging import Listed, listed, page_of
 
 PAGE_SIZE = 50
 MOST_PROBLEMS = 50
+MOST_FACTS = 5
+SHORT = 60
 MOST_PROJECTS = 500
 
 
@@ -43,7 +45,6 @@ class EntryRow:
     object_id: str
     facts: list[tuple[str, str]]
     data: str
-    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +121,35 @@ def _row(row: AuditEntry) -> EntryRow:
         project_pk=row.project_id_was,
         object_id=row.object_id,
         facts=_facts(row.data),
-        data=json.dumps(row.data, ensure_ascii=False, indent=2)[:8_000] if row.data else "",
-        hash=row.hash,
+        data=_unfolded(row.data),
     )
+
+
+def _unfolded(data: Mapping[str, object]) -> str:
+    """All of it, where the line does not say everything already."""
+    said = {
+        name
+        for name, value in data.items()
+        if not isinstance(value, list | dict) and len(str(value)) <= SHORT
+    }
+    if len(said) == len(data) <= MOST_FACTS:
+        return ""
+    return json.dumps(data, ensure_ascii=False, indent=2)[:8_000]
 
 
 def _facts(data: Mapping[str, object]) -> list[tuple[str, str]]:
     """The few plain values, for the line; all of it can be unfolded."""
     plain = [(name, value) for name, value in data.items() if isinstance(value, str | int | float | bool)]
-    return [(name.replace("_", " "), _word(value)) for name, value in plain if value not in ("", False)][:5]
+    return [(name.replace("_", " "), _word(value)) for name, value in plain if value not in ("", False)][
+        :MOST_FACTS
+    ]
 
 
 def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = str(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
 
 
 def chain() -> Chain:

@@ -26,6 +26,8 @@ KINDS = {
     "outside": "Edits outside",
 }
 MOST_NAMES = 3
+# Things of one moment stay on one page; more of them at once than this do not happen.
+MOST_TIES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Timeline:
 
 def timeline(project: Project, kind: str = "", before: str = "", size: int = PAGE_SIZE) -> Timeline:
     until = _moment(before)
-    found = sorted(_entries(project, kind, until, size + 1), key=lambda entry: entry.at, reverse=True)
+    found = sorted(_entries(project, kind, until, size + MOST_TIES), key=lambda entry: entry.at, reverse=True)
     shown = _with_ties(found, size)
     more = len(found) > len(shown)
     return Timeline(

@@ -1,0 +1,158 @@
+"""The admin: open to the owner without a password, read-mostly, and every change checked and audited."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from dreams import conf
+from dreams.models import AuditEntry, Override, Policy, Price, Project
+from tests import world
+from tests.world import World
+
+SHOWN = ["project", "session", "memory", "dreamrun", "proposal", "policy", "override", "price", "auditentry"]
+MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry"]
+INLINE = re.compile(
+    r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
+)
+
+
+@pytest.fixture
+def rows(world: World) -> World:
+    conf.specs()
+    Override.objects.create(key="min_hours", value=12.0)
+    Policy.objects.create(operation="add", action="auto")
+    Price.objects.create(
+        model="m", since="2026-01-01", input=1, output=1, cache_write_5m=1, cache_write_1h=1, cache_read=1
+    )
+    AuditEntry.objects.create(number=1, at=world.dream.created_at, action="login", hash="x")
+    return world
+
+
+def _row(name: str) -> object:
+    return apps.get_model("dreams", name)._default_manager.first()
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_list_and_a_row_come_up_without_anything_inline(browser: Client, rows: World, name: str) -> None:
+    found = browser.get(reverse(f"admin:dreams_{name}_changelist"))
+    assert found.status_code == 200
+    assert not INLINE.search(found.content.decode())
+    row = _row(name)
+    one = browser.get(reverse(f"admin:dreams_{name}_change", args=[row.pk]))  # type: ignore[attr-defined]
+    assert one.status_code == 200
+    assert not INLINE.search(one.content.decode())
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_list_can_be_searched_and_filtered(browser: Client, rows: World, name: str) -> None:
+    model_admin = admin.site._registry[apps.get_model("dreams", name)]
+    address = reverse(f"admin:dreams_{name}_changelist")
+    if model_admin.search_fields:
+        assert browser.get(address, {"q": "acme"}).status_code == 200
+
+
+@pytest.mark.parametrize("name", MADE_ELSEWHERE)
+def test_what_the_engine_made_is_neither_added_nor_deleted_here(
+    browser: Client, rows: World, name: str
+) -> None:
+    row = _row(name)
+    assert browser.get(reverse(f"admin:dreams_{name}_add")).status_code == 403
+    gone = browser.post(
+        reverse(f"admin:dreams_{name}_delete", args=[row.pk]),
+        {"post": "yes"},  # type: ignore[attr-defined]
+    )
+    assert gone.status_code == 403
+    assert _row(name) is not None
+
+
+def test_the_audit_log_cannot_be_changed(browser: Client, rows: World) -> None:
+    entry = AuditEntry.objects.get()
+    address = reverse("admin:dreams_auditentry_change", args=[entry.pk])
+    assert browser.post(address, {"actor": "someone"}).status_code == 403
+
+
+def test_a_stranger_is_led_to_our_own_login_and_back(client: Client, db: None) -> None:
+    first = client.get(reverse("admin:index"))
+    assert first.status_code == 302
+    second = client.get(first["Location"])
+    assert second.status_code == 302
+    assert second["Location"].startswith(reverse("login"))
+    assert "admin" in second["Location"]
+
+
+def test_a_threshold_is_checked_as_on_the_settings_page(browser: Client, db: None) -> None:
+    address = reverse("admin:dreams_override_add")
+    refused = browser.post(address, {"key": "min_hours", "value": "soon"})
+    assert "is not a number" in refused.content.decode()
+    wrong = browser.post(address, {"key": "paused", "value": "on", "project": world.make_project().pk})
+    assert "set for all projects together" in wrong.content.decode()
+    assert not Override.objects.exists()
+
+
+def test_a_threshold_counts_at_once_and_is_written_down(browser: Client, db: None) -> None:
+    browser.post(reverse("admin:dreams_override_add"), {"key": "min_hours", "value": "12"})
+    assert conf.current().min_hours == 12.0
+    row = Override.objects.get()
+    assert row.changed_by == "owner"
+    browser.post(reverse("admin:dreams_override_change", args=[row.pk]), {"value": "8"})
+    assert conf.current().min_hours == 8.0
+    browser.post(reverse("admin:dreams_override_delete", args=[row.pk]), {"post": "yes"})
+    assert conf.current().min_hours == 24.0
+    assert AuditEntry.objects.filter(action="setting.changed").count() == 3
+
+
+def test_adding_a_threshold_that_is_there_changes_it(browser: Client, db: None) -> None:
+    for value in ("12", "6"):
+        browser.post(reverse("admin:dreams_override_add"), {"key": "min_hours", "value": value})
+    assert [row.value for row in Override.objects.all()] == [6.0]
+
+
+def test_adding_a_policy_that_is_there_changes_it(browser: Client, db: None) -> None:
+    for action in ("auto", "review"):
+        browser.post(reverse("admin:dreams_policy_add"), {"operation": "add", "action": action})
+    assert [row.action for row in Policy.objects.all()] == ["review"]
+
+
+def test_a_policy_is_set_and_taken_away_with_a_trace(browser: Client, db: None) -> None:
+    fields = {"operation": "add", "action": "auto", "memory_type": "feedback"}
+    browser.post(reverse("admin:dreams_policy_add"), fields)
+    row = Policy.objects.get()
+    assert (row.action, row.memory_type, row.changed_by) == ("auto", "feedback", "owner")
+    browser.post(
+        reverse("admin:dreams_policy_changelist"),
+        {"action": "delete_selected", "_selected_action": row.pk, "post": "yes"},
+    )
+    assert not Policy.objects.exists()
+    assert AuditEntry.objects.filter(action="policy.changed").count() == 2
+
+
+def test_trusting_a_project_here_is_written_down_and_nothing_else_changes(
+    browser: Client, rows: World
+) -> None:
+    project = rows.project
+    browser.post(
+        reverse("admin:dreams_project_change", args=[project.pk]),
+        {"trusted": "on", "name": "other", "host": "x"},
+    )
+    found = Project.objects.get(pk=project.pk)
+    assert (found.trusted, found.name, found.host) == (True, project.name, project.host)
+    assert AuditEntry.objects.filter(action="project.trusted").exists()
+
+
+def test_lists_do_not_ask_the_database_once_per_row(
+    browser: Client, rows: World, django_assert_max_num_queries: object
+) -> None:
+    for number in range(10):
+        project = world.make_project(f"p{number}")
+        world.make_memory(project)
+        world.make_session(project)
+        world.make_proposal(project, world.make_dream(project))
+    for name in ("session", "memory", "dreamrun", "proposal"):
+        with django_assert_max_num_queries(14):  # type: ignore[operator]
+            browser.get(reverse(f"admin:dreams_{name}_changelist"))

@@ -1,0 +1,92 @@
+"""The audit log: found by filters, its chain checked on request, exported whole."""
+
+from __future__ import annotations
+
+import json
+
+from django.test import Client
+from django.urls import reverse
+
+from dreams import auditlog
+from dreams.models import AuditEntry
+from tests import world
+
+
+def _text(browser: Client, query: str = "") -> str:
+    return browser.get(reverse("audit") + query).content.decode()
+
+
+def _rows(text: str) -> int:
+    return text.count('data-label="No."')
+
+
+def test_entries_are_found_by_what_who_project_and_id(browser: Client) -> None:
+    project = world.make_project("acme")
+    auditlog.record("apply.done", actor="owner", project=project, object_id="pabc12345", files=2)
+    auditlog.record("lock.healed", project=world.make_project("notes"), object_id="4711")
+    assert _rows(_text(browser, "?action=apply.done")) == 1
+    assert _rows(_text(browser, "?actor=system")) == 1
+    assert _rows(_text(browser, f"?project={project.pk}")) == 1
+    assert _rows(_text(browser, "?q=471")) == 1
+    assert _rows(_text(browser, "?q=ACME")) == 1
+    assert "No entry matches" in _text(browser, "?q=zzz")
+
+
+def test_an_empty_log_says_what_will_stand_in_it(browser: Client) -> None:
+    assert "Nothing yet" in _text(browser)
+
+
+def test_a_whole_chain_is_said_and_only_when_asked(browser: Client) -> None:
+    auditlog.record("login", actor="owner")
+    assert "The chain is whole." in _text(browser, "?check=1")
+    assert "The chain is whole." not in _text(browser)
+
+
+def test_a_changed_entry_is_named(browser: Client) -> None:
+    for _ in range(3):
+        auditlog.record("login", actor="owner")
+    AuditEntry.objects.filter(number=2).update(actor="someone else")
+    text = _text(browser, "?check=1")
+    assert "The chain is broken." in text
+    assert "Audit entry 2 was changed after it was written." in text
+
+
+def test_a_hopelessly_broken_chain_does_not_fill_the_page(browser: Client) -> None:
+    for _ in range(60):
+        auditlog.record("login", actor="owner")
+    AuditEntry.objects.update(actor="someone else")
+    text = _text(browser, "?check=1")
+    assert text.count("was changed after it was written") == 50
+    assert "and 10 more" in text
+
+
+def test_the_export_holds_every_line_that_the_filter_lets_through(browser: Client) -> None:
+    project = world.make_project("acme")
+    auditlog.record("login", actor="owner")
+    made = auditlog.record("apply.done", actor="owner", project=project, object_id="p1", sha256="ab" * 32)
+    address = reverse("audit-export")
+    response = browser.get(address)
+    lines = [json.loads(line) for line in b"".join(response.streaming_content).splitlines()]  # type: ignore[attr-defined]
+    assert [line["number"] for line in lines] == [1, 2]
+    assert lines[1]["hash"] == made.hash
+    assert lines[1]["data"] == {"sha256": "ab" * 32}
+    assert lines[1]["prev_hash"] == lines[0]["hash"]
+    assert "attachment" in response["Content-Disposition"]
+    one = browser.get(address + "?action=login")
+    assert len(b"".join(one.streaming_content).splitlines()) == 1  # type: ignore[attr-defined]
+
+
+def test_values_are_shown_as_text(browser: Client) -> None:
+    auditlog.record(
+        "apply.failed", actor="<b>me</b>", object_id="<i>", why="<script>x</script>", list=["<u>"]
+    )
+    text = _text(browser)
+    for markup in ("<b>me</b>", "<script>x", "<u>"):
+        assert markup not in text
+
+
+def test_a_long_log_is_cut_into_pages(browser: Client) -> None:
+    for _ in range(55):
+        auditlog.record("login", actor="owner")
+    assert _rows(_text(browser)) == 50
+    assert _rows(_text(browser, "?page=2")) == 5

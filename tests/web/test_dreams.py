@@ -1,0 +1,210 @@
+"""Dreams: the list, the live page that only ever adds, cancelling, and what is said when one is over."""
+
+from __future__ import annotations
+
+import re
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams.models import DreamRun, DreamSession, Proposal, Turn
+from tests import world
+
+HTMX = {"HX-Request": "true"}
+
+
+def _turn(run: DreamRun, number: int, text: str = "", phase: str = "gather", **more: object) -> Turn:
+    return Turn.objects.create(
+        dream=run, number=number, phase=phase, text=text or f"Turn {number}", at=timezone.now(), **more
+    )
+
+
+def _page(browser: Client, run: DreamRun) -> str:
+    return browser.get(reverse("dream", args=[run.public_id])).content.decode()
+
+
+def _poll(browser: Client, run: DreamRun, after: int) -> str:
+    address = reverse("dream", args=[run.public_id]) + f"?after={after}"
+    return browser.get(address, headers=HTMX).content.decode()
+
+
+def _running(**fields: object) -> DreamRun:
+    return world.make_dream(world.make_project(), DreamRun.Status.RUNNING, **fields)
+
+
+# --- Live ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_running_dream_is_asked_after_every_two_seconds_and_one_that_is_over_is_not(
+    browser: Client,
+) -> None:
+    run = _running()
+    _turn(run, 1)
+    text = _page(browser, run)
+    assert 'hx-trigger="every 2s, look"' in text
+    assert "?after=1" in text
+    DreamRun.objects.filter(pk=run.pk).update(status="completed", ended_at=timezone.now())
+    last = _poll(browser, run, 1)
+    assert "every 2s" not in last
+    assert "hx-get" not in last
+    assert "every 2s" not in _page(browser, run)
+
+
+def test_a_poll_brings_only_new_turns_and_appends_them(browser: Client) -> None:
+    run = _running()
+    for number in (1, 2, 3):
+        _turn(run, number)
+    fragment = _poll(browser, run, 2)
+    assert 'hx-swap-oob="beforeend:#dream-turns"' in fragment
+    assert "Turn 3" in fragment
+    assert "Turn 2" not in fragment
+    assert "?after=3" in fragment
+    assert "beforeend" not in _poll(browser, run, 3)
+
+
+def test_the_stepper_shows_what_is_done_now_and_ahead(browser: Client) -> None:
+    run = _running(phase="consolidate")
+    states = re.findall(r'<li class="(done|now|ahead|stopped)"', _page(browser, run))
+    assert states == ["done", "done", "now", "ahead"]
+    DreamRun.objects.filter(pk=run.pk).update(status="failed", ended_at=timezone.now())
+    states = re.findall(r'<li class="(done|now|ahead|stopped)"', _page(browser, run))
+    assert states == ["done", "done", "stopped", "ahead"]
+
+
+def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) -> None:
+    run = _running()
+    tools = [
+        {"name": "Bash", "input": "rm -rf /", "refused": "rm is not allowed here.", "ms": 1},
+        {"name": "Read", "input": {"file": "MEMORY.md"}, "output": "<b>x</b>"},
+    ]
+    _turn(run, 1, "I **read** it. <script>y()</script>", tools=tools, files=["a.md"], counts={"rows": 7})
+    text = _page(browser, run)
+    assert "<strong>read</strong>" in text
+    assert "<script>y()" not in text
+    assert "Refused:" in text
+    assert "rm is not allowed here." in text
+    assert "&lt;b&gt;x&lt;/b&gt;" in text
+    assert "a.md" in text
+    assert '<b class="number">7</b> rows' in text
+
+
+def test_a_thousand_turns_do_not_make_a_page_without_end(browser: Client) -> None:
+    run = _running()
+    Turn.objects.bulk_create(
+        Turn(dream=run, number=number, phase="gather", text="x", at=timezone.now())
+        for number in range(1, 1001)
+    )
+    text = _page(browser, run)
+    assert text.count('<li id="turn-') == 400
+    assert "600 more turns are not shown." in text
+
+
+# --- Cancelling ---------------------------------------------------------------------------------------------------
+
+
+def test_a_running_dream_is_asked_to_stop_and_says_so(browser: Client) -> None:
+    run = _running()
+    response = browser.post(reverse("dream-cancel", args=[run.public_id]))
+    run.refresh_from_db()
+    assert response.status_code == 303
+    assert run.cancel_requested_at is not None
+    text = _page(browser, run)
+    assert "Stopping…" in text
+    assert re.search(r'id="dream-cancel"\s+disabled', text)
+
+
+def test_a_dream_that_waits_is_killed_at_once(browser: Client) -> None:
+    run = world.make_dream(world.make_project(), DreamRun.Status.PENDING, started_at=None)
+    text = browser.post(reverse("dream-cancel", args=[run.public_id]), follow=True).content.decode()
+    run.refresh_from_db()
+    assert run.status == DreamRun.Status.KILLED
+    assert "It never began, so the clock is as it was." in text
+
+
+def test_a_dream_that_is_over_stays_as_it_is(browser: Client) -> None:
+    run = world.make_dream(world.make_project())
+    text = browser.post(reverse("dream-cancel", args=[run.public_id]), follow=True).content.decode()
+    run.refresh_from_db()
+    assert run.status == DreamRun.Status.COMPLETED
+    assert "nothing to cancel" in text
+
+
+# --- What came of it ----------------------------------------------------------------------------------------------
+
+
+def test_a_completed_dream_names_what_it_improved_and_leads_to_the_review(browser: Client) -> None:
+    project = world.make_project()
+    memory = world.make_memory(project)
+    run = world.make_dream(project, left_out=[{"path": "old.md", "hunk": "h123", "why": ""}])
+    proposal = world.make_proposal(project, run)
+    DreamSession.objects.create(dream=run, session=world.make_session(project, "Fix the port"))
+    text = _page(browser, run)
+    assert "Improved 1 memory in a copy" in text
+    assert reverse("memory", args=[memory.pk]) in text
+    assert reverse("review", args=[proposal.public_id]) in text
+    assert "1 change left out, as you rejected it before" in text
+    assert "Fix the port" in text
+    Proposal.objects.update(state=Proposal.State.APPLIED)
+    assert "Improved 1 memory<" in _page(browser, run)
+
+
+def test_a_failed_dream_says_why_and_what_happened_to_the_clock(browser: Client) -> None:
+    run = world.make_dream(world.make_project(), DreamRun.Status.FAILED, error="The server is <down>.")
+    text = _page(browser, run)
+    assert "The dream failed" in text
+    assert "The server is &lt;down&gt;." in text
+    assert "the clock was put back" in text
+
+
+def test_a_person_is_told_once_and_a_browser_that_loads_ahead_is_not_a_person(browser: Client) -> None:
+    run = world.make_dream(world.make_project())
+    address = reverse("dream", args=[run.public_id])
+    browser.get(address, headers={"Sec-Purpose": "prefetch"})
+    browser.head(address)
+    run.refresh_from_db()
+    assert run.told_at is None
+    browser.get(address)
+    run.refresh_from_db()
+    first = run.told_at
+    assert first is not None
+    browser.get(address)
+    run.refresh_from_db()
+    assert run.told_at == first
+
+
+# --- The list -----------------------------------------------------------------------------------------------------
+
+
+def test_status_and_project_narrow_the_list(browser: Client) -> None:
+    acme, notes = world.make_project("acme"), world.make_project("notes")
+    failed = world.make_dream(acme, DreamRun.Status.FAILED)
+    done = world.make_dream(notes)
+    address = reverse("dreams")
+    everything = browser.get(address).content.decode()
+    assert failed.public_id in everything
+    assert done.public_id in everything
+    assert done.public_id not in browser.get(address + "?status=failed").content.decode()
+    assert failed.public_id not in browser.get(f"{address}?project={notes.pk}").content.decode()
+    assert "No dream matches" in browser.get(address + "?status=killed").content.decode()
+
+
+def test_with_no_dream_the_page_says_how_one_starts(browser: Client) -> None:
+    assert "No dreams yet" in browser.get(reverse("dreams")).content.decode()
+
+
+def test_many_dreams_cost_no_more_queries_than_few(browser: Client) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            browser.get(reverse("dreams"))
+        return len(queries)
+
+    project = world.make_project()
+    world.make_proposal(project, world.make_dream(project), state="applied")
+    cost()
+    few = cost()
+    for _ in range(8):
+        world.make_proposal(project, world.make_dream(project), state="applied")
+    assert cost() == few

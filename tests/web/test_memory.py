@@ -1,0 +1,243 @@
+"""One memory's pages: read it, compare and restore versions, edit by hand, forget: each through the same door."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import manual, memories, text
+from dreams.models import Memory, Project, Proposal, Version
+from dreams.review import ReviewRefused
+from tests.pipeline import world as real
+
+
+@pytest.fixture
+def project(db: None, tmp_path: Path) -> Project:
+    return real.make_project(tmp_path)
+
+
+@pytest.fixture
+def memory(project: Project) -> Memory:
+    return project.memories.get(path="project_deploy.md")
+
+
+def _page(browser: Client, name: str, memory: Memory, query: str = "") -> str:
+    return " ".join(browser.get(reverse(name, args=[memory.pk]) + query).content.decode().split())
+
+
+def _on_disk(memory: Memory) -> Path:
+    return Path(memory.project.memory_dir) / memory.path
+
+
+def _write_outside(memory: Memory, content: bytes) -> None:
+    _on_disk(memory).write_bytes(content)
+    memories.refresh(memory.project)
+    memory.refresh_from_db()
+
+
+def _edit(browser: Client, memory: Memory, content: str, **more: str) -> HttpResponse:
+    fields = {"content": content, "base_sha": memory.sha256, **more}
+    return browser.post(reverse("memory-edit", args=[memory.pk]), fields)
+
+
+# --- Reading ------------------------------------------------------------------------------------------------------
+
+
+def test_links_lead_to_siblings_and_missing_ones_are_marked(browser: Client, tmp_path: Path) -> None:
+    files = {
+        "a.md": "See [[B note]], [[b|that]], [the same](b.md) and [[nowhere]].\n",
+        "b.md": "---\nname: B note\n---\n\nPlain.\n",
+    }
+    project = real.make_project(tmp_path, files)
+    a, b = project.memories.get(path="a.md"), project.memories.get(path="b.md")
+    shown = _page(browser, "memory", a)
+    assert shown.count(f'href="{reverse("memory", args=[b.pk])}"') == 4 + 1
+    assert 'class="wikilink missing">nowhere' in shown
+    assert f'<a href="{reverse("memory", args=[a.pk])}">a.md</a>' in _page(browser, "memory", b)
+
+
+def test_frontmatter_is_a_table_and_text_is_rendered_safely(browser: Client, memory: Memory) -> None:
+    _write_outside(
+        memory, b"---\nname: Deploy\nmetadata:\n  type: project\n---\n\n# Big\n\n<script>x()</script>\n"
+    )
+    shown = _page(browser, "memory", memory)
+    assert '<th scope="row">metadata.type</th><td>project</td>' in shown
+    assert "<h2>Big</h2>" in shown
+    assert "<script>x()" not in shown
+
+
+def test_bytes_that_are_not_utf8_are_written_out_and_not_edited_here(browser: Client, memory: Memory) -> None:
+    _write_outside(memory, b"caf\xe9 \xe2\x80\xae hidden\n")
+    shown = _page(browser, "memory", memory, "?view=source")
+    assert "caf⟨0xE9⟩ ⟨U+202E⟩ hidden" in shown
+    assert "not UTF-8" in shown
+    editor = _page(browser, "memory-edit", memory)
+    assert "It cannot be edited here." in editor
+    assert "<textarea" not in editor
+
+
+def test_a_memory_that_is_gone_keeps_its_history_and_can_come_back(browser: Client, memory: Memory) -> None:
+    _on_disk(memory).unlink()
+    memories.refresh(memory.project)
+    shown = _page(browser, "memory", memory)
+    assert "No longer on disk" in shown
+    assert "Removed outside" in shown
+    version = memory.versions.exclude(sha256="").get()
+    assert f"?a={version.pk}&amp;restore=1" in shown
+    browser.post(reverse("memory-restore", args=[memory.pk]), {"version": version.pk})
+    assert _on_disk(memory).read_text() == real.DEPLOY
+
+
+# --- History ------------------------------------------------------------------------------------------------------
+
+
+def test_any_two_versions_are_compared_word_by_word(browser: Client, memory: Memory) -> None:
+    first = memory.versions.get()
+    _write_outside(memory, real.DEPLOY.replace("host alpha", "host beta").encode())
+    newest = memory.versions.order_by("-pk")[0]
+    shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={newest.pk}")
+    assert "<del>alpha</del>" in shown
+    assert "<ins>beta</ins>" in shown
+    assert "No differences." in _page(browser, "memory-compare", memory, f"?a={first.pk}&b={first.pk}")
+
+
+def test_a_version_of_another_memory_is_not_found(browser: Client, memory: Memory, project: Project) -> None:
+    other = project.memories.get(path="feedback_testing.md").versions.get()
+    address = reverse("memory-compare", args=[memory.pk])
+    assert browser.get(f"{address}?a={other.pk}").status_code == 404
+    response = browser.post(reverse("memory-restore", args=[memory.pk]), {"version": other.pk})
+    assert response.status_code == 404
+
+
+def test_a_restore_is_previewed_in_its_own_direction_and_then_done(browser: Client, memory: Memory) -> None:
+    first = memory.versions.get()
+    _write_outside(memory, real.DEPLOY.replace("host alpha", "host beta").encode())
+    shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&restore=1")
+    assert "<del>beta</del>" in shown
+    assert "<ins>alpha</ins>" in shown
+    assert f'name="version" value="{first.pk}"' in shown
+    response = browser.post(
+        reverse("memory-restore", args=[memory.pk]), {"version": first.pk, "reason": "It was right"}
+    )
+    assert response.status_code == 303
+    assert _on_disk(memory).read_text() == real.DEPLOY
+    made = memory.versions.order_by("-pk")[0]
+    assert (made.origin, made.actor) == (Version.Origin.RESTORE, "owner")
+
+
+# --- Editing ------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_is_written_through_a_proposal_and_keeps_line_ends(browser: Client, memory: Memory) -> None:
+    _write_outside(memory, b"One\r\nTwo\r\n")
+    _edit(browser, memory, "One\r\nThree", reason="Counted again")
+    assert _on_disk(memory).read_bytes() == b"One\r\nThree\r\n"
+    made = Proposal.objects.get()
+    assert (made.origin, made.state, made.summary) == ("edit", "applied", "Counted again")
+
+
+def test_an_edit_of_an_old_state_says_so_and_keeps_what_was_typed(browser: Client, memory: Memory) -> None:
+    seen = memory.sha256
+    _write_outside(memory, b"Changed meanwhile.\n")
+    response = browser.post(
+        reverse("memory-edit", args=[memory.pk]), {"content": "My careful words.", "base_sha": seen}
+    )
+    shown = response.content.decode()
+    assert response.status_code == 409
+    assert "It changed while you were editing." in shown
+    assert "My careful words.</textarea>" in shown
+    assert f'name="base_sha" value="{memory.sha256}"' in shown
+    assert "Changed meanwhile." in shown
+    assert _on_disk(memory).read_bytes() == b"Changed meanwhile.\n"
+
+
+def test_an_unseen_change_on_disk_counts_as_changed_too(browser: Client, memory: Memory) -> None:
+    _on_disk(memory).write_bytes(b"Written a moment ago.\n")
+    response = _edit(browser, memory, "Mine.")
+    assert response.status_code == 409
+    assert _on_disk(memory).read_bytes() == b"Written a moment ago.\n"
+
+
+def test_a_preview_writes_nothing_and_shows_what_changes(browser: Client, memory: Memory) -> None:
+    address = reverse("memory-edit", args=[memory.pk])
+    fields = {"content": "# New\n\n[[feedback_testing]]", "base_sha": memory.sha256, "preview": "1"}
+    fragment = browser.post(address, fields, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    assert "<h2>New</h2>" in fragment
+    assert 'class="diff-row del"' in fragment
+    assert "[[feedback_testing]]</textarea>" in browser.post(address, fields).content.decode()
+    assert _on_disk(memory).read_text() == real.DEPLOY
+
+
+def test_a_first_empty_line_survives_the_field(browser: Client, memory: Memory) -> None:
+    _write_outside(memory, b"\n\nText after two empty lines.\n")
+    page = browser.get(reverse("memory-edit", args=[memory.pk])).content.decode()
+    field = re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
+    assert field
+    # A browser drops the line end right after the tag, and only that one.
+    assert html.unescape(field.group(1)) == "\n" + "\n\nText after two empty lines.\n"
+
+
+def test_what_a_finding_blocks_goes_on_in_its_review(
+    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blocked(*_: object, **__: object) -> None:
+        raise ReviewRefused("A secret stands in it.")
+
+    monkeypatch.setattr(applying, "apply", blocked)
+    response = _edit(browser, memory, "Something else.\n")
+    waiting = Proposal.objects.get(state=Proposal.State.OPEN)
+    assert response["Location"] == reverse("review", args=[waiting.public_id])
+    assert "A secret stands in it." in browser.get(reverse("audit")).content.decode()
+
+
+# --- Forgetting ---------------------------------------------------------------------------------------------------
+
+
+def test_before_forgetting_the_page_shows_all_that_goes(browser: Client, project: Project) -> None:
+    testing = project.memories.get(path="feedback_testing.md")
+    (Path(project.memory_dir) / "project_deploy.md").write_text("As in [[feedback_testing]].\n")
+    memories.refresh(project)
+    shown = _page(browser, "memory-forget", testing)
+    assert "<del>- [Testing](feedback_testing.md) — how tests run</del>" in shown
+    assert "Links that will lead nowhere" in shown
+    assert "project_deploy.md</a>" in shown
+    assert testing.path in memories.contents(project)
+
+
+def test_forgetting_takes_the_file_and_its_row_and_keeps_the_reason(
+    browser: Client, project: Project
+) -> None:
+    testing = project.memories.get(path="feedback_testing.md")
+    response = browser.post(
+        reverse("memory-forget", args=[testing.pk]), {"chip": "It is out of date", "reason": "See wiki"}
+    )
+    assert response["Location"] == reverse("memory", args=[testing.pk])
+    assert not _on_disk(testing).exists()
+    assert "feedback_testing" not in (Path(project.memory_dir) / "MEMORY.md").read_text()
+    assert Proposal.objects.get().summary == "It is out of date. See wiki"
+
+
+def test_forgetting_twice_says_that_it_is_gone(browser: Client, memory: Memory) -> None:
+    manual.forget(memory, real.ME)
+    response = browser.post(reverse("memory-forget", args=[memory.pk]), follow=True)
+    assert "no longer on disk" in response.content.decode()
+
+
+def test_a_long_history_is_cut_into_pages(browser: Client, memory: Memory) -> None:
+    Version.objects.bulk_create(
+        Version(
+            memory=memory, at=timezone.now(), origin=Version.Origin.OUTSIDE, sha256=text.sha256(b"%d" % n)
+        )
+        for n in range(40)
+    )
+    assert _page(browser, "memory", memory).count("timeline-what") == 30
+    assert _page(browser, "memory", memory, "?page=2").count("timeline-what") == 11

@@ -1,0 +1,99 @@
+"""What every page of projects, memories, sessions, dreams, usage and audit has in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.test import Client
+from django.urls import reverse
+
+from tests.world import World
+
+INLINE = re.compile(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", re.IGNORECASE)
+TAG = re.compile(r"<[^>]+>")
+
+PAGES: dict[str, Callable[[World], str]] = {
+    "projects": lambda world: reverse("projects"),
+    "project": lambda world: reverse("project", args=[world.project.pk]),
+    "project memories": lambda world: reverse("project", args=[world.project.pk]) + "?show=memories",
+    "project sessions": lambda world: reverse("project", args=[world.project.pk]) + "?show=sessions",
+    "project timeline": lambda world: reverse("project", args=[world.project.pk]) + "?show=timeline",
+    "empty project": lambda world: reverse("project", args=[world.other.pk]),
+    "memory": lambda world: reverse("memory", args=[world.memory.pk]),
+    "memory source": lambda world: reverse("memory", args=[world.memory.pk]) + "?view=source",
+    "compare": lambda world: reverse("memory-compare", args=[world.memory.pk]),
+    "edit": lambda world: reverse("memory-edit", args=[world.memory.pk]),
+    "forget": lambda world: reverse("memory-forget", args=[world.memory.pk]),
+    "session": lambda world: reverse("session", args=[world.session.pk]),
+    "dreams": lambda world: reverse("dreams"),
+    "dream": lambda world: reverse("dream", args=[world.dream.public_id]),
+    "usage": lambda world: reverse("usage"),
+    "audit": lambda world: reverse("audit") + "?check=1",
+}
+CHANGES: dict[str, Callable[[World], str]] = {
+    "dream now": lambda world: reverse("project-dream", args=[world.project.pk]),
+    "trust": lambda world: reverse("project-trust", args=[world.project.pk]),
+    "restore": lambda world: reverse("memory-restore", args=[world.memory.pk]),
+    "cancel": lambda world: reverse("dream-cancel", args=[world.dream.public_id]),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_one_heading_one_main_and_nothing_inline(browser: Client, world: World, name: str) -> None:
+    response = browser.get(PAGES[name](world))
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert len(re.findall(r"<h1[ >]", text)) == 1
+    assert len(re.findall(r"<main[ >]", text)) == 1
+    assert not INLINE.search(text)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_stranger_sees_nothing(client: Client, world: World, name: str) -> None:
+    response = client.get(PAGES[name](world))
+    assert response.status_code == 302
+    assert response["Location"].startswith("/login/")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_a_post_and_nothing_else(browser: Client, world: World, name: str) -> None:
+    assert browser.get(CHANGES[name](world)).status_code == 405
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_without_the_forms_token_is_refused(owner: AbstractUser, world: World, name: str) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner)
+    assert strict.post(CHANGES[name](world)).status_code == 403
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_control_has_a_label_and_every_id_stands_once(browser: Client, world: World, name: str) -> None:
+    text = browser.get(PAGES[name](world)).content.decode()
+    ids = re.findall(r'\sid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    labelled = set(re.findall(r'<label[^>]*\sfor="([^"]+)"', text))
+    for control in re.findall(r"<(?:select|textarea|input)\b[^>]*>", text):
+        if 'type="hidden"' in control or "data-keys-switch" in control or 'type="radio"' in control:
+            continue
+        own = re.search(r'\sid="([^"]+)"', control)
+        assert "aria-label" in control or (own and own.group(1) in labelled), control
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_asked_by_htmx_a_page_is_its_part_alone(browser: Client, world: World, name: str) -> None:
+    if name in ("edit", "forget"):
+        return
+    text = browser.get(PAGES[name](world), headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in text
+    assert TAG.sub("", text).strip()
+
+
+def test_the_templates_hold_no_mark_that_turns_escaping_off() -> None:
+    folder = Path(__file__).resolve().parents[2] / "templates"
+    for template in folder.rglob("*.html"):
+        assert not re.search(r"\|\s*safe\b|autoescape off", template.read_text()), template

@@ -1,0 +1,122 @@
+"""The list of projects: worst first, found by text and state, with the same few queries for two or for twenty."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import settings_service
+from dreams.models import DreamRun, Memory, Project
+from tests import world
+
+
+def _names(browser: Client, query: str = "") -> list[str]:
+    text = browser.get(reverse("projects") + query).content.decode()
+    return re.findall(r'class="row-title"[^>]*>([^<]+)</a>', text)
+
+
+def test_the_project_that_needs_the_person_most_comes_first(browser: Client) -> None:
+    now = timezone.now()
+    closed = world.make_project("closed")
+    world.close_gate(closed, "2 of 5 sessions so far.", None)
+    world.make_dream(world.make_project("dreaming"), DreamRun.Status.RUNNING)
+    world.make_project("open", gate_fingerprint="open")
+    world.make_project("failing", failures=2, not_before=now + dt.timedelta(hours=1))
+    world.make_proposal(world.make_project("waiting"))
+    gone = world.make_project("gone", gone_at=now)
+    world.make_proposal(gone)
+    settings_service.set_override("dreaming", False, actor="owner", project=world.make_project("off"))
+    assert _names(browser) == ["waiting", "failing", "open", "dreaming", "closed", "off", "gone"]
+
+
+def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:
+    project = world.make_project("acme")
+    opens = timezone.now() + dt.timedelta(hours=6)
+    world.close_gate(project, "24 h must pass since the last dream; opens in 6 h.", opens)
+    text = browser.get(reverse("projects")).content.decode()
+    assert "24 h must pass since the last dream." in text
+    assert "; opens in 6 h" not in text
+    assert "in 6 h</time>" in text
+
+
+def test_a_failing_project_shows_the_fault_of_its_last_dream(browser: Client) -> None:
+    project = world.make_project("acme", failures=1)
+    world.make_dream(project, DreamRun.Status.FAILED, error="The disk is full.")
+    assert "The disk is full." in browser.get(reverse("projects")).content.decode()
+
+
+def test_text_and_state_narrow_the_list(browser: Client) -> None:
+    world.make_project("acme-api", gate_fingerprint="open")
+    world.make_project("notes", repo_dir="/home/me/elsewhere")
+    assert _names(browser, "?q=ACME") == ["acme-api"]
+    assert _names(browser, "?q=elsewhere") == ["notes"]
+    assert _names(browser, "?state=open") == ["acme-api"]
+    assert len(_names(browser, "?state=nonsense")) == 2
+    assert "No project matches" in browser.get(reverse("projects") + "?q=zzz").content.decode()
+
+
+def test_a_search_with_what_a_database_refuses_finds_nothing(browser: Client) -> None:
+    world.make_project("acme")
+    assert browser.get(reverse("projects"), {"q": "a\0b" + "x" * 5000}).status_code == 200
+
+
+def test_with_no_project_the_page_says_where_it_looked_and_what_to_do(browser: Client) -> None:
+    text = browser.get(reverse("projects")).content.decode()
+    assert "No projects found" in text
+    assert "no-root" in text
+    assert reverse("settings") in text
+
+
+def test_sessions_since_the_last_dream_and_the_index_are_counted(browser: Client) -> None:
+    now = timezone.now()
+    project = world.make_project("acme", last_consolidated_at=now - dt.timedelta(days=2))
+    world.make_session(project, touched_at=now)
+    world.make_session(project, touched_at=now - dt.timedelta(days=3))
+    world.make_session(project, touched_at=now, own=True)
+    world.make_memory(project, path="MEMORY.md", kind=Memory.Kind.INDEX, lines=300)
+    world.make_memory(project)
+    text = " ".join(browser.get(reverse("projects")).content.decode().split())
+    assert '<dt>New sessions</dt><dd class="number">1</dd>' in text
+    assert '<dt>Memories</dt><dd class="number">1</dd>' in text
+    assert "150%, over" in text
+
+
+def test_many_projects_cost_no_more_queries_than_few(browser: Client) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            browser.get(reverse("projects"))
+        return len(queries)
+
+    for number in range(2):
+        _full_project(f"first-{number}")
+    cost()
+    few = cost()
+    for number in range(12):
+        _full_project(f"more-{number}")
+    assert cost() == few
+
+
+def test_a_long_list_is_cut_into_pages(browser: Client) -> None:
+    Project.objects.bulk_create(
+        Project(host="here", memory_dir=f"/m/{n}", slug=f"-m-{n}", name=f"p{n:03}", history_key=f"k{n}")
+        for n in range(45)
+    )
+    assert len(_names(browser)) == 40
+    assert len(_names(browser, "?page=2")) == 5
+
+
+def _full_project(name: str) -> None:
+    project = world.make_project(name, failures=1)
+    world.make_session(project)
+    world.make_memory(project)
+    world.make_memory(project, path="MEMORY.md", kind=Memory.Kind.INDEX)
+    world.make_proposal(project, world.make_dream(project))
+    world.close_gate(project, "closed", None)

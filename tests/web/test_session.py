@@ -1,0 +1,227 @@
+"""The transcript reader: turns by offset, jumps to a line, folded tools, and a transcript that is gone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.models import Prompt, Session, TranscriptFile
+from dreams.web.selectors import session as selector
+from tests import world
+
+
+def _line(kind: str, content: Any, **more: Any) -> str:
+    record = {
+        "type": kind,
+        "timestamp": "2026-03-01T10:00:00Z",
+        "message": {"role": kind, "content": content},
+        **more,
+    }
+    return json.dumps(record) + "\n"
+
+
+def _tool(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"type": "tool_use", "id": "t1", "name": name, "input": given}]
+
+
+def _result(content: str, *, failed: bool = False) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": "t1", "content": content, "is_error": failed}]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / "s.jsonl"
+
+
+@pytest.fixture
+def session(db: None, transcript: Path) -> Session:
+    return world.make_session(world.make_project(), path=str(transcript), size=1)
+
+
+def _text(browser: Client, session: Session, query: str = "") -> str:
+    return browser.get(reverse("session", args=[session.pk]) + query).content.decode()
+
+
+def _lines(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r'id="line-(\d+)"', text)]
+
+
+def test_each_speaker_is_named_and_tools_are_folded(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    transcript.write_text(
+        _line("user", "Fix the tests")
+        + _line("assistant", [{"type": "thinking", "thinking": "Where is it?"}])
+        + _line("assistant", _tool("Bash", {"command": "pytest -q"}))
+        + _line("user", _result("1 failed", failed=True))
+        + _line("assistant", [{"type": "text", "text": "Done, **all** pass."}], isSidechain=True)
+    )
+    text = _text(browser, session)
+    assert "<b>You</b>" in text
+    assert "<b>Agent</b>" in text
+    assert "<strong>all</strong>" in text
+    assert "sub-agent" in text
+    assert re.search(r"<details[^>]*>\s*<summary>[^<]*<svg.*?pytest -q", text, re.DOTALL)
+    assert "Failed:" in text
+    assert "Thinking" in text
+    assert "<details open" not in text.partition('id="turns"')[2]
+
+
+def test_nothing_in_a_transcript_becomes_markup(browser: Client, session: Session, transcript: Path) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=y> [x](javascript:z) \u202eabc"
+    transcript.write_text(
+        _line("user", evil)
+        + _line("assistant", [{"type": "text", "text": evil}])
+        + _line("assistant", _tool("Bash", {"command": evil}))
+        + _line("user", _result(evil))
+    )
+    text = _text(browser, session)
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert 'href="javascript' not in text
+    assert "\u202e" not in text
+    assert "⟨U+202E⟩abc" in text
+
+
+def test_a_jump_marks_its_line_and_shows_what_led_there(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    transcript.write_text("".join(_line("user", f"Turn {n}") for n in range(1, 301)))
+    text = _text(browser, session, "?line=200")
+    lines = _lines(text)
+    assert 200 in lines
+    assert lines[0] == 200 - selector.LINES_BEFORE
+    assert len(lines) == selector.LINES_PER_PAGE
+    assert re.search(r'class="turn you marked" id="line-200"', text)
+    assert text.count("The line you came for") == 1
+
+
+def test_a_jump_beyond_the_end_says_so(browser: Client, session: Session, transcript: Path) -> None:
+    transcript.write_text(_line("user", "Only this"))
+    assert "Line 900 holds nothing" in _text(browser, session, "?line=900")
+
+
+def test_paging_forward_and_back_meets_every_line_once(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    transcript.write_text("".join(_line("user", f"Turn {n} " + "x" * n) for n in range(1, 151)))
+    seen: list[int] = []
+    query = ""
+    for _ in range(5):
+        text = _text(browser, session, query)
+        seen += _lines(text)
+        later = re.search(r'rel="next" href="([^"]+)"', text)
+        if not later:
+            break
+        query = later.group(1).replace("&amp;", "&")
+    assert seen == list(range(1, 151))
+    earlier = re.search(r'rel="prev" href="([^"]+)"', text)
+    assert earlier
+    back = _lines(_text(browser, session, earlier.group(1).replace("&amp;", "&")))
+    assert back == list(range(61, 121))
+
+
+def test_the_agents_own_bookkeeping_is_left_out(browser: Client, session: Session, transcript: Path) -> None:
+    noise = json.dumps({"type": "progress", "data": {"output": "tick"}}) + "\n"
+    transcript.write_text(noise * 200 + _line("user", "At last"))
+    text = _text(browser, session)
+    assert "At last" in text
+    assert "tick" not in text
+
+
+def test_a_long_result_is_capped_and_says_by_how_much(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    transcript.write_text(_line("user", _result("y" * (selector.RESULT_CHARS + 500))))
+    text = _text(browser, session)
+    assert "500 more characters are not shown." in text
+    assert "y" * (selector.RESULT_CHARS + 1) not in text
+
+
+def test_odd_lines_never_stop_the_others(browser: Client, session: Session, transcript: Path) -> None:
+    transcript.write_bytes(
+        b'{"type": "user", "broken\n'
+        + b"\xff\xfe\n"
+        + b"[1, 2]\n"
+        + _line("user", "Still here").encode()
+        + b'{"type": "user", "message": {"role": "user", "content": "half'
+    )
+    text = _text(browser, session)
+    assert "Still here" in text
+    assert "This line cannot be read" in text
+
+
+def test_a_transcript_that_is_gone_still_tells_what_was_typed(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    Prompt.objects.create(
+        key=1, session=session, offset=0, line_no=7, text="Use the container", at=timezone.now()
+    )
+    text = _text(browser, session)
+    assert "no longer on disk" in text
+    assert text.count("Use the container") == 2
+    assert 'id="line-7"' in text
+
+
+def test_a_link_in_place_of_a_transcript_is_not_followed(
+    browser: Client, session: Session, transcript: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(_line("user", "Not yours to read"))
+    transcript.symlink_to(other)
+    text = _text(browser, session)
+    assert "Not yours to read" not in text
+    assert "cannot be read" in text
+
+
+def test_a_sub_agents_transcript_is_read_when_it_is_this_sessions(
+    browser: Client, session: Session, transcript: Path, tmp_path: Path
+) -> None:
+    transcript.write_text(_line("user", "Main"))
+    side = tmp_path / "agent-1.jsonl"
+    side.write_text(_line("user", "Aside"))
+    TranscriptFile.objects.create(session=session, path=str(transcript))
+    own = TranscriptFile.objects.create(session=session, path=str(side), kind=TranscriptFile.Kind.SUBAGENT)
+    foreign = TranscriptFile.objects.create(
+        session=world.make_session(session.project), path=str(side), kind=TranscriptFile.Kind.SUBAGENT
+    )
+    assert "Aside" in _text(browser, session, f"?file={own.pk}")
+    assert browser.get(reverse("session", args=[session.pk]) + f"?file={foreign.pk}").status_code == 404
+
+
+def test_the_outline_jumps_to_what_was_typed(browser: Client, session: Session, transcript: Path) -> None:
+    transcript.write_text(_line("user", "First") + _line("user", "Second"))
+    Prompt.objects.create(key=2, session=session, offset=10, line_no=2, text="Second")
+    assert 'href="?line=2#line-2"' in _text(browser, session)
+
+
+@pytest.mark.parametrize("query", ["?line=abc", "?from=-1", "?to=99999999999999999999", "?line=0", "?file=x"])
+def test_an_address_typed_wrong_shows_the_start(
+    browser: Client, session: Session, transcript: Path, query: str
+) -> None:
+    transcript.write_text(_line("user", "First"))
+    assert "First" in _text(browser, session, query)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lengths=st.lists(st.integers(0, 40), min_size=1, max_size=40), data=st.data())
+def test_the_offset_of_a_line_is_found_from_any_known_line(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], data: st.DataObject
+) -> None:
+    raw = b"".join(b"x" * length + b"\n" for length in lengths)
+    starts = [sum(length + 1 for length in lengths[:number]) for number in range(len(lengths))]
+    path = tmp_path_factory.mktemp("lines") / "s.jsonl"
+    path.write_bytes(raw)
+    line = data.draw(st.integers(1, len(lengths)))
+    known = data.draw(st.integers(1, len(lengths)))
+    found = selector.offset_of_line(str(path), line, [(known, starts[known - 1])])
+    assert found == starts[line - 1]

@@ -1,0 +1,146 @@
+"""Usage: tokens by day, model and project, priced where a price is known, and said where it is not."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal
+from itertools import count
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams.models import Price, RequestUsage, Session
+from dreams.web.selectors import usage as selector
+from dreams.web.selectors.prices import PriceList, Tokens
+from tests import world
+
+_keys = count(1)
+
+
+def _request(session: Session, model: str = "m-1", days: float = 0, **tokens: int) -> RequestUsage:
+    at = timezone.now() - dt.timedelta(days=days)
+    fields = {"input_tokens": 1000, "output_tokens": 100, **tokens}
+    return RequestUsage.objects.create(key=next(_keys), session=session, model=model, at=at, **fields)
+
+
+def _price(model: str, since: str = "2020-01-01", above: int = 0, dollars: str = "1") -> Price:
+    amount = Decimal(dollars)
+    return Price.objects.create(
+        model=model,
+        since=since,
+        above_prompt_tokens=above,
+        input=amount,
+        output=amount * 5,
+        cache_write_5m=amount,
+        cache_write_1h=amount,
+        cache_read=amount,
+    )
+
+
+@pytest.fixture
+def session(db: None) -> Session:
+    return world.make_session(world.make_project())
+
+
+def test_known_prices_make_a_cost_and_unknown_ones_are_said(browser: Client, session: Session) -> None:
+    _price("m-1")
+    _request(session, "m-1-20260101", input_tokens=1_000_000, output_tokens=200_000)
+    _request(session, "other", input_tokens=500, output_tokens=0)
+    found = selector.usage(timezone.now())
+    assert found.total.price == Decimal(2)
+    assert found.total.unpriced == 500
+    text = browser.get(reverse("usage")).content.decode()
+    assert "$2.00" in text
+    assert "without 500 tokens of unknown price" in text
+    assert "no price known" in text
+
+
+def test_without_any_price_tokens_stand_without_a_cost(browser: Client, session: Session) -> None:
+    _request(session)
+    text = browser.get(reverse("usage")).content.decode()
+    assert "No prices are entered" in text
+    assert selector.usage(timezone.now()).total.price is None
+
+
+def test_the_price_of_the_day_and_of_the_prompts_length_counts(session: Session) -> None:
+    _price("m-1", "2020-01-01", dollars="1")
+    _price("m-1", "2026-06-01", dollars="2")
+    _price("m-1", "2026-06-01", above=200_000, dollars="4")
+    prices = PriceList.load()
+    million = Tokens(input=1_000_000)
+    assert prices.cost("m-1", million, dt.date(2026, 5, 31)) == 1
+    assert prices.cost("m-1", million, dt.date(2026, 6, 1)) == 2
+    assert prices.cost("m-1", million, dt.date(2026, 6, 1), 200_000) == 4
+    assert prices.cost("m-1", million, dt.date(2019, 1, 1)) is None
+    assert prices.cost("m-10", million, dt.date(2026, 6, 1)) is None
+
+
+def test_long_prompts_are_priced_apart_from_short_ones(session: Session) -> None:
+    _price("m-1", dollars="1")
+    _price("m-1", above=200_000, dollars="3")
+    _request(session, input_tokens=100_000, output_tokens=0)
+    _request(session, input_tokens=100_000, output_tokens=0, cache_read_tokens=200_000)
+    expected = Decimal(100_000 + 3 * 300_000) / 1_000_000
+    assert selector.usage(timezone.now()).total.price == expected
+
+
+def test_only_the_time_asked_for_is_counted(session: Session) -> None:
+    _request(session, days=0)
+    _request(session, days=20)
+    _request(session, days=200)
+    totals = {period: selector.usage(timezone.now(), period).total.requests for period in selector.PERIODS}
+    assert totals == {"7": 1, "30": 2, "90": 2, "365": 3}
+
+
+@pytest.mark.parametrize("period", selector.PERIODS)
+def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, period: str) -> None:
+    for days in (0, 3, 6.5):
+        _request(session, days=days, cache_read_tokens=70_000, cache_write_5m_tokens=333)
+    found = selector.usage(timezone.now(), period)
+    assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.total.tokens.total
+    for bar in found.chart.bars:
+        assert bar.x >= selector.LEFT - 0.01
+        assert bar.x + bar.width <= selector.WIDTH + 0.01
+        assert all(y >= -0.1 and y + height <= selector.HEIGHT + 0.1 for _, y, height in bar.parts)
+
+
+def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client, session: Session) -> None:
+    _request(session)
+    text = browser.get(reverse("usage")).content.decode()
+    assert re.search(r'<svg class="chart"[^>]*role="img" aria-label="Tokens per day\. The most on', text)
+    assert "As a table" in text
+    assert "<caption" in text
+
+
+def test_with_no_tokens_the_page_says_so_and_offers_more_time(browser: Client) -> None:
+    text = browser.get(reverse("usage")).content.decode()
+    assert "No tokens in this time" in text
+    assert "?days=365" in text
+
+
+def test_dreams_by_rules_cost_nothing_and_others_cost_what_was_known(browser: Client) -> None:
+    project = world.make_project()
+    world.make_dream(project)
+    assert "which use no tokens and cost nothing" in browser.get(reverse("usage")).content.decode()
+    world.make_dream(project, engine="anthropic", model="m-1", input_tokens=10, cost_usd=Decimal("0.42"))
+    text = browser.get(reverse("usage")).content.decode()
+    assert "$0.42" in text
+
+
+def test_more_requests_cost_no_more_queries(browser: Client, session: Session) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            browser.get(reverse("usage"))
+        return len(queries)
+
+    _request(session)
+    cost()
+    few = cost()
+    for number in range(20):
+        _request(world.make_session(world.make_project()), f"m-{number}", days=number)
+    assert cost() == few
