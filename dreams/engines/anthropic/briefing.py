@@ -1,0 +1,126 @@
+"""What the model is told at the start, from the real state, so that no turn is spent on finding it out. PURE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dreams import memdir, transcripts
+from dreams.engines.anthropic import repository
+from dreams.engines.anthropic.data import fenced
+from dreams.engines.base import Job, PromptBrief, SessionBrief
+
+MOST_SESSIONS = 60
+MOST_FILES = 300
+INDEX_CHARS = 30_000
+PROMPTS_PER_SESSION = 6
+PROMPT_CHARS = 300
+PROMPTS_CHARS = 12_000
+_WISH = re.compile(
+    r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
+    re.IGNORECASE,
+)
+
+
+def briefing(job: Job) -> str:
+    """The first message. Everything that others wrote stands in it as data."""
+    sessions = ordered(job.sessions)
+    parts = [
+        f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is {fenced('name', job.project_name)}",
+        "The memories (bytes, path below /memory):",
+        fenced("listing", _listing(job)),
+        *_index(job),
+        _sessions_head(job.sessions),
+        fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
+        *_said(sessions),
+        *_repository(job),
+        "Begin with orient. When everything is done, end with your summary.",
+    ]
+    return "\n\n".join(parts)
+
+
+def ordered(sessions: Sequence[SessionBrief]) -> list[SessionBrief]:
+    """Sessions with corrections first, then the newest."""
+    newest = sorted(sessions, key=lambda s: s.last_at.timestamp() if s.last_at else 0.0, reverse=True)
+    return sorted(newest, key=lambda s: -min(s.corrections, 3))
+
+
+def _listing(job: Job) -> str:
+    paths = job.workspace.paths()
+    lines = []
+    for path in paths[:MOST_FILES]:
+        note = job.workspace.read_only_because(path)
+        size = len((job.workspace.read(path) or "").encode("utf-8", "surrogateescape"))
+        lines.append(f"{size:>7} {path}" + (f" (only for reading: {note})" if note else ""))
+    if len(paths) > MOST_FILES:
+        lines.append(f"… and {len(paths) - MOST_FILES} more")
+    return "\n".join(lines) or "none yet"
+
+
+def _index(job: Job) -> list[str]:
+    text = job.workspace.read(memdir.INDEX_NAME)
+    if text is None:
+        return []
+    lines = text.count("\n") + 1
+    size = len(text.encode("utf-8", "surrogateescape"))
+    limits = (
+        f"{lines} of {job.config.index_max_lines} lines, {size:,} of {job.config.index_max_bytes:,} bytes"
+    )
+    cut = "\n[cut; read the rest with Read]" if len(text) > INDEX_CHARS else ""
+    return [f"MEMORY.md ({limits}):", fenced("index", text[:INDEX_CHARS] + cut)]
+
+
+def _sessions_head(sessions: Sequence[SessionBrief]) -> str:
+    more = f"; the {MOST_SESSIONS} that promise most are listed" if len(sessions) > MOST_SESSIONS else ""
+    return (
+        f"Sessions since the last dream: {len(sessions)}{more}. Each is a file of JSON lines; only lines from the given "
+        "byte on are new."
+    )
+
+
+def _session_lines(job: Job, sessions: Sequence[SessionBrief]) -> list[str]:
+    return [_session_line(job, session) for session in sessions[:MOST_SESSIONS]]
+
+
+def _session_line(job: Job, session: SessionBrief) -> str:
+    title = " ".join(session.title.split())[:120] or "untitled"
+    ended = (
+        f"{session.last_at.astimezone(job.time_zone):%Y-%m-%d %H:%M}" if session.last_at else "time unknown"
+    )
+    new = session.to_byte - session.from_byte
+    since = f" from byte {session.from_byte:,}" if session.from_byte else ""
+    corrected = f", {session.corrections} corrections" if session.corrections else ""
+    path = f"/transcripts/{session.path.parent.name}/{session.path.name}"
+    return f"- {path} “{title}”, last {ended}, {new:,} new bytes{since}{corrected}"
+
+
+def _said(sessions: Sequence[SessionBrief]) -> list[str]:
+    """What the person typed that looks like a correction or a wish: where the search is most worth beginning."""
+    lines: list[str] = []
+    for session in sessions[:MOST_SESSIONS]:
+        telling = sorted((p for p in session.prompts if _WISH.search(p.text)), key=_weight)
+        lines += [_prompt_line(session, prompt) for prompt in telling[:PROMPTS_PER_SESSION]]
+    kept: list[str] = []
+    for line in lines:
+        if sum(map(len, kept)) + len(line) > PROMPTS_CHARS:
+            break
+        kept.append(line)
+    if not kept:
+        return []
+    head = "Typed by the person in these sessions, found by a few plain words (session, line, beginning):"
+    return [head, fenced("typed", "\n".join(kept))]
+
+
+def _weight(prompt: PromptBrief) -> int:
+    return 0 if transcripts.is_correction(prompt.text) else 1
+
+
+def _prompt_line(session: SessionBrief, prompt: PromptBrief) -> str:
+    text = " ".join(prompt.text.split())
+    shown = text if len(text) <= PROMPT_CHARS else text[:PROMPT_CHARS] + "…"
+    return f"- {session.session_id} line {prompt.line_no}: {shown}"
+
+
+def _repository(job: Job) -> list[str]:
+    text = repository.describe(job.repo_dir)
+    return ["The repository:", fenced("repository", text)] if text else []

@@ -1,0 +1,125 @@
+"""What one dream may use, and the meter that is asked before every request. PURE: no Django.
+
+A limit is never passed and noticed afterwards: the next prompt is estimated, and the output is capped at what is
+left. Each limit has its own words, because each has its own remedy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from dreams.conf import Config
+from dreams.engines.anthropic.usage import MILLION, Ledger, Rate, Tokens, rate_for
+from dreams.engines.base import EngineError
+
+LEAST_OUTPUT = 500
+# From this share of a limit on the model is told to come to an end, so that its work is not lost.
+WARN_FROM = 0.8
+NOTHING = "Nothing was proposed."
+
+
+class LimitReached(EngineError):
+    """A limit of this dream was met; the message names the setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """0 dollars is no limit, as in the settings. `dollars_left`: what day, month and project still allow."""
+
+    turns: int
+    tokens: int
+    seconds: float
+    dollars: Decimal = Decimal(0)
+    dollars_left: Decimal | None = None
+
+    @classmethod
+    def of(cls, config: Config, dollars_left: Decimal | None = None) -> Limits:
+        return cls(
+            config.max_turns,
+            config.max_tokens,
+            config.max_seconds,
+            Decimal(str(config.max_cost_dream)),
+            dollars_left,
+        )
+
+
+@dataclass(slots=True)
+class Budget:
+    limits: Limits
+    ledger: Ledger
+    clock: Callable[[], float] = time.monotonic
+    turns: int = 0
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def check_time(self) -> None:
+        """Cheap enough for every look. Raises LimitReached."""
+        if self.clock() - self.started > self.limits.seconds:
+            raise LimitReached(
+                f"The dream took longer than its {self.limits.seconds:g} seconds (Seconds of one dream). {NOTHING}"
+            )
+
+    def start_turn(self) -> None:
+        self.check_time()
+        if self.turns >= self.limits.turns:
+            raise LimitReached(
+                f"The model used all its {self.limits.turns} turns (Turns of one dream) and was not done. {NOTHING}"
+            )
+        self.turns += 1
+
+    def allow(self, model: str, expected: Tokens, cap: int) -> int:
+        """The output tokens that the next request may ask for, at most `cap`. Raises LimitReached."""
+        self.check_time()
+        room = min(cap, self.limits.tokens - self.ledger.tokens.total - expected.prompt)
+        if room < min(cap, LEAST_OUTPUT):
+            raise LimitReached(
+                f"The next request would pass the {self.limits.tokens:,} tokens of this dream (Tokens of one dream); "
+                f"{self.ledger.tokens.total:,} are used. {NOTHING}"
+            )
+        rate = rate_for(self.ledger.prices, model, expected.prompt)
+        return room if rate is None else self._affordable(rate, expected, room)
+
+    def _affordable(self, rate: Rate, expected: Tokens, room: int) -> int:
+        for limit, name in self._dollar_limits():
+            left = limit - self.ledger.dollars - rate.cost(expected)
+            room = min(room, int(left * MILLION / rate.output) if rate.output else room)
+            if room < LEAST_OUTPUT:
+                raise LimitReached(
+                    f"The next request could pass {name}; ${self.ledger.dollars:.4f} is spent. {NOTHING}"
+                )
+        return room
+
+    def _dollar_limits(self) -> list[tuple[Decimal, str]]:
+        found = []
+        if self.limits.dollars > 0:
+            found.append(
+                (self.limits.dollars, f"the ${self.limits.dollars:.2f} of this dream (Dollars of one dream)")
+            )
+        if self.limits.dollars_left is not None:
+            left = max(self.limits.dollars_left, Decimal(0))
+            found.append((left, f"what the budgets of day, month and project leave (${left:.2f})"))
+        return found
+
+    def warning(self) -> str:
+        """What to tell the model when it nears a limit; empty while there is room."""
+        turns = self.limits.turns - self.turns
+        if turns <= max(2, int(self.limits.turns * (1 - WARN_FROM))):
+            return (
+                f"{turns} turns are left. Finish what you began, check the index, and end with your summary."
+            )
+        if self._used_share() < WARN_FROM:
+            return ""
+        return "The budget of this dream is nearly used up. Finish what you began, and end with your summary."
+
+    def _used_share(self) -> float:
+        shares = [
+            self.ledger.tokens.total / self.limits.tokens,
+            (self.clock() - self.started) / self.limits.seconds,
+        ]
+        shares += [float(self.ledger.dollars / limit) for limit, _ in self._dollar_limits() if limit > 0]
+        return max(shares)

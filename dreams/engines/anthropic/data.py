@@ -1,0 +1,33 @@
+"""Text of transcripts and files on its way to the model: redacted, made visible, and fenced in as data. PURE.
+
+What stands in a transcript may have been written by anybody. It reaches the model between tags of ours that nothing
+inside can close or open.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dreams import redact
+from dreams.textdiff import visible
+
+# Our tags have a beginning of their own, so that ordinary mark-up in a note stays as it is.
+TAG = "dream-"
+_TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """Without secrets, and with every invisible character written out."""
+    return visible(redact.redact(text))
+
+
+def fenced(tag: str, text: str, **attributes: object) -> str:
+    """`text` as data between tags."""
+    named = "".join(f' {name}="{attribute(value)}"' for name, value in attributes.items())
+    return f"<{TAG}{tag}{named}>\n{_TAG.sub('&lt;', clean(text))}\n</{TAG}{tag}>"
+
+
+def attribute(value: object) -> str:
+    """One line that cannot leave its quotes."""
+    flat = " ".join(clean(str(value)).split())[:300]
+    return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,141 @@
+"""The engine that asks a model: everything put together. PURE but for two seams that are looked up when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
+from dreams.engines.anthropic.asking import Asker
+from dreams.engines.anthropic.budget import Budget, Limits
+from dreams.engines.anthropic.conversation import Conversation
+from dreams.engines.anthropic.estimate import EXPECTED_TURNS, estimate
+from dreams.engines.anthropic.loop import Loop
+from dreams.engines.anthropic.recovery import Patience
+from dreams.engines.anthropic.tools import Toolbox
+from dreams.engines.anthropic.usage import Ledger, PriceTable
+from dreams.engines.base import Cancelled, EngineError, Job, Outcome, Reporter
+
+if TYPE_CHECKING:
+    from dreams.engines.anthropic.client import Client
+    from dreams.engines.anthropic.stream import Json
+
+
+class AnthropicEngine:
+    """`prices` and `patience` are handed in by tests; else the price table and the reference numbers are used."""
+
+    name = "anthropic"
+
+    def __init__(
+        self,
+        *,
+        prices: PriceTable | None = None,
+        patience: Patience | None = None,
+        environ: Mapping[str, str] | None = None,
+        open_tools: Callable[[Job], reading.ReadTools] = reading.open_tools,
+    ) -> None:
+        self._prices = prices
+        self._patience = patience or Patience()
+        self._environ = environ
+        self._open_tools = open_tools
+
+    def run(self, job: Job, report: Reporter) -> Outcome:
+        """Raises EngineError with the remedy, Cancelled. What is raised leaves nothing to propose."""
+        from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
+
+        endpoint = keys.endpoint(self._environ)
+        if not job.config.model.strip():
+            raise EngineError("No model is chosen. Name one in the settings (Model).")
+        reads = self._open_tools(job)
+        try:
+            with Client(endpoint, self._patience) as client:
+                return self._dream(job, report, endpoint, client, reads)
+        finally:
+            reads.close()
+
+    def _dream(
+        self,
+        job: Job,
+        report: Reporter,
+        endpoint: keys.Endpoint,
+        client: Client,
+        reads: reading.ReadTools,
+    ) -> Outcome:
+        ledger = Ledger(self._price_table() if self._prices is None else self._prices)
+        budget = Budget(Limits.of(job.config, _dollars_left(report)), ledger)
+
+        def watch() -> None:
+            report.checkpoint()
+            budget.check_time()
+
+        toolbox = Toolbox(job, reads, watch)
+        conversation = Conversation.begun(briefing.briefing(job))
+        asker = Asker(
+            caller=client,
+            host=endpoint.host,
+            model=job.config.model,
+            fallback=job.config.fallback_model,
+            options=_options(job, endpoint),
+            patience=self._patience,
+            budget=budget,
+            watch=watch,
+            on_switch=conversation.forget_thinking,
+        )
+        has_index = job.workspace.read("MEMORY.md") is not None
+        loop = Loop(
+            conversation=conversation,
+            toolbox=toolbox,
+            asker=asker,
+            budget=budget,
+            report=report,
+            system=prompt.system(job.config, has_index),
+            tools=schemas.offered(reads.names),
+        )
+        if has_index:
+            toolbox.writer.saw("MEMORY.md")
+        report.turn("orient", _opening(job, endpoint, loop))
+        try:
+            summary = loop.run()
+        except (EngineError, Cancelled) as error:
+            with suppress(Cancelled, EngineError):
+                loop.tell_the_rest(str(error) or "Cancelled.")
+            raise
+        edits = toolbox.writer.edits
+        return Outcome(edits, summary or _default_summary(len(edits)), ledger.usage())
+
+    @staticmethod
+    def _price_table() -> PriceTable:
+        from dreams import pricing  # noqa: PLC0415 - the seam to the database
+
+        return pricing.table()
+
+
+def _dollars_left(report: Reporter) -> Decimal | None:
+    """What the budgets beyond this dream still allow, where the reporter knows."""
+    ask = getattr(report, "dollars_left", None)
+    left = ask() if callable(ask) else None
+    return left if isinstance(left, Decimal) else None
+
+
+def _options(job: Job, endpoint: keys.Endpoint) -> Json:
+    """What only Anthropic's own API is sure to know."""
+    if not endpoint.is_anthropic:
+        return {}
+    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": job.config.effort}}
+
+
+def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
+    """The first line on the dream's page: what will be asked, and about what it will cost."""
+    guess = estimate(loop.budget.ledger.prices, job.config.model, loop.request_size())
+    price = f"about ${guess.dollars:.2f}" if guess.dollars is not None else "no price is known for this model"
+    effort = f", effort {job.config.effort}" if endpoint.is_anthropic else ""
+    return (
+        f"Asking {job.config.model} at {endpoint.host}{effort}. Prompt {prompt.version()}; about {guess.tokens:,} tokens "
+        f"over {EXPECTED_TURNS} turns are expected, {price}."
+    )
+
+
+def _default_summary(edits: int) -> str:
+    return f"Proposed {edits} changes." if edits else "Found nothing to change."

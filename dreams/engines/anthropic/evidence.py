@@ -1,0 +1,190 @@
+"""Citations checked on the spot: does the quote stand where the model says it does? PURE: no Django.
+
+A quote that is not found is not thrown away: the model is told, and the citation is kept and marked, so that the
+person who reviews sees it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from dreams import safefs, transcripts
+from dreams.engines.base import Citation, EvidenceSource, Job, SessionBrief
+
+MOST_CITATIONS = 20
+QUOTE_CHARS = 1_000
+SHORTEST_PREFIX = 6
+MOST_MATCHES = 200
+FILE_BYTES = 4 * 1024 * 1024
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    citations: tuple[Citation, ...]
+    problems: tuple[str, ...]
+
+
+class BadCitations(Exception):
+    """The citations are not even of the right shape; the text says what is expected."""
+
+
+class Evidence:
+    """Looks quotes up. `watch` is called while long transcripts are read."""
+
+    def __init__(self, job: Job, watch: Callable[[], None]) -> None:
+        self._job = job
+        self._watch = watch
+
+    def check(self, given: object) -> Checked:
+        """Raises BadCitations."""
+        if not isinstance(given, list) or len(given) > MOST_CITATIONS:
+            raise BadCitations(f"`citations` must be a list of at most {MOST_CITATIONS} objects.")
+        found = [self._one(entry) for entry in given]
+        problems = [
+            f"“{citation.quote[:120]}” does not stand in {citation.place or 'the named session'} ({citation.note})"
+            for citation in found
+            if not citation.found
+        ]
+        return Checked(tuple(found), tuple(problems))
+
+    def _one(self, entry: object) -> Citation:
+        if not isinstance(entry, Mapping):
+            raise BadCitations("Each citation must be an object with `session` and `quote`.")
+        name, quote = entry.get("session"), entry.get("quote")
+        if not isinstance(name, str) or not isinstance(quote, str) or not name.strip() or not quote.strip():
+            raise BadCitations("Each citation needs `session` and `quote`, both texts that are not empty.")
+        line = entry.get("line")
+        wanted = line if isinstance(line, int) and not isinstance(line, bool) and line > 0 else None
+        quote = quote.strip()[:QUOTE_CHARS]
+        name = name.strip()
+        if name.startswith("/repo/"):
+            return self._in_repository(name, quote, wanted)
+        if name.endswith(".md"):
+            return self._in_memory(name, quote, wanted)
+        return self._in_session(name, quote, wanted)
+
+    # --- Sessions -------------------------------------------------------------------------------------------------
+
+    def _in_session(self, name: str, quote: str, line: int | None) -> Citation:
+        path, brief = self._transcript(name)
+        if path is None:
+            return _missing("transcript", quote, name, line, "there is no such session")
+        try:
+            matches = transcripts.find_quote(path, quote, limit=MOST_MATCHES, progress=self._progress)
+        except OSError as error:
+            return _missing("transcript", quote, str(path), line, error.strerror or "it cannot be read")
+        if not matches:
+            return _missing("transcript", quote, str(path), line, "no line holds these words", brief)
+        match = min(matches, key=lambda m: (not _is_typed(m, quote), abs((m.turn.line or 0) - (line or 0))))
+        turn = match.turn
+        return Citation(
+            "transcript",
+            quote,
+            place=str(path),
+            session_pk=brief.pk if brief else None,
+            line_no=turn.line,
+            offset=turn.offset,
+            role=_role(match, quote),
+            at=turn.at,
+            context=turn.parts[match.part].text[:QUOTE_CHARS],
+        )
+
+    def _progress(self, read: int) -> None:
+        self._watch()
+
+    def _transcript(self, name: str) -> tuple[Path | None, SessionBrief | None]:
+        """The file of a session named by id, by a beginning of it, or by its path under /transcripts."""
+        bare = PurePosixPath(name).name.removesuffix(".jsonl")
+        for brief in self._job.sessions:
+            if bare in (brief.session_id, brief.path.stem):
+                return brief.path, brief
+        if len(bare) >= SHORTEST_PREFIX:
+            near = [brief for brief in self._job.sessions if brief.session_id.startswith(bare)]
+            if len(near) == 1:
+                return near[0].path, near[0]
+        return self._older(bare), None
+
+    def _older(self, bare: str) -> Path | None:
+        """A session that is not new, beside the new ones."""
+        if not _NAME.fullmatch(bare):
+            return None
+        folders = dict.fromkeys(brief.path.parent for brief in self._job.sessions)
+        return next((path for folder in folders if (path := folder / f"{bare}.jsonl").is_file()), None)
+
+    # --- Files ----------------------------------------------------------------------------------------------------
+
+    def _in_memory(self, name: str, quote: str, line: int | None) -> Citation:
+        path = memory_path(name)
+        known = self._job.workspace.snapshot.files.get(path)
+        if known is None:
+            return _missing("memory", quote, path, line, "there was no such memory when the dream began")
+        return _in_text("memory", known.data.decode("utf-8", "replace"), path, quote, line)
+
+    def _in_repository(self, name: str, quote: str, line: int | None) -> Citation:
+        if self._job.repo_dir is None:
+            return _missing("repository", quote, name, line, "there is no repository")
+        try:
+            with safefs.Root.open(self._job.repo_dir) as root:
+                data = root.read_bytes(name.removeprefix("/repo/"), limit=FILE_BYTES)
+        except (OSError, safefs.SafeFsError):
+            return _missing("repository", quote, name, line, "there is no such file")
+        return _in_text("repository", data.decode("utf-8", "replace"), name, quote, line)
+
+
+def memory_path(name: str) -> str:
+    """A memory's path below the memory directory, however it was named."""
+    _, inside, rest = name.rpartition("/memory/") if name.startswith("/") else ("", "", "")
+    return rest if inside else name.removeprefix("memory/").lstrip("/")
+
+
+def _is_typed(match: transcripts.Match, quote: str) -> bool:
+    return match.turn.typed is not None and _squeezed(quote) in _squeezed(match.turn.typed)
+
+
+def _role(match: transcripts.Match, quote: str) -> str:
+    """Who said it: user only where a person typed it; much else arrives under that name."""
+    if _is_typed(match, quote):
+        return "user"
+    kind = match.turn.parts[match.part].kind
+    if kind in ("tool_result", "tool_use"):
+        return kind
+    return "tool_result" if match.turn.role == "user" else match.turn.role
+
+
+def _in_text(source: EvidenceSource, text: str, place: str, quote: str, line: int | None) -> Citation:
+    wanted = _squeezed(quote)
+    lines = text.split("\n")
+    hits = [number for number, found in enumerate(lines, start=1) if wanted in _squeezed(found)]
+    if not hits and wanted not in _squeezed(text):
+        return _missing(source, quote, place, line, "no line holds these words")
+    number = min(hits, key=lambda hit: abs(hit - (line or hit)), default=None)
+    return Citation(source, quote, place=place, line_no=number)
+
+
+def _missing(
+    source: EvidenceSource,
+    quote: str,
+    place: str,
+    line: int | None,
+    note: str,
+    brief: SessionBrief | None = None,
+) -> Citation:
+    pk = brief.pk if brief else None
+    return Citation(source, quote, place=place, session_pk=pk, line_no=line, found=False, note=note)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def fates_of(given: object) -> Sequence[Mapping[str, Any]]:
+    """The well-formed entries of `removed`; others say nothing and are dropped."""
+    entries = given if isinstance(given, list) else []
+    return [
+        entry for entry in entries[:500] if isinstance(entry, Mapping) and isinstance(entry.get("text"), str)
+    ]

@@ -1,0 +1,228 @@
+"""The dream itself: ask, answer the tools, ask again, until the model says that it is done or must be stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from dreams.engines.anthropic import prompt
+from dreams.engines.anthropic.asking import Asker, TooLong
+from dreams.engines.anthropic.budget import Budget, LimitReached
+from dreams.engines.anthropic.conversation import Conversation
+from dreams.engines.anthropic.recovery import remedy
+from dreams.engines.anthropic.stream import Json, Reply
+from dreams.engines.anthropic.tools import Result, Toolbox
+from dreams.engines.anthropic.usage import joined
+from dreams.engines.base import EngineError, Reporter, Usage
+
+FIRST_CAP = 8_000
+RAISED_CAP = 64_000
+MOST_CONTINUATIONS = 3
+SMALL_CONTINUATION = 500
+SUMMARY_CHARS = 2_000
+GO_ON = (
+    "Your answer was cut off by the output limit. Go on exactly where you stopped: no apology, no repetition. Do the "
+    "rest in smaller pieces; a tool call that was cut off was not run."
+)
+STILL_TOO_LONG = (
+    "The model's context was full again after the conversation had been shortened. Nothing was proposed. Choose a model "
+    "with a larger context."
+)
+FINAL = frozenset({"end_turn", "stop_sequence"})
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counters of the recoveries, each with its own end."""
+
+    cap: int = FIRST_CAP
+    continuations: int = 0
+    small: int = 0
+    continuing: bool = False
+    compacted: bool = False
+
+
+@dataclass(slots=True)
+class Loop:
+    """One dream's conversation. `run` returns the model's summary, or raises EngineError, Cancelled."""
+
+    conversation: Conversation
+    toolbox: Toolbox
+    asker: Asker
+    budget: Budget
+    report: Reporter
+    system: list[Json]
+    tools: list[Json]
+    progress: Progress = field(default_factory=Progress)
+    _told: int = 0
+
+    def run(self) -> str:
+        while True:
+            self.budget.start_turn()
+            reply = self._ask()
+            summary = self._take(reply)
+            if summary is not None:
+                return summary
+
+    def _ask(self) -> Reply:
+        try:
+            return self.asker.ask(self._parts, self.progress.cap)
+        except TooLong as error:
+            self._compact(self._hopeless(error))
+        try:
+            return self.asker.ask(self._parts, self.progress.cap)
+        except TooLong as error:
+            raise EngineError(self._hopeless(error)) from error
+
+    def _hopeless(self, error: TooLong) -> str:
+        return remedy(error.failed, self.asker.host, self.asker.model, self.asker.answered)
+
+    def _parts(self) -> Json:
+        return prompt.request(self.system, self.tools, self.conversation.marked())
+
+    def request_size(self) -> int:
+        """Characters of the next request."""
+        return len(repr(self._parts()))
+
+    # --- Stop reasons ---------------------------------------------------------------------------------------------
+
+    def _take(self, reply: Reply) -> str | None:
+        """What a whole reply leads to: None to go on, the summary at the end."""
+        reason = reply.stop_reason
+        if reason == "max_tokens":
+            self._truncated(reply)
+            return None
+        if reason == "model_context_window_exceeded":
+            self._say(reply, "The context was full before the answer was whole.")
+            self._compact(STILL_TOO_LONG)
+            return None
+        self._count_continuation(reply)
+        if reason == "refusal":
+            self._say(reply, "The model refused to go on.")
+            raise EngineError(
+                "The model refused to go on with this dream. Nothing was proposed. Try another model, or the rules engine."
+            )
+        if reason == "pause_turn":
+            self._paused(reply)
+            return None
+        if reply.calls and reason in {*FINAL, "tool_use"}:
+            self._called(reply)
+            return None
+        if reason in FINAL:
+            self._say(reply, "Done.")
+            return reply.text[:SUMMARY_CHARS]
+        raise EngineError(
+            f"The model stopped for a reason that is not known here ({reason[:60]!r}). Nothing was proposed. Try again, or "
+            "choose another model."
+        )
+
+    def _called(self, reply: Reply) -> None:
+        self.conversation.answered(reply)
+        results = self.toolbox.run(reply.calls)
+        self.conversation.results([result.block for result in results], self.budget.warning())
+        self._say(reply, "", results)
+
+    def _paused(self, reply: Reply) -> None:
+        """The server took a break in a long turn: send it back as it is, and it goes on.
+
+        Not every server takes a conversation that ends with the model, so a word of ours follows.
+        """
+        self._say(reply, "The model paused, and was asked to go on.")
+        results = self.toolbox.run(reply.calls)
+        self.conversation.answered(reply)
+        self.conversation.results([result.block for result in results], "Go on.")
+
+    def _truncated(self, reply: Reply) -> None:
+        """First a larger cap, the truncated text thrown away; then up to three continuations."""
+        if self.asker.limited_by_budget:
+            self._say(reply, "The answer was cut off where the budget ends.")
+            raise LimitReached(
+                "The model's answer was cut off at what this dream may still use (Tokens or Dollars of one dream). Nothing "
+                "was proposed."
+            )
+        if self.progress.cap < RAISED_CAP:
+            self.progress.cap = RAISED_CAP
+            self._say(reply, f"The answer did not fit {FIRST_CAP:,} tokens; asked again with {RAISED_CAP:,}.")
+            return
+        self._count_continuation(reply)
+        self.progress.continuations += 1
+        if self.progress.continuations > MOST_CONTINUATIONS:
+            self._say(reply, "The answer was cut off again.")
+            raise EngineError(
+                f"The model's answer was cut off {MOST_CONTINUATIONS + 1} times in a row. Nothing was proposed. Choose a "
+                "model with a larger output, or a lower effort."
+            )
+        self._say(reply, "The answer was cut off; asked to go on.")
+        self.conversation.cut_off(reply, GO_ON)
+        self.progress.continuing = True
+
+    def _count_continuation(self, reply: Reply) -> None:
+        """Three continuations in a row that bring next to nothing end the dream, whatever else they do."""
+        if not self.progress.continuing:
+            return
+        self.progress.continuing = False
+        self.progress.small = self.progress.small + 1 if reply.tokens.output < SMALL_CONTINUATION else 0
+        if reply.stop_reason != "max_tokens":
+            self.progress.continuations = 0
+        if self.progress.small >= MOST_CONTINUATIONS:
+            self._say(reply, "The continuations bring next to nothing.")
+            raise EngineError(
+                f"The model was cut off, and {MOST_CONTINUATIONS} continuations brought under {SMALL_CONTINUATION} tokens "
+                "each. Nothing was proposed. Choose a model with a larger output."
+            )
+
+    def _compact(self, hopeless: str) -> None:
+        """Make the conversation shorter, once. Raises EngineError with `hopeless` when that is no way out."""
+        if self.progress.compacted or not self.conversation.compact(self.toolbox.done()):
+            raise EngineError(hopeless)
+        self.progress.compacted = True
+        self.asker.last_prompt = 0
+        self.report.turn(
+            self.toolbox.phase,
+            "The conversation did not fit the model's context: earlier messages were left out.",
+            usage=self._fresh_usage(),
+        )
+
+    # --- Telling --------------------------------------------------------------------------------------------------
+
+    def _say(self, reply: Reply, remark: str, results: list[Result] | None = None) -> None:
+        """One turn for the dream's page. Raises Cancelled."""
+        done = results or []
+        story = self.asker.story
+        recovered = [f"Recovered: {'; '.join(story.said)}."] if story.said else []
+        text = "\n\n".join(part for part in (reply.text, remark, *recovered) if part)
+        files = list(dict.fromkeys(result.path for result in done if result.path))
+        self.report.turn(
+            self.toolbox.phase,
+            text,
+            tools=[result.record for result in done],
+            files=files,
+            counts=self._counts(reply, done),
+            usage=self._fresh_usage(),
+        )
+
+    def _counts(self, reply: Reply, results: list[Result]) -> dict[str, int]:
+        counts = {
+            "tools": len(results),
+            "refused": sum(result.refused for result in results),
+            "retries": max(0, self.asker.story.attempts - 1),
+            "cache read": reply.tokens.cache_read,
+            "cache written": reply.tokens.cache_write_5m + reply.tokens.cache_write_1h,
+            "ms in the API": self.asker.timing.api_ms,
+            "ms in the API without retries": self.asker.timing.api_ms_without_retries,
+            "ms in tools": self.toolbox.tool_ms,
+        }
+        return {name: value for name, value in counts.items() if value}
+
+    def _fresh_usage(self) -> Usage:
+        """What was spent since the last turn that was told, broken requests included."""
+        total = Usage(cost_usd=Decimal(0))
+        for usage in self.asker.spent[self._told :]:
+            total = joined(total, usage)
+        self._told = len(self.asker.spent)
+        return total
+
+    def tell_the_rest(self, why: str) -> None:
+        """At an early end: what was spent and not told yet, so that the ledger is whole."""
+        if self._told < len(self.asker.spent):
+            self.report.turn(self.toolbox.phase, why, usage=self._fresh_usage())

@@ -1,0 +1,150 @@
+"""The tools as the model is told of them. PURE. The order is fixed: it is the beginning of the cached prompt."""
+
+from __future__ import annotations
+
+from dreams.engines.anthropic.stream import Json
+
+READING = ("Bash", "Read", "Grep", "Glob")
+WRITING = ("Edit", "Write", "Delete")
+
+_REASON: Json = {
+    "type": "string",
+    "description": "Why, in one plain sentence, for the person who reviews it.",
+}
+_CITATIONS: Json = {
+    "type": "array",
+    "description": (
+        "What speaks for the change. Each is checked at once: the quote must stand there word for word. "
+        "May be empty only for MEMORY.md."
+    ),
+    "items": {
+        "type": "object",
+        "properties": {
+            "session": {
+                "type": "string",
+                "description": "A session's id, or a memory such as feedback_x.md, or a file such as /repo/README.md.",
+            },
+            "line": {"type": "integer", "description": "The 1-based line there, if you know it."},
+            "quote": {
+                "type": "string",
+                "description": "The words themselves, unescaped, on one line, at most a few sentences.",
+            },
+        },
+        "required": ["session", "quote"],
+    },
+}
+_OPERATION: Json = {
+    "type": "string",
+    "description": (
+        "A short label. Changes with the same label are decided together: a new memory and its index row, or the two "
+        "halves of a merge. Leave it out for a change that stands alone."
+    ),
+}
+_KIND: Json = {
+    "type": "string",
+    "enum": ["learn", "merge", "date", "index", "demote", "update", "prune"],
+    "description": "What the change is, if its tool does not say it already.",
+}
+_FATES: Json = {
+    "type": "array",
+    "description": "Where each removed line went. A removed fact that is told nowhere blocks the proposal.",
+    "items": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "The removed line as it stood."},
+            "fate": {"type": "string", "enum": ["kept-in", "merged-into", "superseded-by", "stated"]},
+            "target": {"type": "string", "description": "The memory that holds it now."},
+            "target_text": {"type": "string", "description": "The line there."},
+            "note": {"type": "string", "description": "For “stated”: why it may go."},
+        },
+        "required": ["text", "fate"],
+    },
+}
+_PATH: Json = {"type": "string", "description": "Below /memory, for example /memory/feedback_tests.md."}
+
+
+def _tool(name: str, description: str, required: list[str], /, **properties: Json) -> Json:
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+def _changing(name: str, description: str, /, *required: str, **properties: Json) -> Json:
+    common = {
+        "reason": _REASON,
+        "citations": _CITATIONS,
+        "operation": _OPERATION,
+        "kind": _KIND,
+        "removed": _FATES,
+    }
+    return _tool(
+        name, description, ["path", *required, "reason", "citations"], path=_PATH, **properties, **common
+    )
+
+
+ALL: tuple[Json, ...] = (
+    _tool(
+        "Bash",
+        "Reads with a command line: ls, find, grep, cat, head, tail, wc, sort, uniq, cut, stat and the like, joined by "
+        "pipes, &&, || and ;. Nothing can be written or started; no variables, no redirections but 2>/dev/null.",
+        ["command"],
+        command={"type": "string"},
+    ),
+    _tool(
+        "Read",
+        "Shows a file with line numbers.",
+        ["file_path"],
+        file_path={"type": "string"},
+        offset={"type": "integer", "description": "First line, from 1."},
+        limit={"type": "integer", "description": "How many lines."},
+    ),
+    _tool(
+        "Grep",
+        "Searches files for a regular expression (RE2). Give narrow patterns: long lines are cut around the match.",
+        ["pattern"],
+        pattern={"type": "string"},
+        path={"type": "string", "description": "A file or folder; everything if left out."},
+        glob={"type": "string", "description": "Only files with such names, for example *.md."},
+        output_mode={"type": "string", "enum": ["content", "files_with_matches", "count"]},
+        **{
+            "-i": {"type": "boolean"},
+            "-n": {"type": "boolean"},
+            "-A": {"type": "integer"},
+            "-B": {"type": "integer"},
+            "-C": {"type": "integer"},
+        },
+        head_limit={"type": "integer", "description": "At most so many lines; 50 if left out."},
+    ),
+    _tool(
+        "Glob",
+        "Lists files whose path matches a pattern such as /memory/**/*.md.",
+        ["pattern"],
+        pattern={"type": "string"},
+        path={"type": "string"},
+    ),
+    _changing(
+        "Edit",
+        "Replaces one passage of a memory. `old_string` must stand there exactly once.",
+        "old_string",
+        "new_string",
+        old_string={"type": "string"},
+        new_string={"type": "string"},
+    ),
+    _changing(
+        "Write",
+        "Makes a memory, or replaces a whole one that you have read.",
+        "content",
+        content={"type": "string"},
+    ),
+    _changing("Delete", "Removes a memory that you have read."),
+    _tool(
+        "Phase",
+        "Says which phase you are in. Call it together with the first tool of the phase, never alone.",
+        ["name"],
+        name={"type": "string", "enum": ["orient", "gather", "consolidate", "prune"]},
+    ),
+)
+
+
+def offered(reading: frozenset[str]) -> list[Json]:
+    """The tools on offer: those for reading that are there, and all others."""
+    return [tool for tool in ALL if tool["name"] not in READING or tool["name"] in reading]

@@ -1,0 +1,210 @@
+"""Events of one stream → a whole reply, or the reason why there is none. PURE: no Django, no network.
+
+The client library passes a stream that ends early, or a tool call whose JSON was cut, as if nothing had happened.
+Here a reply is whole only when every block was closed, every tool input is an object, and the stop has come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dreams.engines.anthropic.usage import Tokens
+
+Json = dict[str, Any]
+MOST_BLOCKS = 500
+MOST_CHARS = 4_000_000
+# What other servers call the same stops.
+_OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
+
+
+class BrokenStream(Exception):
+    """The stream is not a whole message; the text says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One whole answer. `content` are blocks as they are sent back in the next request."""
+
+    content: tuple[Json, ...]
+    stop_reason: str
+    tokens: Tokens
+    model: str
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block["text"] for block in self.content if block["type"] == "text").strip()
+
+    @property
+    def calls(self) -> list[Json]:
+        return [block for block in self.content if block["type"] == "tool_use"]
+
+
+@dataclass(slots=True)
+class _Block:
+    kind: str
+    given: Json
+    text: list[str] = field(default_factory=list)
+    signature: str = ""
+    done: bool = False
+
+
+class Collector:
+    """Takes the events of one stream in order."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, _Block] = {}
+        self._started = self._stopped = False
+        self._stop_reason = ""
+        self._usage: dict[str, int] = {}
+        self._chars = 0
+        self.model = ""
+
+    def take(self, event: object) -> None:
+        """Raises BrokenStream for what cannot be part of a message."""
+        kind = getattr(event, "type", None)
+        if not isinstance(kind, str):
+            raise BrokenStream("it carries something that is no event")
+        data: Mapping[str, Any] = event.model_dump() if hasattr(event, "model_dump") else {}
+        if kind != "message_start" and not self._started:
+            raise BrokenStream("it does not begin with its start")
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, data)
+
+    # --- One kind of event each -----------------------------------------------------------------------------------
+
+    def _start(self, data: Mapping[str, Any]) -> None:
+        message = _mapping(data.get("message"))
+        if self._started:
+            raise BrokenStream("it begins twice")
+        self._started = True
+        self.model = str(message.get("model") or "")
+        self._count(message.get("usage"))
+
+    def _open(self, data: Mapping[str, Any]) -> None:
+        index, block = data.get("index"), _mapping(data.get("content_block"))
+        if not isinstance(index, int) or index in self._blocks or len(self._blocks) >= MOST_BLOCKS:
+            raise BrokenStream("a block begins where none may")
+        opened = _Block(str(block.get("type") or ""), dict(block))
+        for name in ("text", "thinking"):
+            opened.text += [block[name]] if isinstance(block.get(name), str) else []
+        opened.signature = str(block.get("signature") or "")
+        self._blocks[index] = opened
+
+    def _delta(self, data: Mapping[str, Any]) -> None:
+        block, delta = self._block(data), _mapping(data.get("delta"))
+        kind = delta.get("type")
+        if kind == "signature_delta":
+            block.signature += str(delta.get("signature") or "")
+            return
+        name = {"text_delta": "text", "input_json_delta": "partial_json", "thinking_delta": "thinking"}.get(
+            str(kind)
+        )
+        piece = delta.get(name) if name else ""
+        if not isinstance(piece, str):
+            raise BrokenStream("a piece of a block is no text")
+        self._chars += len(piece)
+        if self._chars > MOST_CHARS:
+            raise BrokenStream("it does not end")
+        block.text.append(piece)
+
+    def _close(self, data: Mapping[str, Any]) -> None:
+        self._block(data).done = True
+
+    def _message_delta(self, data: Mapping[str, Any]) -> None:
+        reason = _mapping(data.get("delta")).get("stop_reason")
+        self._stop_reason = str(reason) if reason else self._stop_reason
+        self._count(data.get("usage"))
+
+    def _stop(self, data: Mapping[str, Any]) -> None:
+        self._stopped = True
+
+    def _block(self, data: Mapping[str, Any]) -> _Block:
+        block = self._blocks.get(data.get("index", -1))
+        if block is None or block.done:
+            raise BrokenStream("a piece belongs to no open block")
+        return block
+
+    def _count(self, usage: object) -> None:
+        """Counts of later events are totals: they replace earlier ones, where they are given at all."""
+        for name, value in _mapping(usage).items():
+            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+                self._usage[name] = value
+        split = _mapping(_mapping(usage).get("cache_creation"))
+        for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"):
+            if isinstance(split.get(name), int):
+                self._usage[name] = split[name]
+
+    # --- The result -----------------------------------------------------------------------------------------------
+
+    def tokens(self) -> Tokens:
+        """As counted so far. Of a stream that broke off, the output is estimated at four characters a token."""
+        counted = self._usage.get
+        hour = counted("ephemeral_1h_input_tokens", 0)
+        written = counted("cache_creation_input_tokens", 0)
+        output = counted("output_tokens", 0)
+        return Tokens(
+            input=counted("input_tokens", 0),
+            output=output if self._stop_reason else max(output, self._chars // 4),
+            cache_read=counted("cache_read_input_tokens", 0),
+            cache_write_5m=max(0, written - hour),
+            cache_write_1h=hour,
+        )
+
+    def reply(self) -> Reply:
+        """The whole answer. Raises BrokenStream when something is missing."""
+        if not self._stopped or not self._stop_reason:
+            raise BrokenStream("it ended without a stop")
+        reason = _OTHER_NAMES.get(self._stop_reason, self._stop_reason)
+        # What ran out of room is thrown away by the caller: there a cut tool input is no fault of the line.
+        cut_short = reason in ("max_tokens", "model_context_window_exceeded")
+        content: list[Json] = []
+        for _, block in sorted(self._blocks.items()):
+            made = _param(block, lenient=cut_short)
+            if made is not None:
+                content.append(made)
+        return Reply(tuple(content), reason, self.tokens(), self.model)
+
+
+_HANDLERS = {
+    "message_start": Collector._start,
+    "content_block_start": Collector._open,
+    "content_block_delta": Collector._delta,
+    "content_block_stop": Collector._close,
+    "message_delta": Collector._message_delta,
+    "message_stop": Collector._stop,
+}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _param(block: _Block, *, lenient: bool) -> Json | None:
+    """The block as a request carries it; None for what is empty or not sent back."""
+    if not block.done and not lenient:
+        raise BrokenStream("a block was never closed")
+    text = "".join(block.text)
+    if block.kind == "text":
+        return {"type": "text", "text": text} if text.strip() else None
+    if block.kind == "thinking":
+        return {"type": "thinking", "thinking": text, "signature": block.signature}
+    if block.kind == "redacted_thinking":
+        return {"type": "redacted_thinking", "data": block.given.get("data", "")}
+    if block.kind == "tool_use":
+        return None if lenient else _tool_use(block, text)
+    return None
+
+
+def _tool_use(block: _Block, text: str) -> Json:
+    name, call = block.given.get("name"), block.given.get("id")
+    try:
+        given = json.loads(text) if text.strip() else block.given.get("input") or {}
+    except ValueError as error:
+        raise BrokenStream("the input of a tool call is not whole") from error
+    if not isinstance(given, dict) or not isinstance(name, str) or not isinstance(call, str) or not call:
+        raise BrokenStream("a tool call has no name, no id or no input")
+    return {"type": "tool_use", "id": call, "name": name, "input": given}

@@ -1,0 +1,215 @@
+"""Edit, Write and Delete: on the scratch copy only, each with a reason and checked evidence. PURE: no Django.
+
+What cannot be done is an ordinary answer that says why and what to do instead; the model reads it and goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+from dreams import safefs
+from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
+from dreams.engines.base import Citation, Edit, Fate, FateKind, OperationKind
+from dreams.workspace import Workspace, WorkspaceRefused
+
+MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
+INDEX = "MEMORY.md"
+_BOM = "\ufeff"
+_FATES = get_args(FateKind)
+_KINDS = get_args(OperationKind)
+
+
+class Refusal(Exception):
+    """Why a change was not made, and what to do instead; told to the model."""
+
+
+class Writer:
+    """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
+
+    def __init__(self, workspace: Workspace, evidence: Evidence) -> None:
+        self._workspace = workspace
+        self._evidence = evidence
+        self._read: set[str] = set()
+        self.edits: list[Edit] = []
+        self.missing_quotes = 0
+
+    def saw(self, path: str) -> None:
+        self._read.add(path)
+
+    def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
+        """(what to tell the model, the path touched). Raises Refusal."""
+        path = memory_path(_string(given, "path").strip())
+        before = self._before(path)
+        after = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
+            path, before, given
+        )
+        citations, problems = self._cited(path, given)
+        edit = Edit(
+            path,
+            before,
+            after,
+            operation=_label(given) or f"step-{len(self.edits) + 1}",
+            kind=_kind(name, path, before, given),
+            reason=_reason(given),
+            citations=citations,
+            fates=_fates(given),
+        )
+        self._apply(edit)
+        return self._told(edit, problems), path
+
+    # --- What it becomes ------------------------------------------------------------------------------------------
+
+    def _before(self, path: str) -> str | None:
+        try:
+            safefs.split(path)
+            return self._workspace.read(path)
+        except (OSError, safefs.SafeFsError) as error:
+            raise Refusal(
+                f"{path} is no path of a memory ({error}). Name a .md file below /memory."
+            ) from error
+
+    def _edited(self, path: str, before: str | None, given: Mapping[str, Any]) -> str:
+        if before is None:
+            raise Refusal(f"There is no {path}. Use Write to make it.")
+        old, new = _string(given, "old_string"), _string(given, "new_string")
+        if not old:
+            raise Refusal("`old_string` is empty. Give the passage to replace.")
+        count = before.count(old)
+        if count == 0 and "\r\n" in before and "\r" not in old:
+            old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+            count = before.count(old)
+        if count != 1:
+            times = "does not stand" if count == 0 else f"stands {count} times"
+            raise Refusal(
+                f"`old_string` {times} in {path}; it must stand there exactly once. Read the file again."
+            )
+        if old == new:
+            raise Refusal("`old_string` and `new_string` are the same. Nothing was changed.")
+        return self._checked(path, before, before.replace(old, new))
+
+    def _written(self, path: str, before: str | None, given: Mapping[str, Any]) -> str:
+        content = _string(given, "content")
+        if before is None:
+            return self._checked(path, "", content)
+        self._must_have_read(path)
+        if "\r\n" in before and "\r" not in content:
+            content = content.replace("\n", "\r\n")
+        if before.startswith(_BOM) and not content.startswith(_BOM):
+            content = _BOM + content
+        if content == before:
+            raise Refusal(f"{path} already reads like this. Nothing was changed.")
+        return self._checked(path, before, content)
+
+    def _deleted(self, path: str, before: str | None, given: Mapping[str, Any]) -> None:
+        if before is None:
+            raise Refusal(f"There is no {path}.")
+        if path == INDEX:
+            raise Refusal("The index cannot be removed. Edit its rows.")
+        self._must_have_read(path)
+
+    def _must_have_read(self, path: str) -> None:
+        if path not in self._read:
+            raise Refusal(f"You have not read {path} in this dream. Read it first.")
+
+    @staticmethod
+    def _checked(path: str, before: str, after: str) -> str:
+        if not after.strip(" \t\r\n" + _BOM):
+            raise Refusal(
+                f"That would leave {path} empty, which is removing it. Read it and use Delete, with a reason."
+            )
+        for mark in set(MASKED.findall(after)) - set(MASKED.findall(before)):
+            raise Refusal(
+                f"{mark} stands for something that you were not shown, and must not be written into a memory. "
+                "Use Edit on a passage without it."
+            )
+        return after
+
+    # --- Why ------------------------------------------------------------------------------------------------------
+
+    def _cited(self, path: str, given: Mapping[str, Any]) -> tuple[tuple[Citation, ...], tuple[str, ...]]:
+        try:
+            checked = self._evidence.check(given.get("citations"))
+        except BadCitations as error:
+            raise Refusal(str(error)) from error
+        if not checked.citations and path != INDEX:
+            raise Refusal(
+                "Cite at least one passage that speaks for this change: a session, or the memory itself."
+            )
+        return checked.citations, checked.problems
+
+    # --- Doing it -------------------------------------------------------------------------------------------------
+
+    def _apply(self, edit: Edit) -> None:
+        try:
+            if edit.after is None:
+                self._workspace.delete(edit.path)
+            else:
+                self._workspace.write(edit.path, edit.after)
+        except (WorkspaceRefused, safefs.SafeFsError, OSError) as error:
+            raise Refusal(str(error)) from error
+        self._read.add(edit.path)
+        self.edits.append(edit)
+        self.missing_quotes += sum(not citation.found for citation in edit.citations)
+
+    @staticmethod
+    def _told(edit: Edit, problems: tuple[str, ...]) -> str:
+        did = "removed" if edit.after is None else ("made" if edit.before is None else "changed")
+        told = f"{edit.path} is {did}."
+        if problems:
+            told += (
+                " But a quote could not be found: "
+                + "; ".join(problems)
+                + ". The change is marked as unproven. "
+                "Look the words up and make the change again with the right quote, or take it back."
+            )
+        return told
+
+
+def _string(given: Mapping[str, Any], key: str) -> str:
+    value = given.get(key)
+    if not isinstance(value, str):
+        raise Refusal(f"`{key}` is missing, or is no text.")
+    return value
+
+
+def _reason(given: Mapping[str, Any]) -> str:
+    reason = " ".join(_string(given, "reason").split())
+    if not reason:
+        raise Refusal("`reason` is empty. Say why, in one sentence.")
+    return reason[:1_000]
+
+
+def _label(given: Mapping[str, Any]) -> str:
+    label = given.get("operation")
+    return " ".join(label.split())[:100] if isinstance(label, str) else ""
+
+
+def _kind(name: str, path: str, before: str | None, given: Mapping[str, Any]) -> OperationKind:
+    stated = given.get("kind")
+    if stated in _KINDS and stated not in ("edit", "undo"):
+        return cast(OperationKind, stated)
+    if path == INDEX:
+        return "index"
+    if name == "Delete":
+        return "prune"
+    return "learn" if before is None else "update"
+
+
+def _fates(given: Mapping[str, Any]) -> tuple[Fate, ...]:
+    made = []
+    for entry in fates_of(given.get("removed")):
+        if entry.get("fate") in _FATES:
+            target = memory_path(str(entry.get("target") or ""))
+            note = str(entry.get("note") or "") or (_reason(given) if entry["fate"] == "stated" else "")
+            made.append(
+                Fate(
+                    str(entry["text"]).rstrip("\r\n"),
+                    cast(FateKind, entry["fate"]),
+                    target,
+                    str(entry.get("target_text") or ""),
+                    note[:1_000],
+                )
+            )
+    return tuple(made)
