@@ -13,7 +13,7 @@ CONTROL_FILES = frozenset({".consolidate-lock"})
 
 
 def check(subject: Subject) -> Iterator[Found]:
-    """Refusals: never confirmable."""
+    """Refusals, which are never confirmable, and changes of what is pinned."""
     for path in changed_paths(subject):
         reason = (
             _outside(path)
@@ -25,6 +25,18 @@ def check(subject: Subject) -> Iterator[Found]:
         if reason:
             code, message, remedy = reason
             yield Found(CHECK, code, "refuse", message, remedy, path)
+    yield from _pinned(subject)
+
+
+def _pinned(subject: Subject) -> Iterator[Found]:
+    """A pinned memory is never removed, merged or reworded, unless a person does it by hand."""
+    for path in sorted({hunk.path for hunk in subject.hunks if not hunk.by_hand} & subject.before.keys()):
+        front = memdir.parse(subject.before[path]).frontmatter
+        if front and front.pinned and subject.after.get(path) != subject.before[path]:
+            yield Found(
+                CHECK, "pinned-changed", "block", f"{path} is pinned, and this changes it.",
+                "Reject the change, or unpin the memory first.", path, about=path,
+            )  # fmt: skip
 
 
 def changed_paths(subject: Subject) -> list[str]:

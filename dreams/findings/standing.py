@@ -13,6 +13,7 @@ from dreams.findings.base import Subject
 from dreams.findings.units import Unit, keyed, units_of
 
 _WORD = re.compile(r"\w{2,}")
+_DATE = re.compile(r"\b(?:19|20)\d{2}\b")
 PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
 CANDIDATES = 12  # statements looked at closely for one that left
 COMMON = 400  # a word that more statements have finds no candidates
@@ -60,6 +61,11 @@ class State:
             for word in set(_WORD.findall(standing.unit.key)):
                 found[word].append(place)
         return found
+
+    @cached_property
+    def has_dates(self) -> bool:
+        """Whether any statement names a day, month or year."""
+        return any(_DATE.search(standing.unit.text) for standing in self.all)
 
     def same_words(self, unit: Unit, near_path: str = "") -> Standing | None:
         """A statement with the same words (and links), the file `near_path` first."""

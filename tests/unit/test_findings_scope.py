@@ -62,3 +62,10 @@ def test_a_file_that_became_a_link_is_refused():
 def test_team_files_and_new_memories_are_in_scope():
     after = {**FILES, "team/rules.md": b"---\ntype: project\n---\n- text\n"}
     assert "refuse" not in {f.severity for f in report(after).findings}
+
+
+def test_a_pinned_memory_changes_by_hand_alone():
+    before = {**FILES, "rules.md": b"---\ntype: user\npinned: true\n---\n- Be brief\n"}
+    after = {**before, "rules.md": before["rules.md"] + b"- Be kind\n"}
+    assert one(report(after, before), "pinned-changed").severity == "block"
+    assert "pinned-changed" not in codes(report(after, before, by_hand=True))
