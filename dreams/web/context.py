@@ -35,7 +35,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
         "open_proposals": waiting,
         "favicon": favicon(waiting),
         "scheduler_ok": running,
-        "is_demo": (settings.DATA_DIR / "demo").exists(),
+        "is_demo": settings.DEMO_ROOT in settings.ROOTS,
         "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),
     }
 
