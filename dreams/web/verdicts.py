@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dreams.web.selectors.review import Loaded
 
 MOST = 30
+# A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.
+MOST_HUNKS = 2_000
 VERBS = {
     Hunk.Verdict.APPROVED: "Approved",
     Hunk.Verdict.REJECTED: "Rejected",
@@ -66,7 +68,17 @@ def push(request: Request, proposal: Proposal, before: list[Before], said: str) 
     steps = _steps(request, proposal)
     if before:
         steps.append(Step(said=said, before=before))
-    request.session[_key(proposal)] = steps[-MOST:]
+    request.session[_key(proposal)] = _bounded(steps)
+
+
+def _bounded(steps: list[Step]) -> list[Step]:
+    kept, room = 0, MOST_HUNKS
+    for step in reversed(steps[-MOST:]):
+        room -= len(step["before"])
+        if room < 0 and kept:
+            break
+        kept += 1
+    return steps[len(steps) - kept :]
 
 
 def last(request: Request, proposal: Proposal) -> str:

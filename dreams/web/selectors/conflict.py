@@ -11,6 +11,8 @@ from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Gap, Line
 
 CONTEXT = 3
+# Lines that merged by themselves are worth a look, but not hundreds of them.
+MOST_MERGED = 60
 LABELS = {"ours": "Now on disk", "theirs": "This dream", "base": "Before"}
 THEIRS = {
     Proposal.Origin.DREAM: "This dream",
@@ -104,10 +106,12 @@ def conflict(
 
 def _clear(chunk: merge.Chunk) -> Segment:
     lines = diffs.plain_lines("".join(chunk.lines), first=chunk.ours.start + 1)
-    if chunk.kind == "merged" or len(lines) <= 2 * CONTEXT + 1:
-        return Segment(lines=lines, is_merged=chunk.kind == "merged")
+    is_merged = chunk.kind == "merged"
+    if len(lines) <= (MOST_MERGED if is_merged else 2 * CONTEXT + 1):
+        return Segment(lines=lines, is_merged=is_merged)
     hidden = lines[CONTEXT:-CONTEXT]
-    return Segment(lines[:CONTEXT], Gap(len(hidden), hidden[: diffs.MOST_IN_GAP]), lines[-CONTEXT:])
+    gap = Gap(len(hidden), hidden[: diffs.MOST_IN_GAP], "merged" if is_merged else "unchanged")
+    return Segment(lines[:CONTEXT], gap, lines[-CONTEXT:], is_merged)
 
 
 def _panes(chunk: merge.Chunk, labels: Mapping[str, str], gone: Mapping[str, bool]) -> tuple[Pane, ...]:

@@ -65,6 +65,7 @@ class Gap:
 
     count: int
     lines: tuple[Line, ...]
+    what: str = "unchanged"
 
     @property
     def more(self) -> int:

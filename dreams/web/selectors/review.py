@@ -218,7 +218,6 @@ class Desk:
     loads: Loads | None
     general: list[Finding]
     filters: list[tuple[str, str, int]]
-    asked: Asked
     viewed: int
     left_out: list[LeftBefore]
 
@@ -272,7 +271,6 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
         loads=review_index.loads(loaded, texts),
         general=[finding for finding in loaded.said[None] if finding.file_id is None],
         filters=[(key, label, sum(_passes(e, key) for e in entries)) for key, label in FILTERS.items()],
-        asked=asked,
         viewed=sum(entry.is_viewed for entry in entries),
         left_out=_left_out(loaded.proposal),
     )

@@ -67,7 +67,6 @@ class HunkCard:
     kind: str
     reason: str
     verdict: str
-    verdict_label: str
     decide_reason: str
     parts: tuple[Part, ...]
     more_parts: int
@@ -259,7 +258,6 @@ def _hunk_card(
         kind=operation.get_kind_display() if operation else "Changed",
         reason=operation.reason if operation else "",
         verdict=row.verdict,
-        verdict_label=row.get_verdict_display(),
         decide_reason=row.decide_reason,
         parts=tuple(_part(maker, part, row) for part in others[:MOST_PARTS]),
         more_parts=max(0, len(others) - MOST_PARTS),

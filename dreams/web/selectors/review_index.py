@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from dreams.web.selectors.review import Loaded
 
 INDEX = memdir.INDEX_NAME
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)

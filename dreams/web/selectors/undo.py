@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from dreams import drafts, memdir, rollback, text
+from dreams import drafts, rollback, text
 from dreams.models import Proposal
 from dreams.rollback import Preview, Selection, UndoneFile
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
+
+# Beyond these a file is named with what happens to it; its lines are on the page of its own undo.
+MOST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,7 @@ class File:
     sentence: str
     blocks: tuple[Block, ...]
     is_conflict: bool
-    is_exact: bool
-    is_same: bool
+    is_shown: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,6 @@ class Undo:
 
     public_id: str
     project: str
-    project_pk: int
     what: str
     changes: int
     files: tuple[File, ...]
@@ -39,7 +40,6 @@ class Undo:
     digest: str
     is_dream: bool
     selection: Selection
-    is_index_touched: bool
 
 
 def undo(proposal: Proposal, selection: Selection) -> Undo:
@@ -48,15 +48,13 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
     return Undo(
         public_id=proposal.public_id,
         project=str(proposal.project),
-        project_pk=proposal.project_id,
         what=_what(proposal, selection),
         changes=len(planned.hunks),
-        files=tuple(map(_file, planned.files)),
+        files=tuple(_file(file, number < MOST_SHOWN) for number, file in enumerate(planned.files)),
         conflicts=len(planned.conflicts),
         digest=_digest(planned),
         is_dream=proposal.dream is not None,
         selection=selection,
-        is_index_touched=any(file.path == memdir.INDEX_NAME for file in planned.files),
     )
 
 
@@ -68,17 +66,16 @@ def _what(proposal: Proposal, selection: Selection) -> str:
     return "all of this dream" if proposal.dream else "all of this change"
 
 
-def _file(file: UndoneFile) -> File:
+def _file(file: UndoneFile, is_shown: bool) -> File:
     result = file.wanted if file.merged is not None else file.result
-    hunks = drafts.file_hunks(file.path, file.now, result) if file.now != result else []
+    hunks = drafts.file_hunks(file.path, file.now, result) if is_shown and file.now != result else []
     return File(
         path=file.path,
         letter="A" if file.now is None else "D" if result is None else "M",
         sentence=_sentence(file, result),
         blocks=tuple(diffs.blocks(text.decode(file.now or b""), hunks, file.path)),
         is_conflict=file.merged is not None,
-        is_exact=file.is_exact,
-        is_same=file.now == result,
+        is_shown=is_shown,
     )
 
 

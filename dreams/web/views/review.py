@@ -8,6 +8,7 @@ there now is shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import messages
@@ -255,9 +256,18 @@ def _common(request: Request, loaded: Loaded) -> dict[str, object]:
         "layout": layout if layout in LAYOUTS else "auto",
         "layouts": [(name, name.capitalize()) for name in LAYOUTS],
         "chips": CHIPS,
-        "back": (request.POST.get("back", "") if request.method == "POST" else request.GET.urlencode()),
+        "back": _query_to_come_back_to(request),
         "last": verdicts.last(request, loaded.proposal),
     }
+
+
+def _query_to_come_back_to(request: Request) -> str:
+    """Which of the page's views a person is at: the fragment's own address is not it."""
+    if request.method == "POST":
+        return request.POST.get("back", "")
+    if wants_fragment(request):
+        return urlsplit(request.htmx.current_url or "").query
+    return request.GET.urlencode()
 
 
 def _around(request: Request, loaded: Loaded, files: set[int]) -> dict[str, object]:
