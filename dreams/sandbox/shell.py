@@ -173,7 +173,7 @@ def _guarded(runner: Runner, process: Process) -> Iterator[bytes]:
     except UsageError as error:
         process.complain(str(error), error.status)
     except (OSError, SafeFsError) as error:
-        process.complain(trouble(error), 2)
+        process.complain(trouble(error))
     finally:
         _close(stream)
 

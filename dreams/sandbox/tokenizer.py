@@ -219,7 +219,7 @@ class _Reader:
         if self._text_of_word is None:
             return
         text = "".join(self._text_of_word)
-        self._simple.words.append(Word(text, "".join(self._glob) if self._wild else None))
+        self._simple.words.append(Word(text, "".join(self._glob) if self._wild and text != "[" else None))
         if len(self._simple.words) > MOST_WORDS:
             raise Refused(f"more than {MOST_WORDS:,} words in one command")
         self._text_of_word, self._glob, self._wild = None, [], False

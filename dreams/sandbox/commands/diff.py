@@ -180,11 +180,22 @@ class _Comparison:
         return _Text(path, lines, ns, b"\0" in head)
 
     def _script(self, first: _Text, second: _Text) -> list[Change]:
+        """Edits between what is left when equal lines at both ends are put aside, as GNU diff puts them."""
+        unified = self._args.last_of("u", "U", "normal") in ("u", "U")
+        head, tail = _equal_ends(first.lines, second.lines, self._around if unified else 0)
         known: dict[bytes, int] = {}
         numbers = [
-            [known.setdefault(self._key(line), len(known)) for line in text.lines] for text in (first, second)
+            [
+                known.setdefault(self._key(line), len(known))
+                for line in text.lines[head : len(text.lines) - tail]
+            ]
+            for text in (first, second)
         ]
-        return changes(numbers[0], numbers[1], self._process.meter)
+        found = changes(numbers[0], numbers[1], self._process.meter)
+        return [
+            Change(one.start + head, one.end + head, one.other_start + head, one.other_end + head)
+            for one in found
+        ]
 
     def _key(self, line: bytes) -> bytes:
         args = self._args
@@ -197,10 +208,26 @@ class _Comparison:
     def _unified(self, script: list[Change], a: _Text, b: _Text) -> Iterator[bytes]:
         labels = self._args.all("label")
         for index, (sign, text) in enumerate((("---", a), ("+++", b))):
-            label = labels[index] if index < len(labels) else f"{text.name}\t{looks.full(text.ns)}"
+            label = labels[index] if index < len(labels) else f"{_heading(text.name)}\t{looks.full(text.ns)}"
             yield raw(f"{sign} {label}\n")
         for group in _groups(script, self._around):
             yield from _hunk(group, a, b, self._around)
+
+
+def _heading(name: str) -> str:
+    """A name with a blank, a quote or a control character is quoted, so that patch(1) finds its end."""
+    if not re.search(r'[\x00-\x20"\\\x7f]', name):
+        return name
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _equal_ends(a: list[bytes], b: list[bytes], horizon: int) -> tuple[int, int]:
+    """How many equal lines to put aside at the start and at the end; `horizon` lines stay at each."""
+    shorter = min(len(a), len(b))
+    head = next((at for at in range(shorter) if a[at] != b[at]), shorter)
+    head = max(head - horizon, 0)
+    tail = next((at for at in range(shorter - head) if a[-1 - at] != b[-1 - at]), shorter - head)
+    return head, max(tail - horizon, 0)
 
 
 def _base(path: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..limits import Meter
+from .confusing_lines import confusing
 
 _FAR = 1 << 60
 _CHEAP = 4096  # edit steps after which a good enough point is taken, as in GNU diff
@@ -40,22 +41,19 @@ class _Side:
 def changes(a: list[int], b: list[int], meter: Meter) -> list[Change]:
     """The edit script from `a` to `b`, in order."""
     left, right = _Side(a), _Side(b)
-    shared_a, shared_b = _kept(left, set(b)), _kept(right, set(a))
+    shared_a, shared_b = _kept(left, confusing(a, b)), _kept(right, confusing(b, a))
     _Search(left, right, shared_a, shared_b, meter).between(0, len(shared_a), 0, len(shared_b))
     _shift(left, right, meter)
     _shift(right, left, meter)
     return _script(left, right)
 
 
-def _kept(side: _Side, other: set[int]) -> list[int]:
-    """Positions of lines that the other file has, too; the rest is surely changed."""
-    kept = []
-    for at, number in enumerate(side.numbers):
-        if number in other:
-            kept.append(at)
-        else:
+def _kept(side: _Side, discarded: bytearray) -> list[int]:
+    """Positions of the lines to search among; the rest is changed."""
+    for at, gone in enumerate(discarded):
+        if gone:
             side.mark(at, True)
-    return kept
+    return [at for at, gone in enumerate(discarded) if not gone]
 
 
 class _Search:

@@ -203,13 +203,18 @@ def path_pattern(matcher: re2._Regexp) -> Test:
 # Actions
 
 
+def _put(visit: Visit, data: bytes) -> None:
+    if not visit.quit:  # -quit ends everything on the spot, the print that is implied too
+        visit.out.append(data)
+
+
 def print_line(visit: Visit) -> bool:
-    visit.out.append(raw(visit.path) + b"\n")
+    _put(visit, raw(visit.path) + b"\n")
     return True
 
 
 def print_nul(visit: Visit) -> bool:
-    visit.out.append(raw(visit.path) + b"\0")
+    _put(visit, raw(visit.path) + b"\0")
     return True
 
 
@@ -260,7 +265,7 @@ def _time_part(ns: int, letter: str) -> str:
 
 _FIELDS: dict[str, Callable[[Visit], str | int]] = {
     "p": lambda visit: visit.path,
-    "f": lambda visit: visit.name,
+    "f": lambda visit: visit.path[visit.path.rstrip("/").rfind("/") + 1 :] or "/",
     "h": lambda visit: visit.path.rstrip("/").rpartition("/")[0] if "/" in visit.path.rstrip("/") else ".",
     "P": lambda visit: visit.path[len(visit.start) :].lstrip("/"),
     "H": lambda visit: visit.start,
@@ -295,7 +300,7 @@ def formatted(fmt: str) -> Test:
         raise Refused("find -printf: a '%' that is no directive on offer")
 
     def action(visit: Visit) -> bool:
-        visit.out.append(raw(_filled(fmt, visit)))
+        _put(visit, raw(_filled(fmt, visit)))
         return True
 
     return action

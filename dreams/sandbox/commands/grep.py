@@ -20,9 +20,10 @@ from ..process import Process, Runner, is_folder, raw
 from .numbers import plain
 
 _DEPTH = 64
+_PIECE = 64 * 1024
 _GREP = Spec(
     flags={
-        **{letter: letter for letter in "EFGHILTUZabchilnoqrsvwxyz"},
+        **{letter: letter for letter in "EFGHILUZabchilnoqrsvwxyz"},
         "R": "r",
         "extended-regexp": "E",
         "fixed-strings": "F",
@@ -47,7 +48,6 @@ _GREP = Spec(
         "invert-match": "v",
         "word-regexp": "w",
         "line-regexp": "x",
-        "initial-tab": "T",
         "line-buffered": "line-buffered",
         "no-group-separator": "no-separator",
     },
@@ -105,7 +105,7 @@ class _Plan:
 
     @property
     def context(self) -> bool:
-        return self.mode == "lines" and (self.before > 0 or self.after > 0)
+        return self.mode in ("lines", "only") and (self.before > 0 or self.after > 0)
 
 
 @dataclass(slots=True)
@@ -289,6 +289,9 @@ def _operand(
             yield from _file(process, plan, state, path, below=False)
     except (OSError, SafeFsError) as error:
         _fail(process, plan, state, path, error)
+        if trouble(error) == "Is a directory":
+            # A folder can be opened but not read: it counts as an empty file.
+            yield from _scan(process, plan, state, iter(()), path)
 
 
 def _fail(process: Process, plan: _Plan, state: _State, path: str, error: OSError | SafeFsError) -> None:
@@ -390,7 +393,7 @@ class _Scan:
 
     def _blocks(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Blocks of lines; from the first NUL on they are a binary file's, where NUL ends lines too."""
-        for block in self._process.blocks(chunks):
+        for block in self._process.blocks(_gathered(chunks)):
             self._process.meter.tick()
             text = block
             if not self.is_binary and self._plan.binary != "text" and b"\0" in block:
@@ -439,6 +442,7 @@ class _Scan:
         if hit:
             self.count += 1
             if self.is_binary:
+                state.printed = True
                 return
             yield from self._gap(state)
             yield from self._waiting()
@@ -446,7 +450,8 @@ class _Scan:
             self._after = plan.after if plan.context else 0
         elif self._after:
             self._after -= 1
-            yield self._shown(self._number, self._offset, line, b"-")
+            if plan.mode == "lines":
+                yield self._shown(self._number, self._offset, line, b"-")
             self._last_printed = self._number
         elif plan.before and plan.context:
             self._before.append((self._number, self._offset, line))
@@ -471,8 +476,9 @@ class _Scan:
         state.printed = True
 
     def _waiting(self) -> Iterator[bytes]:
-        for number, offset, line in self._before:
-            yield self._shown(number, offset, line, b"-")
+        if self._plan.mode == "lines":
+            for number, offset, line in self._before:
+                yield self._shown(number, offset, line, b"-")
         self._before.clear()
 
     def _shown(self, number: int, offset: int, line: bytes, sign: bytes) -> bytes:
@@ -483,7 +489,20 @@ class _Scan:
             head += b"%d" % number + sign
         if self._plan.args.has("b"):
             head += b"%d" % offset + sign
-        return head + (b"\t" if self._plan.args.has("T") and head else b"") + line + b"\n"
+        return head + line + b"\n"
+
+
+def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Larger pieces: a NUL anywhere in the first one makes the whole input binary."""
+    waiting: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        size += len(chunk)
+        if size >= _PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
 
 
 def _lines(block: bytes) -> list[bytes]:

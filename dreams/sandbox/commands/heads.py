@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dreams.safefs import SafeFsError
 
+from ..errors import UsageError
 from ..mounts import trouble
 from ..options import Spec, read
 from ..process import Process, Runner, raw
@@ -128,13 +129,25 @@ def _classic(argv: list[str]) -> list[str]:
 def _headings(process: Process, paths: list[str], wanted: bool) -> Iterator[tuple[bytes, Iterator[bytes]]]:
     """Each input with the heading to print above it."""
     first = True
-    for path, chunks in process.inputs(paths):
+    for path in paths or ["-"]:
+        chunks = _opened(process, path)
+        if chunks is None:
+            continue
         heading = b""
         if wanted:
             shown = b"standard input" if path == "-" else raw(path)
             heading = (b"" if first else b"\n") + b"==> " + shown + b" <==\n"
         first = False
         yield heading, chunks
+
+
+def _opened(process: Process, path: str) -> Iterator[bytes] | None:
+    """A folder can be opened, and has a heading, but not read."""
+    try:
+        return process.chunks(path)
+    except (OSError, SafeFsError) as error:
+        process.complain(f"{path}: {trouble(error)}")
+        return iter(()) if trouble(error) == "Is a directory" else None
 
 
 def _wants_heading(args_last: str | None, operands: list[str]) -> bool:
@@ -201,6 +214,8 @@ def _all_but_bytes(process: Process, chunks: Iterator[bytes], kept: int) -> Iter
 
 def tail(name: str, argv: list[str]) -> Runner:
     args = read(name, _TAIL, _plus(_classic(argv)))
+    if argv and re.fullmatch(r"[-+][0-9]+[a-z]*", argv[0]) and len(args.operands) > 1:
+        raise UsageError(f"option used in invalid context -- {argv[0][1:2]}; write -n {argv[0].lstrip('-')}")
     kind = args.last_of("n", "c") or "n"
     text = args.last(kind, "10") or ""
     from_start = text.startswith("+")
@@ -210,6 +225,8 @@ def tail(name: str, argv: list[str]) -> Runner:
     end = b"\0" if args.has("z") else b"\n"
 
     def run(process: Process) -> Iterator[bytes]:
+        if not wanted and not from_start:
+            return  # as GNU does: not even a missing file is noticed
         for heading, chunks in _headings(
             process, args.operands, _wants_heading(args.last_of("q", "v"), args.operands)
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import stat as st
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dreams.safefs import SafeFsError
@@ -165,7 +165,7 @@ def _list(process: Process, style: _Style, operands: list[str]) -> Iterator[byte
         if stat is not None:
             (folders if is_folder(stat) and not style.args.has("d") else files).append(Entry(path, stat))
     if files:
-        yield _table(process, style, _sorted(style, files), "", total=False)
+        yield _table(process, style, _sorted(style, files), "", total=False, beside=folders)
     headed = len(operands) > 1 or style.args.has("R")
     for number, folder in enumerate(_sorted(style, folders)):
         gap = b"\n" if files or number else b""
@@ -190,7 +190,7 @@ def _folder(
         return
     process.meter.saw(len(entries))
     if headed:
-        yield gap + raw(path) + b":\n"
+        yield gap + raw(_quoted(style, path)) + b":\n"
     shown = _sorted(
         style, _dots(process, style, path) + [entry for entry in entries if style.shows(entry.name)]
     )
@@ -221,7 +221,7 @@ def _sorted(style: _Style, entries: list[Entry]) -> list[Entry]:
         "t": lambda entry: (-style.ns(entry.stat), raw(entry.name)),
         "S": lambda entry: (-entry.stat.st_size, raw(entry.name)),
         "X": lambda entry: (raw(_extension(entry.name)), raw(entry.name)),
-        "v": lambda entry: functools.cmp_to_key(version_compare)(raw(entry.name)),
+        "v": lambda entry: (functools.cmp_to_key(version_compare)(raw(entry.name)), raw(entry.name)),
     }
     ordered = sorted(entries, key=key[style.order], reverse=style.args.has("r"))  # type: ignore[arg-type]  # all keys of one order compare
     if style.args.has("first"):
@@ -237,13 +237,21 @@ def _extension(name: str) -> str:
 # Rows
 
 
-def _table(process: Process, style: _Style, entries: list[Entry], folder: str, *, total: bool) -> bytes:
+def _table(
+    process: Process,
+    style: _Style,
+    entries: list[Entry],
+    folder: str,
+    *,
+    total: bool,
+    beside: Iterable[Entry] = (),
+) -> bytes:
+    """Rows in columns; `beside`: what else decides how wide they are."""
     blocks = sum(entry.stat.st_blocks for entry in entries) * 512
     head = f"total {_blocks(style, blocks)}\n" if total else ""
     rows = [_cells(process, style, entry) for entry in entries]
-    widths = (
-        [max((len(row[column]) for row in rows), default=0) for column in range(len(rows[0]))] if rows else []
-    )
+    measured = rows + [_cells(process, style, entry) for entry in beside]
+    widths = [max(len(cell) for cell in column) for column in zip(*measured, strict=True)]
     lines = [
         raw(_aligned(row, widths, style)) + raw(_name(process, style, entry, folder)) + b"\n"
         for entry, row in zip(entries, rows, strict=True)
@@ -305,7 +313,7 @@ def _aligned(row: list[str], widths: list[int], style: _Style) -> str:
 
 
 def _name(process: Process, style: _Style, entry: Entry, folder: str) -> str:
-    shown = f'"{_escaped(entry.name)}"' if style.args.has("Q") else entry.name
+    shown = _quoted(style, entry.name)
     if style.long and st.S_ISLNK(entry.stat.st_mode):
         return f"{shown} -> {_target(process, entry.name, folder)}"
     indicator = style.args.last("indicator")
@@ -318,8 +326,11 @@ def _name(process: Process, style: _Style, entry: Entry, folder: str) -> str:
     return shown
 
 
-def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
+def _quoted(style: _Style, name: str) -> str:
+    if not style.args.has("Q"):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _target(process: Process, name: str, folder: str) -> str:

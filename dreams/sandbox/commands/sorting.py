@@ -105,7 +105,7 @@ def _separator(args: Args) -> bytes | None:
 
 def _refuse_mixed(modes: str) -> None:
     kinds = [letter for letter in "nhMV" if letter in modes]
-    if len(kinds) > 1 or (kinds and kinds != ["V"] and "d" in modes):
+    if len(kinds) > 1 or (kinds and kinds != ["V"] and ("d" in modes or "i" in modes)):
         raise UsageError(f"options '-{''.join(sorted(modes))}' are incompatible", 2)
 
 
@@ -271,7 +271,7 @@ def _rank(part: bytes, modes: str) -> Rank:
     if "n" in modes:
         return _numeric(part.lstrip(b" \t\n"))
     if "h" in modes:
-        return _human(part.lstrip(b" \t\n"))
+        return _human((part.upper() if "f" in modes else part).lstrip(b" \t\n"))
     if "M" in modes:
         return (_MONTHS.get(part.lstrip(b" \t")[:3].upper(), 0),)
     if "d" in modes:
@@ -325,7 +325,7 @@ def version_compare(a: bytes, b: bytes) -> int:
     if a.startswith(b".") != b.startswith(b"."):
         return -1 if a.startswith(b".") else 1
     cut_a, cut_b = _without_suffix(a), _without_suffix(b)
-    return _verrevcmp(cut_a, cut_b) or _verrevcmp(a, b) or (a > b) - (a < b)
+    return _verrevcmp(cut_a, cut_b) or _verrevcmp(a, b)
 
 
 _SUFFIX = re.compile(rb"(?:\.[A-Za-z~][A-Za-z0-9~]*)+$")
