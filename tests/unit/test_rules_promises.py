@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dreams import drafts
 from tests.unit.rules_kit import Dreamt, dream, memory, session, unaccounted
 
-MODERATE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MODERATE = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _WORD = re.compile(r"\w+")
 _TELLING = re.compile(r"[\w./-]*\d[\w./-]*\w|\w+_\w+|\w+/[\w/.]+")

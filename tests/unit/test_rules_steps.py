@@ -239,6 +239,8 @@ def test_a_relative_date_is_written_out_with_the_day_it_counts_from(tmp_path: Pa
     "body",
     [
         "- We moved recently.\n",
+        "- Releases are cut every second Tuesday.\n",
+        "- The report is sent on Monday.\n",
         "```\nmoved yesterday\n```\n",
         "> We moved yesterday.\n",
         "## 2026-03-01\n\n- We moved yesterday.\n",

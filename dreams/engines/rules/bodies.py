@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams import memdir
 from dreams.engines.rules.wording import is_labelled, one_line, says_something, sentences
-from dreams.language import dates, similarity
-
-_SOME_DAY = dt.date(2001, 1, 1)
+from dreams.language import similarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +94,6 @@ def _told(line: str) -> Iterator[str]:
         parts = sentences(text)
         if len(parts) > 1:
             yield from parts
-
-
-def names_a_day(text: str) -> bool:
-    """Whether the text has a relative date that counts from the day it was written: elsewhere it would mean another."""
-    return bool(dates.resolve(text, _SOME_DAY))
 
 
 def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dreams import memdir
 from dreams.engines.base import Citation, Fate, LineDate
+from dreams.engines.rules import days as days_of
 from dreams.engines.rules.tree import Change, Recorder, digest, is_daily, is_index, is_team
 from dreams.language import dates
 
@@ -82,13 +83,13 @@ def _resolve_line(
     text = rec.tree.texts[path]
     raw = memdir.split_lines(text)[line_no - 1]
     line = raw.rstrip("\r\n")
-    spans = dates.resolve(line, known.day)
-    new = dates.rewrite(line, spans)
-    if not spans or dates.resolve(new, known.day + dt.timedelta(days=400)):
+    found = days_of.spans(line, known.day)
+    new = dates.rewrite(line, found)
+    if not found or days_of.spans(new, known.day + dt.timedelta(days=400)):
         # Written so, a second look would find another date in it.
         return
     after = _with_line(text, line_no, new + raw[len(line) :])
-    told = ", ".join(f"“{span.text}” is {span.iso.replace('/', ' to ')}" for span in spans)
+    told = ", ".join(f"“{span.text}” is {span.iso.replace('/', ' to ')}" for span in found)
     reason = f"{told}, counted from {known.day.isoformat()} ({known.note})."
     cited = Citation(
         known.source, line[:1000], path, line_no=line_no, note=f"{known.note}: {known.day.isoformat()}"

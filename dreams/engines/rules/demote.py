@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dreams import memdir
 from dreams.engines.base import Fate
-from dreams.engines.rules.bodies import names_a_day, statements, with_paragraph
+from dreams.engines.rules.bodies import statements, with_paragraph
+from dreams.engines.rules.days import names_a_day
 from dreams.engines.rules.index import base_of
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams.engines.base import Fate
 from dreams.engines.rules import places
-from dreams.engines.rules.bodies import names_a_day, with_paragraph
+from dreams.engines.rules.bodies import with_paragraph
+from dreams.engines.rules.days import names_a_day
 from dreams.engines.rules.index import undoubled
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.wording import one_line, says_something

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from dreams import memdir
 from dreams.engines.base import Citation, Job, PromptBrief, SessionBrief
-from dreams.engines.rules.bodies import names_a_day, statements
+from dreams.engines.rules.bodies import statements
+from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish, wishes
@@ -110,9 +111,9 @@ def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
     if at is None:
         return None if names_a_day(text) else text
     local = at.astimezone(zone)
-    written = dates.rewrite(text, dates.resolve(text, local))
+    written = dates.rewrite(text, spans(text, local))
     # The day that it is learnt must not be taken for the day that it was said.
-    return None if dates.resolve(written, local.date() + dt.timedelta(days=400)) else written
+    return None if spans(written, local.date() + dt.timedelta(days=400)) else written
 
 
 def kind_of(wish: Wish) -> str:

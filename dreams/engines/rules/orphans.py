@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dreams import memdir
-from dreams.engines.rules.bodies import names_a_day
+from dreams.engines.rules.days import names_a_day
 from dreams.engines.rules.index import base_of, mentioned
 from dreams.engines.rules.tree import (
     TEAM_INDEX,
