@@ -46,10 +46,10 @@ def test_an_account_that_is_no_owner_is_refused(client: Client, django_user_mode
 
 def test_made_up_projects_are_said_to_be_made_up(browser: Client, tmp_path: Path) -> None:
     banner = "made-up projects"
-    with override_settings(DATA_DIR=tmp_path):
+    with override_settings(DEMO_ROOT=tmp_path / "demo"):
         assert banner not in browser.get("/").content.decode()
-        (tmp_path / "demo").mkdir()
-        assert banner in browser.get("/").content.decode()
+        with override_settings(ROOTS=(tmp_path / "demo",)):
+            assert banner in browser.get("/").content.decode()
 
 
 def test_a_stranger_learns_nothing_from_the_frame(client: Client, world: World) -> None:
