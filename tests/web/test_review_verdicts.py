@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
+from dreams.web import verdicts as verdict_steps
 from dreams.web.selectors import review as selector
 from tests.pipeline import world
 from tests.web import review_world as desk
@@ -223,3 +224,20 @@ def test_a_hunk_of_another_proposal_is_not_found_here(
     hunk = Hunk.objects.filter(file__proposal=other).first()
     assert hunk is not None
     assert post(browser, proposal, "decide", about(hunk, verdict="approved")).status_code == 404
+
+
+def test_a_card_that_came_later_leads_back_to_the_view_it_is_in(browser: Client, proposal: Proposal) -> None:
+    file = proposal.files.get(path="user_role.md")
+    at = f"/review/{proposal.public_id}/"
+    part = browser.get(
+        f"{at}?file={file.pk}",
+        headers={"HX-Request": "true", "HX-Current-URL": f"http://testserver{at}?show=undecided"},
+    )
+    assert 'name="back" value="show=undecided"' in part.content.decode()
+
+
+def test_the_verdicts_of_a_visit_are_kept_within_bounds(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    for _ in range(verdict_steps.MOST + 2):
+        post(browser, proposal, "decide", about(hunk, verdict="rejected"))
+    assert len(browser.session[f"verdicts:{proposal.public_id}"]) == verdict_steps.MOST
