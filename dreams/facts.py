@@ -24,6 +24,7 @@ class Everywhere:
     overrides: conf.Overrides
     open_proposals: dict[int, str]
     configs: dict[int | None, conf.Config] = field(default_factory=dict)
+    thresholds: dict[int | None, gates.GateConfig] = field(default_factory=dict)
 
     @classmethod
     def load(cls) -> Everywhere:
@@ -33,10 +34,19 @@ class Everywhere:
 
     def config(self, project: Project) -> conf.Config:
         """Projects without overrides of their own share one."""
-        key = project.pk if project.pk in self.overrides.by_project else None
+        key = self._key(project)
         if key not in self.configs:
             self.configs[key] = self.overrides.config(key)
         return self.configs[key]
+
+    def gate_config(self, project: Project) -> gates.GateConfig:
+        key = self._key(project)
+        if key not in self.thresholds:
+            self.thresholds[key] = gate_config(self.config(project))
+        return self.thresholds[key]
+
+    def _key(self, project: Project) -> int | None:
+        return project.pk if project.pk in self.overrides.by_project else None
 
 
 def gate_config(config: conf.Config) -> gates.GateConfig:

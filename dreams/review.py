@@ -227,6 +227,7 @@ def leave_out(proposal: Proposal, hunk: Hunk, reason: str) -> None:
         hunk_id=hunk.hunk_id,
         defaults={
             "inputs_key": proposals.inputs_key(hunk),
+            "added": proposals.added_lines(hunk),
             "reason": reason[:REASON_LIMIT],
             "proposal": proposal,
             "at": timezone.now(),

@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from dreams import discovery, dreaming, gates, holds, process
-from dreams.facts import Everywhere, facts_of, gate_config
+from dreams.facts import Everywhere, facts_of
 from dreams.hosts import cluster_name, host
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 
@@ -94,7 +94,7 @@ def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan:
     """
     look = (lambda found: _scan(found, report.at)) if scan else None
     facts = facts_of(project, everywhere, report.at, scan=look)
-    results = gates.evaluate(facts, gate_config(everywhere.config(project)), report.at)
+    results = gates.evaluate(facts, everywhere.gate_config(project), report.at)
     report.evaluated += 1
     if remember(project, results, report.at):
         report.changed += 1
@@ -132,7 +132,7 @@ def evaluate_all(
     """Every gate of a project, without starting or keeping anything: for the page and the command."""
     everywhere = everywhere or Everywhere.load()
     return gates.evaluate(
-        facts_of(project, everywhere, now), gate_config(everywhere.config(project)), now, stop_at_first=False
+        facts_of(project, everywhere, now), everywhere.gate_config(project), now, stop_at_first=False
     )
 
 
@@ -179,7 +179,7 @@ def refuse_closed(project: Project, *, forced: bool) -> None:
     everywhere = Everywhere.load()
     results = gates.evaluate(
         facts_of(project, everywhere, now, scan=discovery.refresh),
-        gate_config(everywhere.config(project)),
+        everywhere.gate_config(project),
         now,
         force=forced,
     )

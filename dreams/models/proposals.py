@@ -160,6 +160,11 @@ class Hunk(models.Model):
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     decide_reason = models.CharField(max_length=500, blank=True)
+    claims = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What the engine said of removed lines: [{text, fate, path, target, note}].",
+    )
     applied_in = models.ForeignKey(
         "dreams.Application", on_delete=models.SET_NULL, null=True, blank=True, related_name="hunks"
     )
@@ -350,6 +355,9 @@ class LeftOut(models.Model):
     path = models.CharField(max_length=1000)
     hunk_id = models.CharField(max_length=20)
     inputs_key = models.CharField(max_length=64, help_text="Hash of its evidence when it was rejected.")
+    added = models.JSONField(
+        default=list, blank=True, help_text="Its new lines, to see when they come back otherwise."
+    )
     reason = models.CharField(max_length=500, blank=True)
     proposal = models.ForeignKey(Proposal, on_delete=models.SET_NULL, null=True, blank=True)
     at = models.DateTimeField()

@@ -3,6 +3,7 @@ written, `standing` says which one waits."""
 
 from dreams.proposals.examining import examine, subject_of
 from dreams.proposals.reading import (
+    added_lines,
     bytes_of,
     choices,
     decided_bytes,
@@ -17,6 +18,7 @@ from dreams.proposals.standing import carry_over, open_for, rejected_before, sup
 __all__ = [
     "Origin",
     "Restored",
+    "added_lines",
     "bytes_of",
     "carry_over",
     "choices",

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from dreams import conf, findings, text, textdiff
+from django.conf import settings
+
+from dreams import conf, findings, instructions, text, textdiff
+from dreams.findings import secrets
 from dreams.findings.base import ChangedHunk, Report, Subject
+from dreams.language import similarity
 from dreams.models import (
     FileChange,
     Finding,
     Hunk,
     LedgerEntry,
+    LeftOut,
     Proposal,
 )
 from dreams.proposals.limits import QUOTE_LIMIT
@@ -24,6 +29,8 @@ def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool 
     `undecided` False looks only at what was approved: a rejected destination then shows as a loss.
     """
     subject = subject_of(proposal, before, undecided=undecided)
+    # With a key of this host a confirmed secret is known again by another process, and says nothing to anybody else.
+    secrets.use_key(settings.SECRET_KEY.encode())
     report = findings.examine(subject)
     _save_report(proposal, report)
     return report
@@ -44,7 +51,26 @@ def subject_of(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bo
         else:
             after[file.path] = new
         changed += _changed_hunks(file, undecided)
-    return Subject(before=before, after=after, hunks=changed, config=conf.current(proposal.project))
+    return Subject(
+        before=before,
+        after=after,
+        hunks=changed,
+        config=conf.current(proposal.project),
+        instructions=instructions.text_for(proposal.project),
+        rejected=_rejected_lines(proposal),
+    )
+
+
+def _rejected_lines(proposal: Proposal) -> frozenset[str]:
+    """Normalised lines that a person rejected, for as long as another proposal may bring them back."""
+    if proposal.origin != Proposal.Origin.DREAM:
+        return frozenset()
+    rows = (
+        LeftOut.objects.filter(project=proposal.project)
+        .exclude(proposal=proposal)
+        .values_list("added", flat=True)
+    )
+    return frozenset(similarity.normalised(line) for added in rows for line in added if line.strip())
 
 
 def _changed_hunks(file: FileChange, undecided: bool) -> list[ChangedHunk]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams import blobs, drafts, memdir, textdiff
+from dreams import blobs, drafts, memdir, text, textdiff
 from dreams.engines.base import Citation, Fate
 from dreams.models import (
     FileChange,
     Hunk,
-    LedgerEntry,
 )
 
 
@@ -74,12 +73,14 @@ def citations_of(row: Hunk) -> tuple[Citation, ...]:
 
 
 def fates_of(row: Hunk) -> tuple[Fate, ...]:
-    """What the engine said of removed lines; the ledger checks it and fills in the rest."""
-    return tuple(
-        Fate(e.text, e.fate, e.target_path, e.target_text, e.note)  # type: ignore[arg-type] # as above
-        for e in row.ledger.all()
-        if e.fate != LedgerEntry.Fate.UNEXPLAINED
-    )
+    """What the engine said of removed lines. The ledger checks it anew each time: a claim is never proof."""
+    return tuple(Fate(c["text"], c["fate"], c["path"], c["target"], c["note"]) for c in row.claims)
+
+
+def added_lines(row: Hunk) -> list[str]:
+    """The new lines of a hunk, as any database takes them."""
+    lines = next((hunk.new_lines for found, hunk in text_hunks(row.file) if found.pk == row.pk), ())
+    return [text.storable(line.strip(), 1000) for line in lines if line.strip()]
 
 
 def inputs_key(hunk: Hunk) -> str:

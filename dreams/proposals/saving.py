@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from dreams import auditlog, blobs, drafts, text
-from dreams.engines.base import Citation
+from dreams.engines.base import Citation, Fate
 from dreams.models import (
     DreamRun,
     Evidence,
     FileChange,
     Hunk,
-    LedgerEntry,
     Operation,
     Project,
     Proposal,
@@ -111,23 +110,22 @@ def save_hunks(
             base_count=len(made.hunk.base_lines),
             new_start=made.hunk.new_start,
             new_count=len(made.hunk.new_lines),
+            claims=[_claim(fate) for fate in made.fates],
         )
         for number, made in enumerate(hunks)
     )
     pairs = list(zip(rows, hunks, strict=True))
     Evidence.objects.bulk_create(_evidence(row, c) for row, made in pairs for c in made.citations)
-    LedgerEntry.objects.bulk_create(
-        LedgerEntry(
-            hunk=row,
-            text=text.storable(fate.text, QUOTE_LIMIT),
-            fate=fate.kind,
-            target_path=fate.target_path,
-            target_text=text.storable(fate.target_text, QUOTE_LIMIT),
-            note=text.storable(fate.note, 500),
-        )
-        for row, made in pairs
-        for fate in made.fates
-    )
+
+
+def _claim(fate: Fate) -> dict[str, str]:
+    return {
+        "text": text.storable(fate.text, QUOTE_LIMIT),
+        "fate": fate.kind,
+        "path": fate.target_path,
+        "target": text.storable(fate.target_text, QUOTE_LIMIT),
+        "note": text.storable(fate.note, 500),
+    }
 
 
 def _evidence(row: Hunk, citation: Citation) -> Evidence:

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from dreams import conf, discovery, dreaming, gates, holds, scheduler, writing
-from dreams.facts import Everywhere, facts_of, gate_config
+from dreams.facts import Everywhere, facts_of
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         everywhere = Everywhere.load()
         results = gates.evaluate(
             facts_of(project, everywhere, timezone.now()),
-            gate_config(everywhere.config(project)),
+            everywhere.gate_config(project),
             timezone.now(),
             force=force,
         )
