@@ -15,6 +15,7 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django_q.models import Failure, OrmQ, Schedule, Success
 
 from dreams import conf, settings_service, trust
 from dreams.models import (
@@ -46,6 +47,10 @@ def _our_login(request: HttpRequest, extra_context: dict[str, Any] | None = None
     return HttpResponseRedirect(f"{reverse('login')}?{urlencode({'next': back})}")
 
 
+# The queue's own rows can name any function to call: nothing for a form. The health page shows the queue.
+for _model in (Schedule, OrmQ, Success, Failure):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
 admin.site.site_header = "memoryweb"
 admin.site.site_title = "memoryweb admin"
 admin.site.index_title = "Every row"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dreams import textdiff
+from dreams import redact, textdiff
 
 
 def shown(text: str) -> str:
     """The one place through which every text of a transcript passes before a page shows it."""
-    return textdiff.visible(text.replace("\r\n", "\n"))
+    return textdiff.visible(redact.redact(text).replace("\r\n", "\n"))

@@ -77,6 +77,11 @@ def test_the_audit_log_cannot_be_changed(browser: Client, rows: World) -> None:
     assert browser.post(address, {"actor": "someone"}).status_code == 403
 
 
+def test_the_queues_rows_which_name_functions_to_call_have_no_form(browser: Client, db: None) -> None:
+    assert not [model for model in admin.site._registry if model._meta.app_label == "django_q"]
+    assert browser.get("/admin/django_q/schedule/add/").status_code == 404
+
+
 def test_a_stranger_is_led_to_our_own_login_and_back(client: Client, db: None) -> None:
     first = client.get(reverse("admin:index"))
     assert first.status_code == 302

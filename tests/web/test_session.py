@@ -92,6 +92,21 @@ def test_nothing_in_a_transcript_becomes_markup(browser: Client, session: Sessio
     assert "⟨U+202E⟩abc" in text
 
 
+def test_a_secret_that_stands_in_a_transcript_is_not_on_the_page(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    transcript.write_text(
+        _line("user", f"Use {secret} please")
+        + _line("assistant", _tool("Bash", {"command": f"export GITHUB_TOKEN={secret}"}))
+        + _line("user", _result(f"GITHUB_TOKEN={secret}"))
+    )
+    Prompt.objects.create(key=3, session=session, offset=0, line_no=1, text=f"Use {secret} please")
+    text = _text(browser, session)
+    assert secret not in text
+    assert "[redacted:" in text
+
+
 def test_a_jump_marks_its_line_and_shows_what_led_there(
     browser: Client, session: Session, transcript: Path
 ) -> None:

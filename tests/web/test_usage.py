@@ -61,6 +61,7 @@ def test_known_prices_make_a_cost_and_unknown_ones_are_said(browser: Client, ses
 
 
 def test_without_any_price_tokens_stand_without_a_cost(browser: Client, session: Session) -> None:
+    Price.objects.all().delete()
     _request(session)
     text = browser.get(reverse("usage")).content.decode()
     assert "No prices are entered" in text

@@ -83,6 +83,17 @@ class Gates:
         return max(known) if known and len(known) == len(moments) else None
 
     @property
+    def waits_for(self) -> Gate | None:
+        """The closed gate to name first: one that does not open by itself, if there is one."""
+        return next((gate for gate in self.closed if gate.opens_at is None), None)
+
+    @property
+    def last_to_open(self) -> Gate | None:
+        """The one that opens last among those that open by themselves."""
+        timed = [gate for gate in self.closed if gate.opens_at is not None]
+        return max(timed, key=lambda gate: gate.opens_at or dt.datetime.min, default=None)
+
+    @property
     def headline(self) -> str:
         if self.is_open:
             return "All gates are open"

@@ -1,0 +1,93 @@
+"""What only a real browser shows: a dream that grows while one reads, a live preview, and every page's accessibility."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+
+from dreams.login import make_link
+from dreams.models import DreamRun, Turn
+from tests import world as make
+from tests.world import World
+
+
+def _turn(run: DreamRun, number: int, phase: str = "gather") -> None:
+    Turn.objects.create(dream=run, number=number, phase=phase, text=f"Step {number}", at=timezone.now())
+
+
+def test_a_dream_grows_while_one_reads_and_stops_asking_when_it_is_over(window: Page, address: str) -> None:
+    run = make.make_dream(make.make_project(), DreamRun.Status.RUNNING, phase="gather")
+    _turn(run, 1)
+    window.goto(f"{address}/dreams/{run.public_id}/")
+    first = window.locator("#turn-1").element_handle()
+    window.focus("#dream-cancel")
+    _turn(run, 2, "prune")
+    DreamRun.objects.filter(pk=run.pk).update(phase="prune")
+    expect(window.locator("#turn-2")).to_be_visible()
+    assert first.evaluate("node => node.isConnected")
+    expect(window.locator("#dream-cancel")).to_be_focused()
+    expect(window.locator(".steps .now")).to_contain_text("Prune")
+    DreamRun.objects.filter(pk=run.pk).update(status="completed", ended_at=timezone.now())
+    expect(window.locator("#dream-result")).to_contain_text("Nothing to improve")
+    expect(window.locator("#dream-cancel")).to_have_count(0)
+    expect(window.locator("[data-poll]")).to_have_count(0)
+
+
+def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, address: str) -> None:
+    memory = make.make_memory(make.make_project())
+    window.goto(f"{address}/memories/{memory.pk}/edit/")
+    window.get_by_label("Text").fill("# Hello\n\nA new beginning.")
+    expect(window.locator("#preview h2").first).to_have_text("Hello")
+    expect(window.locator("#preview .diff-row.ins").first).to_be_visible()
+    assert memory.versions.count() == 1
+
+
+def test_without_javascript_a_memory_is_previewed_and_found(
+    chromium: Browser, address: str, world: World
+) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/projects/")
+    page.get_by_label("Code").fill(make_link().code)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_label("Search projects").fill("acme")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="acme-api").click()
+    page.get_by_role("link", name="Testing", exact=True).click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Text").fill("Other words.")
+    page.get_by_role("button", name="Show what changes").click()
+    expect(page.locator(".diff-row.ins")).to_contain_text("Other words.")
+    expect(page.get_by_label("Text")).to_have_value("Other words.")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_breaks_a_rule_of_accessibility_or_runs_over_the_edge(
+    window: Page, address: str, world: World, scheme: str, width: int
+) -> None:
+    window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
+    window.set_viewport_size({"width": width, "height": 900})
+    _turn(world.dream, 1)
+    project, memory = world.project.pk, world.memory.pk
+    for path in (
+        "/projects/",
+        f"/projects/{project}/",
+        f"/projects/{project}/?show=timeline",
+        f"/memories/{memory}/",
+        f"/memories/{memory}/compare/",
+        f"/memories/{memory}/edit/",
+        f"/memories/{memory}/forget/",
+        f"/sessions/{world.session.pk}/",
+        "/dreams/",
+        f"/dreams/{world.dream.public_id}/",
+        "/usage/",
+        "/audit/?check=1",
+    ):
+        window.goto(address + path)
+        assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        result = Axe().run(window)
+        assert result.violations_count == 0, f"{path}: {result.generate_report()}"
