@@ -108,6 +108,9 @@ class _Http(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Http
+    # Many small packets and an acknowledgement that is waited for cost 40 ms a request.
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are kept in `seen`."""
@@ -211,8 +214,10 @@ class _Handler(BaseHTTPRequestHandler):
                 strikes = None
             self._chunk(data)
             sent += len(data)
-            if pause and self.server.wire.stopping.wait(pause):
-                break
+            if pause:
+                self.wfile.flush()
+                if self.server.wire.stopping.wait(pause):
+                    break
         self._chunk(b"", last=True)
         seen.sent_whole = True
 
@@ -232,6 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _break(self, fault: Fault) -> None:
         self.close_connection = True
+        self.wfile.flush()
         if fault.kind == "stall":
             self._wait_for_the_client()
         if fault.kind == "reset":
@@ -269,7 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         if last:
             self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
+            self.wfile.flush()
 
     def _json(self, seen: Seen, code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
@@ -277,6 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
         sizes = {"content-type": "application/json", "content-length": str(len(data))}
         self._head(code, {**sizes, **(headers or {})})
         self.wfile.write(data)
+        self.wfile.flush()
 
     def _fail(self, seen: Seen, fault: Fault) -> None:
         seen.fault = fault

@@ -1,0 +1,167 @@
+"""A small dream for engine tests: a memory directory, transcripts, a reporter that records, and the engine over real
+HTTP against the wire server."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime as dt
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dreams import workspace
+from dreams.conf import Config
+from dreams.engines.anthropic import AnthropicEngine, Patience, Rate
+from dreams.engines.base import Cancelled, EngineError, Job, Outcome, PromptBrief, SessionBrief, Usage
+from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
+
+NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
+INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
+TESTING = (
+    "---\nname: Testing\ndescription: how tests run\ntype: feedback\n---\n\nUse make reset before a run.\n"
+)
+DEPLOY = "---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n"
+FILES = {"MEMORY.md": INDEX, "feedback_testing.md": TESTING, "project_deploy.md": DEPLOY}
+SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
+WISH = "From now on run the linter before every commit."
+SAID = ("Add a health check to the API.", WISH, "No, the API runs on host beta since Monday.")
+PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")], "claude-haiku-5-5": [Rate.of("0.10", "0.50")]}
+# The shape of the back-off stays; only its unit is small.
+QUICK = Patience(
+    base_ms=1.0, longest_ms=5.0, longest_retry_after=0.05, stall_seconds=4.0, connect_seconds=4.0
+)
+# For stalls. A busy machine may then see one more than there was: such tests use `ByTurn`.
+IMPATIENT = dataclasses.replace(QUICK, stall_seconds=0.08)
+CITED = [{"session": SESSION, "line": 2, "quote": WISH}]
+
+
+def transcript(folder: Path, said: Sequence[str] = SAID, session: str = SESSION) -> SessionBrief:
+    """A transcript in which a person typed `said`, a line each, with an answer after each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for number, text in enumerate(said):
+        at = (NOW - dt.timedelta(days=1, minutes=60 - number)).isoformat().replace("+00:00", "Z")
+        lines.append(
+            {
+                "type": "user",
+                "sessionId": session,
+                "timestamp": at,
+                "message": {"role": "user", "content": text},
+            }
+        )
+    path = folder / f"{session}.jsonl"
+    raw = [json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines]
+    path.write_bytes(b"".join(raw))
+    prompts = tuple(
+        PromptBrief(text, number + 1, sum(map(len, raw[:number])), NOW) for number, text in enumerate(said)
+    )
+    return SessionBrief(1, session, path, "Health check", NOW, NOW, 0, path.stat().st_size, 1, prompts)
+
+
+@contextlib.contextmanager
+def job(tmp: Path, files: Mapping[str, str] = FILES, **config: Any) -> Iterator[Job]:
+    memory = tmp / "memory"
+    memory.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (memory / name).parent.mkdir(parents=True, exist_ok=True)
+        (memory / name).write_bytes(text.encode())
+    brief = transcript(tmp / "-home-dev-app")
+    with workspace.Workspace.create(tmp / "scratch", workspace.take(memory)) as scratch:
+        settings = dataclasses.replace(Config(), max_cost_dream=0.0, **config)
+        yield Job("app", None, scratch, [brief], {}, settings, NOW, dt.UTC)
+
+
+@dataclass
+class Watched:
+    """A reporter that keeps the turns. `stop` makes every look raise Cancelled."""
+
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    looks: int = 0
+    stop: Callable[[], bool] = lambda: False
+
+    def turn(self, phase: str, text: str, **more: Any) -> None:
+        self.turns.append({"phase": phase, "text": text, **more})
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        self.looks += 1
+        if self.stop():
+            raise Cancelled
+
+    @property
+    def tools(self) -> list[str]:
+        return [tool["name"] for turn in self.turns for tool in turn.get("tools", ())]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(turn["text"] for turn in self.turns)
+
+    def used(self, name: str) -> int:
+        """A token count over all turns."""
+        usages = [turn["usage"] for turn in self.turns if isinstance(turn.get("usage"), Usage)]
+        return sum(getattr(usage, name) for usage in usages)
+
+
+class ByTurn:
+    """Answers by how often the model has spoken; the last step of a turn is repeated."""
+
+    def __init__(self, *turns: Sequence[Any]) -> None:
+        self._turns = [list(turn) for turn in turns]
+
+    def step(self, request: Request) -> Step:
+        left = self._turns[request.turns]
+        chosen = left.pop(0) if len(left) > 1 else left[0]
+        return chosen if isinstance(chosen, Step) else Step(chosen)
+
+
+@dataclass
+class Run:
+    """What one dream against a server came to."""
+
+    server: WireServer
+    report: Watched
+    outcome: Outcome | None
+    error: str
+    files: dict[str, bytes]
+
+    @property
+    def calls(self) -> int:
+        return len(self.server.calls)
+
+
+def dream(
+    tmp: Path,
+    brain: Brain | Sequence[Any],
+    *,
+    files: Mapping[str, str] = FILES,
+    report: Watched | None = None,
+    patience: Patience = QUICK,
+    server: Mapping[str, Any] | None = None,
+    **config: Any,
+) -> Run:
+    """One dream over real HTTP. A Cancelled passes through."""
+    chosen: Brain = Script(brain) if isinstance(brain, list | tuple) else brain  # type: ignore[assignment]
+    watched = report or Watched()
+    with job(tmp, files, **config) as given, WireServer(chosen, **(server or {})) as wire:
+        engine = AnthropicEngine(prices=PRICES, patience=patience, environ={"ANTHROPIC_BASE_URL": wire.url})
+        outcome, error = None, ""
+        try:
+            outcome = engine.run(given, watched)
+        except EngineError as failed:
+            error = str(failed)
+        return Run(wire, watched, outcome, error, given.workspace.contents())
+
+
+def learn(path: str = "feedback_linter.md", **more: Any) -> Use:
+    """A call that writes a new memory with good evidence."""
+    content = "---\nname: Linter\ntype: feedback\n---\n\nRun the linter before every commit.\n"
+    given = {
+        "path": f"/memory/{path}",
+        "content": content,
+        "reason": "The person asked for it.",
+        "citations": CITED,
+    }
+    return Use("Write", {**given, **more})

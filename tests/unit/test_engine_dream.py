@@ -1,0 +1,34 @@
+"""A dream of the model engine over real HTTP: what is asked, what is done, what comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dreams.engines.wire import Reply, Text, Think, Use, say
+from tests.unit import engine_kit as kit
+
+
+def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: Path) -> None:
+    run = kit.dream(
+        tmp_path,
+        [
+            Reply(
+                (Use("Phase", {"name": "orient"}), Use("Read", {"file_path": "/memory/feedback_testing.md"}))
+            ),
+            Reply((Think("Now write."), Text("There is a wish."), kit.learn())),
+            say("Learnt one rule about the linter."),
+        ],
+    )
+    assert run.error == "" and run.outcome is not None
+    assert run.outcome.summary == "Learnt one rule about the linter."
+    (edit,) = run.outcome.edits
+    assert (edit.path, edit.before, edit.kind) == ("feedback_linter.md", None, "learn")
+    (cited,) = edit.citations
+    assert cited.found and cited.role == "user" and cited.line_no == 2 and cited.session_pk == 1
+    assert run.files["feedback_linter.md"].decode() == edit.after
+    assert run.report.tools == ["Phase", "Read", "Write"]
+    assert run.outcome.usage.requests == 3 and run.outcome.usage.cost_usd
+    thought = [
+        block for block in run.server.calls[2].body["messages"][-2]["content"] if block["type"] == "thinking"
+    ]
+    assert thought == [{"type": "thinking", "thinking": "Now write.", "signature": "c2lnbmF0dXJl"}]

@@ -1,0 +1,203 @@
+"""Every fault at every moment, through real HTTP: end state, attempts, tools run exactly once, nothing partial.
+
+The dream has three turns: a read, a write, a summary. The fault strikes in the second, where the write is asked for,
+so a tool that ran twice or too early would show in the edits.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.wire import (
+    Fault,
+    Reply,
+    Step,
+    Text,
+    Think,
+    Use,
+    closed,
+    ended,
+    error_event,
+    garbage,
+    reset,
+    say,
+    stalled,
+    status,
+)
+from tests.unit import engine_kit as kit
+
+READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+EVENTS = (
+    "message_start",
+    "ping",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+)
+CUTS = {"closes": closed, "resets": reset, "ends early": ended}
+
+
+def write() -> Reply:
+    return Reply((Think("Hm. " * 20), Text("I write it down now. " * 5), kit.learn()), piece=60)
+
+
+def survived(run: kit.Run, calls: int) -> None:
+    """The dream is whole: each tool ran once, one edit, every attempt was counted."""
+    assert run.error == "" and run.outcome is not None
+    assert run.report.tools == ["Read", "Write"]
+    assert [edit.path for edit in run.outcome.edits] == ["feedback_linter.md"]
+    assert run.calls == calls
+    assert run.report.used("requests") == run.outcome.usage.requests
+    assert run.report.used("output_tokens") == run.outcome.usage.output_tokens
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("how", CUTS)
+def test_a_stream_that_breaks_in_any_event_is_asked_for_again(tmp_path: Path, how: str, event: str) -> None:
+    run = kit.dream(tmp_path, [READ, Step(write(), CUTS[how](event)), write(), say("Done.")])
+    survived(run, calls=4)
+    assert "Recovered:" in run.report.text
+
+
+@pytest.mark.parametrize("at", ["headers", 0, 1, 7, 200])
+@pytest.mark.parametrize("how", ["closes", "resets"])
+def test_a_stream_that_breaks_before_or_at_any_byte_is_asked_for_again(
+    tmp_path: Path, how: str, at: str | int
+) -> None:
+    survived(kit.dream(tmp_path, [READ, Step(write(), CUTS[how](at)), write(), say("Done.")]), calls=4)
+
+
+@pytest.mark.parametrize("at", ["headers", "message_start", "content_block_delta", "message_stop", 7])
+def test_a_stream_that_falls_silent_is_asked_for_again(tmp_path: Path, at: str | int) -> None:
+    brain = kit.ByTurn([READ], [Step(write(), stalled(at)), write()], [say("Done.")])
+    run = kit.dream(tmp_path, brain, patience=kit.IMPATIENT)
+    assert run.error == "" and run.outcome is not None and run.calls >= 4
+    assert run.report.tools == ["Read", "Write"] and len(run.outcome.edits) == 1
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"event: content_block_delta\ndata: {not json\n\n",
+        b'event: content_block_delta\ndata: "a string"\n\n',
+        b'event: content_block_delta\ndata: {"type":"content_block_delta","index":99,"delta":{"type":"text_delta","text":"x"}}\n\n',
+        b"event: message_start\ndata: [1, 2]\n\n",
+        b"\xff\xfe\x00\x01\n\n",
+    ],
+)
+def test_garbage_in_a_stream_never_reaches_a_tool(tmp_path: Path, event: str, noise: bytes) -> None:
+    run = kit.dream(tmp_path, [READ, Step(write(), garbage(event, noise)), write(), say("Done.")])
+    assert run.error == "" and run.outcome is not None
+    assert run.report.tools == ["Read", "Write"] and len(run.outcome.edits) == 1
+    assert run.calls in (3, 4)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("code", [529, 500, 429])
+def test_an_error_event_inside_a_stream_is_asked_for_again(tmp_path: Path, event: str, code: int) -> None:
+    survived(
+        kit.dream(tmp_path, [READ, Step(write(), error_event(event, code)), write(), say("Done.")]), calls=4
+    )
+
+
+@pytest.mark.parametrize("code", [408, 409, 429, 500, 502, 503, 504, 529])
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_an_error_answer_is_asked_for_again_in_every_turn(tmp_path: Path, code: int, turn: int) -> None:
+    steps: list[object] = [READ, write(), say("Done.")]
+    steps.insert(turn, status(code))
+    run = kit.dream(tmp_path, steps)
+    survived(run, calls=4)
+    assert run.report.turns[1 + turn]["counts"]["retries"] == 1
+
+
+@pytest.mark.parametrize("fault", [status(500), closed("headers"), ended("message_delta")])
+def test_after_ten_tries_the_dream_ends_clearly_and_proposes_nothing(tmp_path: Path, fault: Fault) -> None:
+    run = kit.dream(tmp_path, [READ, *[Step(write(), fault)] * 20])
+    assert run.outcome is None
+    assert "too often in a row" in run.error and "Try again later." in run.error and "\n" not in run.error
+    assert run.calls == 11
+    assert run.report.tools == ["Read"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (status(401, "invalid x-api-key"), "ANTHROPIC_API_KEY"),
+        (status(403, "not allowed"), "ANTHROPIC_API_KEY"),
+        (status(404, "Not found"), "ANTHROPIC_BASE_URL"),
+        (status(404, "model: claude-none"), "does not know the model"),
+        (status(400, "Your credit balance is too low"), "credit"),
+        (status(400, "tools: unsupported"), "refuses the request"),
+        (error_event("message_start", 401), "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_what_no_retry_mends_ends_at_once_with_the_remedy(tmp_path: Path, fault: Fault, words: str) -> None:
+    run = kit.dream(tmp_path, [Step(READ, fault)])
+    assert run.outcome is None and words in run.error
+    assert run.calls == 1
+    assert run.files == {name: text.encode() for name, text in kit.FILES.items()}
+
+
+def test_a_base_url_where_nobody_listens_ends_at_once(tmp_path: Path, unused_port: int) -> None:
+    from dreams.engines.anthropic import AnthropicEngine
+    from dreams.engines.base import EngineError
+
+    url = f"http://127.0.0.1:{unused_port}"
+    with kit.job(tmp_path) as job, pytest.raises(EngineError, match="cannot be reached"):
+        AnthropicEngine(prices={}, patience=kit.QUICK, environ={"ANTHROPIC_BASE_URL": url}).run(
+            job, kit.Watched()
+        )
+
+
+@pytest.fixture
+def unused_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_three_overloads_in_a_row_switch_to_the_fallback_model_for_good(tmp_path: Path) -> None:
+    thought = Reply((Think("Signed by the first."), Use("Read", {"file_path": "/memory/project_deploy.md"})))
+    run = kit.dream(tmp_path, [thought, *[status(529)] * 3, write(), say("Done.")])
+    survived(run, calls=6)
+    models = [call.body["model"] for call in run.server.calls]
+    assert models == ["claude-sonnet-5-5"] * 4 + ["claude-haiku-5-5"] * 2
+    assert "thinking" not in str(run.server.calls[4].body["messages"][:2]), (
+        "a signature of another model is refused"
+    )
+    assert "switched" in run.report.text
+
+
+def test_overloads_that_are_not_in_a_row_do_not_switch(tmp_path: Path) -> None:
+    run = kit.dream(
+        tmp_path, [READ, status(529), status(529), status(500), status(529), write(), say("Done.")]
+    )
+    survived(run, calls=7)
+    assert {call.body["model"] for call in run.server.calls} == {"claude-sonnet-5-5"}
+
+
+def test_without_a_fallback_overloads_are_waited_out(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [READ, *[status(529)] * 4, write(), say("Done.")], fallback_model="")
+    survived(run, calls=7)
+
+
+def test_a_broken_request_is_paid_for_and_counted(tmp_path: Path) -> None:
+    whole = kit.dream(tmp_path / "a", [READ, write(), say("Done.")])
+    broken = kit.dream(tmp_path / "b", [READ, Step(write(), closed("message_delta")), write(), say("Done.")])
+    assert whole.outcome and broken.outcome
+    assert broken.outcome.usage.requests == whole.outcome.usage.requests + 1
+    assert (broken.outcome.usage.cost_usd or Decimal(0)) > (whole.outcome.usage.cost_usd or Decimal(0))
+
+
+def test_what_was_spent_is_told_even_when_the_dream_fails(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [READ, Step(write(), closed("message_delta")), status(401)])
+    assert run.outcome is None
+    assert run.report.used("requests") == 2

@@ -1,0 +1,220 @@
+"""Truncated, too long, refused, paused, stopped: what the loop makes of every stop reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dreams.engines.wire import Limits, Reply, Text, Use, say, status
+from tests.unit import engine_kit as kit
+
+READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+
+
+def cut(text: str = "", output_tokens: int = 8_000, *more: Any) -> Reply:
+    blocks = (*([Text(text)] if text else ()), *more)
+    return Reply(blocks, stop_reason="max_tokens", output_tokens=output_tokens)
+
+
+def asked(run: kit.Run) -> list[int]:
+    return [call.body["max_tokens"] for call in run.server.calls]
+
+
+def test_a_truncated_answer_is_thrown_away_and_asked_for_with_a_larger_cap_once(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [READ, cut("Half a th"), Reply((kit.learn(),)), say("Done.")])
+    assert run.error == "" and asked(run) == [8_000, 8_000, 64_000, 64_000]
+    assert "Half a th" not in str(run.server.calls[2].body["messages"])
+
+
+def test_a_tool_call_in_a_truncated_answer_is_never_run(tmp_path: Path) -> None:
+    whole_but_truncated = kit.learn()
+    partial = Use("Write", {"path": "/memory/x.md", "content": "y" * 200}, cut=60)
+    run = kit.dream(
+        tmp_path,
+        [
+            cut("", 8_000, whole_but_truncated),
+            cut("I begin.", 600, partial),
+            cut("", 600, whole_but_truncated),
+            say("Stopped."),
+        ],
+    )
+    assert run.error == "" and run.outcome is not None
+    assert run.outcome.edits == [] and run.report.tools == []
+
+
+def test_three_continuations_go_on_where_it_stopped_and_the_fourth_ends_it(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [cut("One"), *[cut("Part", 5_000) for _ in range(9)]])
+    assert run.outcome is None and "cut off 4 times in a row" in run.error
+    assert run.calls == 5
+    last = run.server.calls[-1].body["messages"]
+    assert [m["role"] for m in last] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert "Go on exactly where you stopped" in last[-1]["content"][0]["text"]
+
+
+def test_three_continuations_that_bring_next_to_nothing_end_it_even_between_good_turns(
+    tmp_path: Path,
+) -> None:
+    steps = [cut("One"), cut("One", 9_000)]
+    for _ in range(3):
+        steps += [Reply(READ.blocks, output_tokens=40), cut("More", 9_000)]
+    run = kit.dream(tmp_path, steps)
+    assert run.outcome is None and "under 500 tokens" in run.error
+    assert run.report.tools == ["Read", "Read"]
+
+
+def test_a_prompt_that_is_too_long_is_shortened_once_with_every_call_beside_its_result(
+    tmp_path: Path,
+) -> None:
+    reads = [Reply((Use("Read", {"file_path": f"/memory/{name}"}),)) for name in kit.FILES] * 3
+    steps = [Reply((kit.learn(),)), *reads, status(400, "prompt is too long: 210000 tokens > 200000 maximum")]
+    run = kit.dream(tmp_path, [*steps, READ, say("Done.")])
+    assert run.error == "", run.error
+    before, after = run.server.calls[-4].body["messages"], run.server.calls[-2].body["messages"]
+    assert len(after) == 7 and len(before) > 15, "the briefing, the call before the last five, and those"
+    assert after[0]["content"][0]["text"] == before[0]["content"][0]["text"]
+    note = after[0]["content"][1]["text"]
+    assert "made feedback_linter.md" in note
+    assert run.report.tools.count("Write") == 1
+
+
+def test_a_prompt_that_stays_too_long_ends_clearly(tmp_path: Path) -> None:
+    too_long = status(413, "Request too large")
+    run = kit.dream(tmp_path, [READ, READ, READ, READ, too_long, too_long, say("never")])
+    assert run.outcome is None and "does not fit the model's context" in run.error
+    assert run.calls == 6
+
+
+def test_a_real_context_limit_is_met_by_shortening_long_results(tmp_path: Path) -> None:
+    files = {**kit.FILES, "project_long.md": "---\nname: Long\n---\n\n" + "A fact about the service.\n" * 900}
+    long = Reply((Use("Read", {"file_path": "/memory/project_long.md"}),))
+    run = kit.dream(
+        tmp_path,
+        [READ, READ, READ, long, READ, say("Done.")],
+        files=files,
+        server={"limits": Limits(context_tokens=11_500)},
+    )
+    assert run.error == "", run.error
+    assert any(call.status == 400 for call in run.server.calls)
+
+
+def test_a_context_that_overflows_in_the_answer_is_shortened_once(tmp_path: Path) -> None:
+    full = Reply((Text("Hal"), kit.learn()), stop_reason="model_context_window_exceeded")
+    run = kit.dream(tmp_path / "a", [READ, READ, READ, READ, full, say("Done.")])
+    assert run.error == "" and run.outcome is not None and run.outcome.edits == []
+    again = kit.dream(tmp_path / "b", [READ, READ, READ, READ, full, full])
+    assert "larger context" in again.error
+
+
+def test_a_refusal_ends_the_dream_with_what_to_do(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [Reply((kit.learn(),)), Reply((Text("No."),), stop_reason="refusal")])
+    assert run.outcome is None and "refused to go on" in run.error and "rules engine" in run.error
+
+
+def test_a_paused_turn_goes_on(tmp_path: Path) -> None:
+    run = kit.dream(
+        tmp_path, [Reply((Text("Wait."),), stop_reason="pause_turn"), Reply((kit.learn(),)), say("Done.")]
+    )
+    assert run.error == "" and run.report.tools == ["Write"]
+    assert run.server.calls[1].body["messages"][1]["content"] == [{"type": "text", "text": "Wait."}]
+
+
+@pytest.mark.parametrize(("reason", "ends"), [("end_turn", True), ("stop_sequence", True), ("stop", True)])
+def test_a_final_stop_ends_the_dream(tmp_path: Path, reason: str, ends: bool) -> None:
+    run = kit.dream(tmp_path, [Reply((Text("Nothing to do."),), stop_reason=reason)])
+    assert (run.outcome is not None) is ends
+
+
+def test_a_final_stop_with_whole_calls_runs_them(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [Reply((kit.learn(),), stop_reason="end_turn"), say("Done.")])
+    assert run.error == "" and run.report.tools == ["Write"]
+
+
+def test_an_unknown_stop_ends_clearly_and_runs_nothing(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [Reply((kit.learn(),), stop_reason="solar_flare")])
+    assert run.outcome is None and "'solar_flare'" in run.error and run.report.tools == []
+
+
+def test_an_output_limit_that_the_server_refuses_is_lowered(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [READ, say("Done.")], server={"limits": Limits(output_tokens=4_096)})
+    assert run.error == "" and asked(run) == [8_000, 4_000, 8_000, 4_000]
+
+
+def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
+    from dreams.engines.anthropic.asking import Asker
+    from dreams.engines.anthropic.budget import Budget
+    from dreams.engines.anthropic.budget import Limits as DreamLimits
+    from dreams.engines.anthropic.recovery import CallFailed, Kind
+    from dreams.engines.anthropic.stream import Reply as Whole
+    from dreams.engines.anthropic.usage import Ledger, Tokens
+
+    class Server:
+        def __init__(self) -> None:
+            self.asked: list[Any] = []
+
+        def stream(self, request: Any, watch: Any) -> Whole:
+            self.asked.append(request)
+            if "thinking" in request:
+                raise CallFailed(Kind.OPTION, "thinking: Extra inputs are not permitted")
+            return Whole((), "end_turn", Tokens(1, 1), "m")
+
+    server = Server()
+    budget = Budget(DreamLimits(10, 100_000, 60), Ledger({}))
+    options = {"thinking": {"type": "adaptive"}}
+    asker = Asker(server, "h", "m", "", options, kit.QUICK, budget, lambda: None, lambda: None)
+    asker.ask(lambda: {"messages": []}, 100)
+    assert ["thinking" in request for request in server.asked] == [True, False]
+    asker.ask(lambda: {"messages": []}, 100)
+    assert len(server.asked) == 3, "it is not tried again"
+
+
+@pytest.mark.parametrize(
+    ("failures", "after", "low", "high"),
+    [
+        (1, None, 0.5, 0.625),
+        (2, None, 1.0, 1.25),
+        (7, None, 32, 40),
+        (10, None, 32, 40),
+        (1, 7, 7, 7),
+        (1, 3600, 60, 60),
+    ],
+)
+def test_the_back_off_doubles_to_its_cap_and_honours_the_server_up_to_a_minute(
+    failures: int, after: float | None, low: float, high: float
+) -> None:
+    from dreams.engines.anthropic import Patience
+
+    assert Patience().delay(failures, after, 0.0) == low
+    assert Patience().delay(failures, after, 0.999999) == pytest.approx(high, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Tue, 10 Mar 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Tue, 10 Mar 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+    from dreams.engines.anthropic.recovery import retry_after
+
+    assert retry_after(headers, kit.NOW) == seconds
+
+
+def test_a_server_that_asks_for_an_hour_is_not_obeyed(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [status(429, retry_after="3600"), say("Done.")])
+    assert run.error == "" and run.calls == 2
