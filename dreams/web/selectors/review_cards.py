@@ -18,7 +18,7 @@ from dreams.web.selectors import diffs, review_state, review_texts
 from dreams.web.selectors.diffs import Gap, Line
 
 if TYPE_CHECKING:
-    from dreams.web.selectors.review import Loaded
+    from dreams.web.selectors.review_loaded import Loaded
 
 ROLES = {"user": "You", "assistant": "The agent", "tool": "A tool", "system": "The system"}
 # A hunk of many thousand lines would hold the page up; the rest is told as a number.

@@ -11,7 +11,7 @@ from dreams.models import FileChange
 from dreams.web.selectors import review_texts
 
 if TYPE_CHECKING:
-    from dreams.web.selectors.review import Loaded
+    from dreams.web.selectors.review_loaded import Loaded
 
 INDEX = memdir.INDEX_NAME
 

@@ -1,0 +1,121 @@
+"""The durable verbs of the review desk: bring up to date, submit, write again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.views.decorators.http import require_POST
+
+from dreams import apply as applying
+from dreams import holds, memories, proposals, rebase, review, workspace
+from dreams.models import FileChange, Hunk, Proposal
+from dreams.review import ReviewRefused
+from dreams.text import plural
+from dreams.web.access import owner
+from dreams.web.htmx import Request, SeeOther
+from dreams.web.selectors import review as selector
+from dreams.web.selectors.review import Loaded
+from dreams.web.views.review_answer import back_to, file_of, proposal_of, refuse, reviewer
+
+
+@owner
+@require_POST
+def bring_up(request: Request, public_id: str) -> HttpResponse:
+    """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
+    loaded = selector.load(proposal_of(public_id))
+    if "confirm" in request.POST:
+        file = file_of(request, loaded)
+        if file.base_sha == request.POST.get("base"):
+            FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
+        else:
+            messages.warning(request, f"{file.path} changed again; look at the new result.")
+        return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
+    memories.refresh(loaded.proposal.project)
+    now = workspace.take(memories.memory_dir(loaded.proposal.project)).contents()
+    left = [file for file in loaded.files if not _is_done(loaded, file)]
+    outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
+    proposals.examine(loaded.proposal, memories.contents(loaded.proposal.project))
+    _tell_moved(request, loaded, outcomes)
+    return SeeOther(back_to(request, loaded.proposal, ""))
+
+
+def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, rebase.Outcome]) -> None:
+    moved = [file for file, outcome in outcomes.items() if outcome in ("rebased", "already-there")]
+    if moved:
+        how_many = plural(len(moved), "file")
+        messages.success(request, f"{how_many} brought onto what is on disk now. Look at the new result.")
+    for file, outcome in outcomes.items():
+        if outcome == "conflict":
+            messages.warning(request, f"{file.path} was changed in the same place on disk. Solve it below.")
+        gone = len(loaded.hunks[file.pk]) - file.hunks.count()
+        if gone > 0:
+            messages.warning(
+                request,
+                f"{file.path}: {plural(gone, 'change')} no longer fit what is there and left the proposal.",
+            )
+
+
+@owner
+@require_POST
+def submit(request: Request, public_id: str) -> HttpResponse:
+    """Close the review and write what is approved."""
+    loaded = selector.load(proposal_of(public_id))
+    if request.POST.get("bases") != loaded.digest:
+        return refuse(request, loaded, "The proposal changed since you opened it. Look at it again.", [])
+    if request.POST.get("rest"):
+        hunks = loaded.without_findings(loaded.all_hunks)
+        review.decide(loaded.proposal, hunks, Hunk.Verdict.APPROVED, reviewer(request))
+    elif not selector.bar(loaded).decided:
+        return refuse(request, loaded, "Nothing is decided yet. Approve or reject a change first.", [])
+    return _write(request, loaded.proposal, rebased=False)
+
+
+@owner
+@require_POST
+def apply(request: Request, public_id: str) -> HttpResponse:
+    """Write what a submitted review still has to write; `rebased` confirms the results shown."""
+    loaded = selector.load(proposal_of(public_id))
+    if request.POST.get("bases") != loaded.digest:
+        return refuse(request, loaded, "The proposal changed since you opened it. Look at it again.", [])
+    return _write(request, loaded.proposal, rebased=request.POST.get("rebased") == "1")
+
+
+def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
+    try:
+        report = applying.apply(proposal, reviewer(request), rebased=rebased)
+    except (ReviewRefused, holds.ProjectBusy) as refused:
+        messages.error(request, str(refused))
+        return SeeOther(selector.address(proposal))
+    _tell(request, report)
+    return SeeOther(selector.address(proposal))
+
+
+def _tell(request: Request, report: applying.ApplyReport) -> None:
+    """What was written, what waits and why, what stayed untouched."""
+    if report.error:
+        messages.error(request, f"Nothing was written: {report.error}")
+    for waiting in (*report.conflicts, *report.rebased):
+        messages.warning(
+            request, f"{waiting.path} was not written: {waiting.why.removeprefix('conflict: ')}."
+        )
+    if report.applied:
+        written = plural(len(report.applied), "file")
+        rest = (
+            f" {plural(len(report.untouched), 'file')} of the proposal stayed untouched."
+            if report.untouched
+            else ""
+        )
+        messages.success(request, f"Written: {written}.{rest}")
+    elif report.complete and not report.said:
+        messages.success(request, "Submitted. Nothing was approved, so nothing was written.")
+    for said in report.said:
+        messages.info(request, said)
+
+
+def _is_done(loaded: Loaded, file: FileChange) -> bool:
+    """Nothing of it is left to write."""
+    return not loaded.is_open and not any(
+        h.is_taken and h.applied_in_id is None for h in loaded.hunks[file.pk]
+    )
