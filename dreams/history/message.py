@@ -27,7 +27,7 @@ def dump(subject: str, trailers: Mapping[str, str]) -> bytes:
 
     Raises ValueError for a trailer name that git could not read back.
     """
-    lines = [_one_line(subject) or "(no message)", ""]
+    lines = [_one_line(subject.replace("\0", "")) or "(no message)", ""]
     for key, value in trailers.items():
         if not _KEY.match(key):
             raise ValueError(f"{key!r} is no trailer name; use letters, digits and hyphens")

@@ -217,10 +217,11 @@ def test_a_reader_sees_whole_old_or_whole_new_bytes_and_never_no_file(
     texts = [b"a" * 20_000, b"b" * 30_000]
     (place.memory / A).write_bytes(texts[0])
     seen: list[bytes] = []
-    stop = threading.Event()
+    stop, looked = threading.Event(), threading.Event()
 
     def read_on() -> None:
         while not stop.is_set():
+            looked.set()
             try:
                 seen.append((place.memory / A).read_bytes())
             except FileNotFoundError:
@@ -232,6 +233,9 @@ def test_a_reader_sees_whole_old_or_whole_new_bytes_and_never_no_file(
         for number in range(12):
             old, new = texts[number % 2], texts[(number + 1) % 2]
             plan = Plan(str(place.memory), (change(A, old, new),), f"d{number}", "")
+            # On a busy machine the reader may sleep through many writes: it has looked since the last one.
+            looked.clear()
+            assert looked.wait(10)
             assert run(plan, place.journal, Traced(rename_flags)).status == "applied"
     finally:
         stop.set()
