@@ -53,7 +53,8 @@ def _pack(path: Path) -> Iterator[Problem]:
                 if object_id(*pack.get_raw(oid)) != oid:
                     yield Problem(f"object {oid.decode()} is damaged", str(path), REMEDY)
     except Exception as error:  # dulwich raises a dozen kinds on bad bytes; all mean the same here
-        yield Problem(f"the pack {path.name} is damaged ({str(error) or type(error).__name__})", str(path), REMEDY)
+        said = str(error)
+        yield Problem(f"the pack {path.name} is damaged ({said or type(error).__name__})", str(path), REMEDY)
 
 
 def _loose_is_whole(oid: ObjectID, path: Path) -> bool:
