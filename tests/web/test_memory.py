@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import manual, memories, text
-from dreams.models import Memory, Project, Proposal, Version
+from dreams import manual, memories, review, text
+from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.review import ReviewRefused
 from tests.pipeline import world as real
 
@@ -94,6 +94,25 @@ def test_a_memory_that_is_gone_keeps_its_history_and_can_come_back(browser: Clie
     assert f"?a={version.pk}&amp;restore=1" in shown
     browser.post(reverse("memory-restore", args=[memory.pk]), {"version": version.pk})
     assert _on_disk(memory).read_text() == real.DEPLOY
+
+
+def test_the_quotes_that_applied_changes_rest_on_stand_beside_the_text(
+    browser: Client, project: Project
+) -> None:
+    proposal = real.three_changes(project)
+    testing = project.memories.get(path="feedback_testing.md")
+    assert "Why it says so" not in _page(browser, "memory", testing)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.submit(proposal, real.ME)
+    applying.apply(proposal, real.ME)
+    shown = _page(browser, "memory", testing)
+    assert "<blockquote>as I said</blockquote>" in shown
+    assert "You · s.jsonl, line 3" in shown
+
+
+def test_the_index_shows_how_much_of_it_is_loaded(browser: Client, project: Project) -> None:
+    index = project.memories.get(path="MEMORY.md")
+    assert "All of the index is read." in _page(browser, "memory", index)
 
 
 # --- History ------------------------------------------------------------------------------------------------------

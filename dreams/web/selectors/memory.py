@@ -12,14 +12,16 @@ from django.db.models import Q, Sum
 from django.urls import reverse
 
 from dreams import blobs, memdir, text, textdiff
-from dreams.models import Memory, Project, Version
+from dreams.models import Evidence, Memory, Project, Version
 from dreams.web.paging import Listed, page_of
 from dreams.web.render import Resolver
 from dreams.web.selectors import difflines
 from dreams.web.selectors.difflines import DiffLine
+from dreams.web.shown import shown
 
 VERSIONS_PAGE = 30
 MOST_LINKS = 60
+MOST_EVIDENCE = 6
 # Links into a memory are looked for in its siblings' texts; beyond this a page would wait too long.
 MOST_SIBLING_BYTES = 4 << 20
 MOST_SIBLINGS = 2_000
@@ -210,6 +212,46 @@ def links_in(memory: Memory) -> list[Link]:
         if sha in texts and wanted & {_key(target) for target in _targets(text.decode(texts[sha]))}
     ]
     return found[:MOST_LINKS]
+
+
+# --- Evidence -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A quote that a dream's change to this memory rests on."""
+
+    quote: str
+    who: str
+    at: dt.datetime | None
+    session: int | None
+    session_title: str
+    line: int | None
+    proposal: str
+
+
+def evidence(memory: Memory) -> list[Proof]:
+    """What spoke for the changes that stand in it now, newest first."""
+    standing = Evidence.objects.filter(
+        hunk__file__proposal__project=memory.project_id,
+        hunk__file__path=memory.path,
+        hunk__applied_in__isnull=False,
+        hunk__undone_in__isnull=True,
+    )
+    rows = standing.select_related("session", "hunk__file__proposal").order_by("-hunk__applied_in", "-pk")
+    return [_proof(row) for row in rows[:MOST_EVIDENCE]]
+
+
+def _proof(row: Evidence) -> Proof:
+    return Proof(
+        quote=shown(row.quote),
+        who="You" if row.role == "user" else row.role.capitalize() or row.get_source_display(),
+        at=row.at,
+        session=row.session_id,
+        session_title=str(row.session) if row.session else row.place,
+        line=row.line_no,
+        proposal=row.hunk.file.proposal.public_id,
+    )
 
 
 def leaving(memory: Memory) -> Leaving:

@@ -90,8 +90,8 @@ class Gates:
     @property
     def last_to_open(self) -> Gate | None:
         """The one that opens last among those that open by themselves."""
-        timed = [gate for gate in self.closed if gate.opens_at is not None]
-        return max(timed, key=lambda gate: gate.opens_at or dt.datetime.min, default=None)
+        timed = [(gate.opens_at, number) for number, gate in enumerate(self.closed) if gate.opens_at]
+        return self.closed[max(timed)[1]] if timed else None
 
     @property
     def headline(self) -> str:

@@ -10,14 +10,14 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dreams import blobs, history, holds, manual, safefs, textdiff
+from dreams import blobs, conf, history, holds, manual, safefs, textdiff
 from dreams.apply import ApplyReport
 from dreams.models import Memory, Proposal
 from dreams.review import Reviewer, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none
-from dreams.web.selectors import difflines
+from dreams.web.selectors import budget, difflines
 from dreams.web.selectors import memory as selector
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
@@ -30,8 +30,12 @@ def memory(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     data = selector.current_bytes(found)
     view = chosen(request.GET.get("view"), ["source"], "rendered")
+    is_index = found.kind == Memory.Kind.INDEX and data is not None
     context: dict[str, Any] = {
         "memory": found,
+        "is_index": is_index,
+        "budget": budget.of_index(data or b"", conf.current(found.project)) if is_index else None,
+        "evidence": selector.evidence(found),
         "project": found.project,
         "body": None if data is None else selector.body_of(data),
         "view": view,
