@@ -38,9 +38,9 @@ def rebase(file: FileChange, now: bytes | None) -> Outcome:
     sha = text.sha256(now) if now is not None else ""
     if sha == file.base_sha and not file.conflict:
         return "same"
-    if file.conflict and file.conflict.get("now") == sha:
+    if file.conflict and file.conflict["now"] == sha and (_is_of_an_undo(file) or _is_open(file)):
         return "conflict"
-    base = proposals.bytes_of(file.conflict["base"] if file.conflict else file.base_sha)
+    base = proposals.bytes_of(file.conflict["base"] if _is_of_an_undo(file) else file.base_sha)
     for wanted in _wanted(file):
         merged = merged_bytes(Sides(base, now, wanted), file.path)
         if not isinstance(merged, merge.Merge):
@@ -49,19 +49,29 @@ def rebase(file: FileChange, now: bytes | None) -> Outcome:
     return "conflict"
 
 
+def _is_of_an_undo(file: FileChange) -> bool:
+    """The conflict of an undo starts from what was applied, not from the file's base."""
+    return bool(file.conflict) and file.conflict["base"] != file.base_sha
+
+
+def _is_open(file: FileChange) -> bool:
+    return file.proposal.state == Proposal.State.OPEN
+
+
 def _wanted(file: FileChange) -> Iterator[bytes | None]:
     """What to merge, most first. Once submitted, exactly what was decided.
 
-    Before that first every hunk, so that all stay to decide on; then without the rejected and the undecided
-    ones, which must not raise a conflict over something that will not be written.
+    Before that first every hunk, so that all stay to decide on; then without the rejected ones, which must not raise
+    a conflict over something that will not be written. An undecided hunk that clashes is a conflict to solve: it must
+    not vanish unseen.
     """
-    if file.conflict:
+    if file.conflict and _is_of_an_undo(file):
         yield proposals.bytes_of(file.conflict["wanted"])
-        return
-    if file.proposal.state == Proposal.State.OPEN:
+    elif _is_open(file):
         yield proposals.bytes_of(file.new_sha)
         yield proposals.decided_bytes(file, undecided=True)
-    yield proposals.decided_bytes(file)
+    else:
+        yield proposals.decided_bytes(file)
 
 
 def merged_bytes(sides: Sides, path: str) -> bytes | merge.Merge | None:
@@ -164,7 +174,7 @@ def _replace_hunks(file: FileChange, old: list[tuple[Hunk, textdiff.Hunk]], new:
 
 
 def _carry_verdict(row: Hunk, hunk: textdiff.Hunk, file: FileChange) -> None:
-    if file.proposal.state != Proposal.State.OPEN:
+    if not _is_open(file):
         # What was merged is what was decided, edits included.
         row.verdict, row.edited_sha = Hunk.Verdict.APPROVED, ""
     elif row.verdict == Hunk.Verdict.EDITED and row.hunk_id != hunk.id:

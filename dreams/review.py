@@ -81,6 +81,7 @@ def decide(
     proposal: Proposal, hunks: Sequence[Hunk], verdict: Hunk.Verdict, reviewer: Reviewer, *, reason: str = ""
 ) -> list[Hunk]:
     """Approve, reject or take back (PENDING) `hunks` and the parts that go with them; returns all that were decided."""
+    verdict = Hunk.Verdict(verdict)
     with transaction.atomic():
         _hold_open(proposal)
         decided = together(hunks)

@@ -184,3 +184,31 @@ def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> Non
     assert auditlog.verify_chain() == []
     AuditEntry.objects.filter(number=2).update(actor="someone else")
     assert auditlog.verify_chain() == ["Audit entry 2 was changed after it was written."]
+
+
+def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(tmp_path: Path) -> None:
+    from dreams import rebase
+
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    file = proposal.files.get(path="feedback_testing.md")
+    outcome = rebase.rebase(file, world.TESTING.replace("make reset", "make wipe").encode())
+    assert outcome == "conflict"
+    assert file.hunks.count() == 2, "nothing vanishes unseen"
+
+
+def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_path: Path) -> None:
+    from dreams import rebase
+
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, [hunk_with(proposal, "never with -u")], Hunk.Verdict.APPROVED, world.ME)
+    outside = world.TESTING.replace("make reset", "make wipe")
+    world.put(world.folder(project) / "feedback_testing.md", outside)
+    file = proposal.files.get(path="feedback_testing.md")
+    assert rebase.rebase(file, outside.encode()) == "conflict"
+    review.decide(proposal, [hunk_with(proposal, "make fresh")], Hunk.Verdict.REJECTED, world.ME)
+    assert [w.path for w in applying.apply(proposal, world.ME).rebased] == ["feedback_testing.md"]
+    assert applying.apply(proposal, world.ME, rebased=True).complete
+    written = (world.folder(project) / "feedback_testing.md").read_text()
+    assert "make wipe" in written and "never with -u" in written
