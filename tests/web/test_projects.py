@@ -23,7 +23,8 @@ def _names(browser: Client, query: str = "") -> list[str]:
 
 def test_the_project_that_needs_the_person_most_comes_first(browser: Client) -> None:
     now = timezone.now()
-    closed = world.make_project("closed")
+    closed = world.make_project("closed", gate_fingerprint="sessions: 2/5")
+    world.make_project("unseen")
     world.close_gate(closed, "2 of 5 sessions so far.", None)
     world.make_dream(world.make_project("dreaming"), DreamRun.Status.RUNNING)
     world.make_project("open", gate_fingerprint="open")
@@ -32,7 +33,7 @@ def test_the_project_that_needs_the_person_most_comes_first(browser: Client) -> 
     gone = world.make_project("gone", gone_at=now)
     world.make_proposal(gone)
     settings_service.set_override("dreaming", False, actor="owner", project=world.make_project("off"))
-    assert _names(browser) == ["waiting", "failing", "open", "dreaming", "closed", "off", "gone"]
+    assert _names(browser) == ["waiting", "failing", "open", "dreaming", "closed", "unseen", "off", "gone"]
 
 
 def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:

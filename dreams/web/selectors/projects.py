@@ -30,13 +30,14 @@ from dreams.web.selectors import budget
 
 PAGE_SIZE = 40
 # Worst first; the number is the order in the list.
-REVIEW, FAILING, OPEN, DREAMING, CLOSED, OFF, GONE = range(7)
+REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, GONE = range(8)
 STATES: Mapping[int, tuple[str, str, str]] = {
     REVIEW: ("review", "Waits for you", "accent"),
     FAILING: ("failing", "Failing", "block"),
     OPEN: ("open", "Gates open", "ok"),
     DREAMING: ("dreaming", "Dreaming", "info"),
     CLOSED: ("closed", "Gates closed", ""),
+    UNSEEN: ("unseen", "Not looked at yet", ""),
     OFF: ("off", "Off", ""),
     GONE: ("gone", "Gone", ""),
 }
@@ -105,6 +106,7 @@ def _ranked() -> QuerySet[Any]:
             When(Exists(off), then=Value(OFF)),
             When(failures__gt=0, then=Value(FAILING)),
             When(gate_fingerprint="open", then=Value(OPEN)),
+            When(gate_fingerprint="", then=Value(UNSEEN)),
             default=Value(CLOSED),
             output_field=IntegerField(),
         )
@@ -234,7 +236,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
 
 def _gate_reason(evaluation: GateEvaluation | None) -> tuple[str, dt.datetime | None]:
     if evaluation is None:
-        return "The gates have not been looked at yet.", None
+        return "The scheduler looks at its gates within a minute.", None
     if evaluation.open:
         return "It dreams at the next look.", None
     closed: dict[str, object] = next((gate for gate in evaluation.results if not gate.get("passed")), {})

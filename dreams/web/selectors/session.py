@@ -23,6 +23,7 @@ TOOL_CHARS = 6_000
 RESULT_CHARS = 4_000
 PROSE_CHARS = 40_000
 BRIEF_CHARS = 110
+PAUSE = dt.timedelta(minutes=5)
 COUNT_BYTES = 1 << 30
 _CHUNK = 1 << 18
 
@@ -45,8 +46,8 @@ SKIPPED = frozenset(
 _TELLING = (
     "command",
     "file_path",
-    "path",
     "pattern",
+    "path",
     "query",
     "url",
     "description",
@@ -221,11 +222,23 @@ def offset_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) 
 
 def _views(turns: Sequence[transcripts.Turn], mark: int | None) -> list[TurnView]:
     views: list[TurnView] = []
+    above: TurnView | None = None
     for turn in turns:
-        view = _view(turn, mark, views[-1] if views else None)
-        if view.pieces:
-            views.append(view)
+        view = _view(turn, mark, above)
+        if not view.pieces:
+            continue
+        views.append(view)
+        # What a tool answered stands within the agent's own words and does not end them.
+        if view.speaker != "Tool":
+            above = view
     return views
+
+
+def _goes_on(above: TurnView | None, speaker: str, turn: transcripts.Turn) -> bool:
+    """The same speaker, without a pause: no new head is needed."""
+    if above is None or speaker == "You" or above.speaker != speaker or above.sidechain != turn.sidechain:
+        return False
+    return turn.at is None or above.at is None or turn.at - above.at < PAUSE
 
 
 def _view(turn: transcripts.Turn, mark: int | None, above: TurnView | None) -> TurnView:
@@ -242,9 +255,7 @@ def _view(turn: transcripts.Turn, mark: int | None, above: TurnView | None) -> T
         at=turn.at,
         pieces=pieces,
         sidechain=turn.sidechain,
-        continues=bool(
-            above and above.speaker == speaker and above.sidechain == turn.sidechain and speaker != "You"
-        ),
+        continues=_goes_on(above, speaker, turn),
         is_marked=mark is not None and turn.line == mark,
         is_folded=speaker in ("Agent’s own note", "Summary", "System"),
         model=turn.model,
