@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dreams import memdir, transcripts
 from dreams.engines.anthropic import repository
-from dreams.engines.anthropic.data import fenced
+from dreams.engines.anthropic.data import attribute, fenced
 from dreams.engines.base import Job, PromptBrief, SessionBrief
 
 MOST_SESSIONS = 60
@@ -26,7 +26,7 @@ def briefing(job: Job) -> str:
     """The first message. Everything that others wrote stands in it as data."""
     sessions = ordered(job.sessions)
     parts = [
-        f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is {fenced('name', job.project_name)}",
+        f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is “{attribute(job.project_name)}”.",
         "The memories (bytes, path below /memory):",
         fenced("listing", _listing(job)),
         *_index(job),

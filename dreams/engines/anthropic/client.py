@@ -51,6 +51,10 @@ class Client:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(2.0)
 
+    def open(self, watch: Callable[[], None]) -> None:
+        """Import the library and make its client ready, so that no call is measured with it."""
+        self._wait(self._open(), watch)
+
     def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> Reply:
         """The whole answer to one request. Raises CallFailed, or what `watch` raises, within a moment."""
         return self._wait(self._stream(request), watch)
@@ -93,6 +97,9 @@ class Client:
         if self._client is None:
             self._client = _made(self._endpoint, self._patience)
         return self._client
+
+    async def _open(self) -> None:
+        self._ready()
 
     async def _stream(self, request: Mapping[str, Any]) -> Reply:
         collector = Collector()

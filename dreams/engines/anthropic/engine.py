@@ -51,6 +51,7 @@ class AnthropicEngine:
         reads = self._open_tools(job)
         try:
             with Client(endpoint, self._patience) as client:
+                client.open(report.checkpoint)
                 return self._dream(job, report, endpoint, client, reads)
         finally:
             reads.close()

@@ -210,7 +210,7 @@ class Loop:
             "cache written": reply.tokens.cache_write_5m + reply.tokens.cache_write_1h,
             "ms in the API": self.asker.timing.api_ms,
             "ms in the API without retries": self.asker.timing.api_ms_without_retries,
-            "ms in tools": self.toolbox.tool_ms,
+            "ms in tools": sum(int(result.record["ms"]) for result in results),
         }
         return {name: value for name, value in counts.items() if value}
 

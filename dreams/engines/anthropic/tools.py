@@ -47,21 +47,18 @@ class Toolbox:
     watch: Callable[[], None]
     writer: Writer = field(init=False)
     phase: Phase = "orient"
-    tool_ms: int = 0
 
     def __post_init__(self) -> None:
         self.writer = Writer(self.job.workspace, Evidence(self.job, self.watch))
 
     def run(self, calls: Sequence[Json]) -> list[Result]:
         """Answers in the order of the calls. Raises only what `watch` raises."""
-        started = time.monotonic()
         results: list[Result] = []
         for reading, group in groupby(calls[:MOST_CALLS], key=lambda call: call["name"] in self.reads.names):
             batch = list(group)
             results += self._side_by_side(batch) if reading else [self._in_order(call) for call in batch]
         for call in calls[MOST_CALLS:]:
             results.append(_result(call, Answer(f"Not done: more than {MOST_CALLS} calls at once.", True), 0))
-        self.tool_ms += _ms_since(started)
         return results
 
     # --- Reading --------------------------------------------------------------------------------------------------

@@ -1,11 +1,185 @@
-"""A brain that plays a believable dream by rules. Replaced below."""
+"""A brain that plays a believable dream by rules: it reads, searches, writes down a few wishes, and says what it did.
+
+It sees what a model would see and nothing else: the briefing, the tools on offer and their answers. Where it stands
+follows from the conversation alone, so it needs no memory of its own and can serve many dreams at once. PURE.
+"""
 
 from __future__ import annotations
 
-from .messages import say
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .cache import as_blocks
+from .messages import Block, Reply, Text, Use
 from .script import Request, Step
+
+MOST_WISHES = 3
+MOST_READS = 10
+ALIKE = 0.6
+PATTERN = r'"type":"user".*(remember|from now on|always|never|next time|prefer)'
+_TYPED = re.compile(r"^- (?P<session>\S+) line (?P<line>\d+): (?P<text>.+)$", re.MULTILINE)
+_LISTED = re.compile(r"^ *\d+ (?P<path>[^\s(]+\.md)$", re.MULTILINE)
+_INDEX = re.compile(r"<dream-index>\n(?P<text>.*?)\n</dream-index>", re.DOTALL)
+_ROW = re.compile(r"^[-*] \[.+\]\(.+\).*$", re.MULTILINE)
+_ASKED = re.compile(r"\b(?:remember|from now on|always|never|next time|i prefer)\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^(?:no[,.!] |please |and |also |so |ok(?:ay)?[,.] )*(?:please )?(?:remember(?: that|:|,)?|from now on[,:]?)\s+",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_WORD = re.compile(r"[A-Za-z0-9]{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something that a person asked to be remembered, in their own words."""
+
+    session: str
+    line: int
+    quote: str
+
+    @property
+    def text(self) -> str:
+        bare = _OPENING.sub("", self.quote).strip()
+        bare = bare[:1].upper() + bare[1:]
+        return bare if bare.endswith((".", "!", "?")) else bare + "."
+
+    @property
+    def kind(self) -> str:
+        return "user" if re.search(r"\bi (?:prefer|like|am)\b", self.quote, re.IGNORECASE) else "feedback"
+
+    @property
+    def title(self) -> str:
+        words = re.findall(r"[A-Za-z0-9'-]+", self.text)[:5]
+        return " ".join(words).capitalize()
+
+    @property
+    def path(self) -> str:
+        slug = "_".join(re.findall(r"[a-z0-9]+", self.title.lower()))
+        return f"{self.kind}_{slug or 'wish'}.md"
 
 
 class DemoBrain:
+    """Four turns: orient, gather, consolidate, and the summary."""
+
     def step(self, request: Request) -> Step:
-        return Step(say("Nothing to do."))
+        acts = (self._orient, self._gather, self._consolidate, self._end)
+        return Step(acts[min(request.turns, 3)](request))
+
+    def _orient(self, request: Request) -> Reply:
+        paths = [found["path"] for found in _LISTED.finditer(_briefing(request))][:MOST_READS]
+        reads = [Use("Read", {"file_path": f"/memory/{path}"}) for path in paths if path != "MEMORY.md"]
+        return _reply("I look at what is known already.", "orient", *reads)
+
+    def _gather(self, request: Request) -> Reply:
+        search = Use("Grep", {"pattern": PATTERN, "path": "/transcripts", "-i": True, "head_limit": 50})
+        return _reply("Now I look for what the sessions teach.", "gather", search)
+
+    def _consolidate(self, request: Request) -> Reply:
+        chosen = wishes(request)
+        if not chosen:
+            return Reply((Text("Nothing in these sessions is missing from the memories. I change nothing."),))
+        return _reply("These wishes are in no memory yet.", "consolidate", *_writes(request, chosen))
+
+    def _end(self, request: Request) -> Reply:
+        results = request.results()
+        failed = sum(result.startswith("Not done") for result in results)
+        made = sum(" is made." in result for result in results)
+        more = f" {failed} steps could not be done." if failed else ""
+        plural = "wish" if made == 1 else "wishes"
+        return Reply(
+            (
+                Text(
+                    f"I wrote down {made} {plural} from the last sessions, with their rows in the index.{more}"
+                ),
+            )
+        )
+
+
+def _reply(said: str, phase: str, *uses: Block) -> Reply:
+    return Reply((Text(said), Use("Phase", {"name": phase}), *uses))
+
+
+def _briefing(request: Request) -> str:
+    blocks = as_blocks(request.messages[0].get("content"))
+    return "\n".join(str(block.get("text", "")) for block in blocks)
+
+
+def _known(request: Request) -> Iterator[str]:
+    """Every line of the memories that the tools have shown, and the index."""
+    found = _INDEX.search(_briefing(request))
+    yield from found["text"].splitlines() if found else ()
+    for message in request.messages[1:3]:
+        for block in as_blocks(message.get("content")):
+            yield from str(block.get("content", "")).splitlines()
+
+
+def wishes(request: Request) -> list[Wish]:
+    """What was asked for in the briefing's typed lines and stands in no memory yet; the newest of the same kind."""
+    known = [words for line in _known(request) if (words := _words(line))]
+    found: dict[str, Wish] = {}
+    for typed in _TYPED.finditer(_briefing(request)):
+        for sentence in _SENTENCE.split(typed["text"]):
+            wish = Wish(typed["session"], int(typed["line"]), sentence.strip())
+            if _usable(wish) and not any(_alike(_words(wish.text), other) for other in known):
+                found[wish.path] = wish
+    return list(found.values())[:MOST_WISHES]
+
+
+def _usable(wish: Wish) -> bool:
+    masked = "…" in wish.quote or "[redacted" in wish.quote or "⟨" in wish.quote
+    return bool(_ASKED.search(wish.quote)) and not masked and 4 <= len(wish.text.split()) <= 40
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def _alike(wish: frozenset[str], line: frozenset[str]) -> bool:
+    return len(wish & line) >= ALIKE * len(wish)
+
+
+def _writes(request: Request, chosen: list[Wish]) -> Iterator[Use]:
+    """For each wish a memory and its row; both stand or fall together."""
+    found = _INDEX.search(_briefing(request))
+    index = found["text"] if found else ""
+    rows = _ROW.findall(index)
+    last = rows[-1] if rows and index.count(rows[-1]) == 1 else ""
+    for wish in chosen:
+        yield _learn(wish)
+        row = f"- [{wish.title}]({wish.path}) — {wish.text[:100]}"
+        if last:
+            yield _change("Edit", wish, old_string=last, new_string=f"{last}\n{row}")
+            last = row
+        elif not index:
+            index = last = row
+            yield _change("Write", wish, content=f"# Memory\n\n{row}\n")
+
+
+def _learn(wish: Wish) -> Use:
+    content = (
+        f"---\nname: {wish.title}\ndescription: {wish.text[:100]}\ntype: {wish.kind}\n---\n\n{wish.text}\n"
+    )
+    given = {
+        "path": f"/memory/{wish.path}",
+        "content": content,
+        "reason": "The person asked for it.",
+        "citations": [_cited(wish)],
+        "operation": wish.path,
+    }
+    return Use("Write", given)
+
+
+def _change(tool: str, wish: Wish, **given: str) -> Use:
+    common = {
+        "path": "/memory/MEMORY.md",
+        "reason": f"A row for {wish.path}.",
+        "citations": [_cited(wish)],
+        "operation": wish.path,
+    }
+    return Use(tool, {**common, **given})
+
+
+def _cited(wish: Wish) -> dict[str, object]:
+    return {"session": wish.session, "line": wish.line, "quote": wish.quote}

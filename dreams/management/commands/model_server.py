@@ -1,0 +1,59 @@
+"""`model_server`: a model that plays a dream by rules, on loopback; to see the model engine work without a key."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.engines.wire import DemoBrain, WireServer
+from dreams.management.base import BadUsage
+from dreams.management.base import Command as BaseCommand
+
+DEFAULT_PORT = 8766
+LAST_PORT = 65535
+LOOK_SECONDS = 0.2
+
+
+class Command(BaseCommand):
+    help = "Serve the Messages API on loopback with a brain that plays a dream by rules, until Ctrl-C."
+    needs_database = False
+    has_json = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one")
+
+    def run(self, options: Mapping[str, Any]) -> None:
+        if not 0 <= options["port"] <= LAST_PORT:
+            raise BadUsage(f"A port is between 0 and {LAST_PORT}.")
+        try:
+            server = WireServer(DemoBrain(), port=options["port"])
+        except OSError as error:
+            raise BadUsage(
+                f"Port {options['port']} cannot be used: {error.strerror}. Choose another with --port."
+            ) from error
+        self._serve(server)
+
+    def _serve(self, server: WireServer) -> None:
+        stop = threading.Event()
+
+        def ask_to_stop(signum: int, frame: FrameType | None) -> None:
+            stop.set()
+
+        signal.signal(signal.SIGTERM, ask_to_stop)
+        signal.signal(signal.SIGINT, ask_to_stop)
+        with server:
+            self.stdout.write(server.url)
+            self.stdout.flush()
+            self.say(
+                f"In another terminal: ANTHROPIC_BASE_URL={server.url} manage.py dream PROJECT --engine anthropic"
+            )
+            told = 0
+            while not stop.wait(LOOK_SECONDS):
+                for seen in server.seen[told:]:
+                    self.say(f"{seen.path} {seen.status or 'no answer yet'}")
+                told = len(server.seen)

@@ -1,0 +1,164 @@
+"""`dream PROJECT --engine anthropic` the whole way: real library, real HTTP, a proposal at the end."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.db import connection
+
+from dreams import discovery, dreaming, locks
+from dreams.engines.wire import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
+from dreams.management.base import Refused
+from dreams.models import DreamRun, Evidence, LockHold, Price, Project, Proposal, Turn
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path, settings: Any) -> Project:
+    """Two sessions with a wish each, beside a memory directory of two notes."""
+    cache.clear()
+    settings.ROOTS = (tmp_path,)
+    world.write_sessions(tmp_path, 2)
+    for name, text in (("MEMORY.md", world.INDEX), ("feedback_testing.md", world.TESTING)):
+        world.put(tmp_path / "projects/-home-dev-app/memory" / name, text)
+    discovery.discover()
+    return Project.objects.get()
+
+
+@pytest.fixture
+def price(db: None) -> None:
+    Price.objects.update_or_create(
+        model="claude-sonnet-5-5",
+        since="2026-01-01",
+        above_prompt_tokens=0,
+        defaults={
+            "input": Decimal(2),
+            "output": Decimal(10),
+            "cache_write_5m": Decimal("2.5"),
+            "cache_write_1h": Decimal(4),
+            "cache_read": Decimal("0.2"),
+        },
+    )
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
+    with WireServer(DemoBrain()) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        yield server
+
+
+def command(project: Project) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("dream", str(project.pk), "--engine", "anthropic", "--force", "--json", stdout=out)
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
+    project: Project, model: WireServer, price: None
+) -> None:
+    before = (world.folder(project) / "MEMORY.md").read_bytes()
+    result = command(project)
+    assert result["status"] == "completed", result["error"]
+    assert {file["path"] for file in result["files"]} > {"MEMORY.md"}
+    made = Proposal.objects.get()
+    quotes = Evidence.objects.filter(hunk__file__proposal=made)
+    assert quotes and all(quote.found and quote.role == "user" for quote in quotes)
+    assert (world.folder(project) / "MEMORY.md").read_bytes() == before
+    run = DreamRun.objects.get()
+    assert run.cost_usd and run.cache_read_tokens > run.input_tokens and run.output_tokens
+    assert result["usage"]["cost_usd"] == float(run.cost_usd)
+    assert {turn.phase for turn in Turn.objects.all()} >= {"orient", "gather", "consolidate"}
+    assert len(model.calls) == 4 and not LockHold.objects.exists()
+
+
+def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: WireServer) -> None:
+    command(project)
+    made = Proposal.objects.get()
+    call_command("decide", made.public_id, "--approve", "--confirm-findings", stdout=io.StringIO())
+    call_command("apply", made.public_id, stdout=io.StringIO())
+    result = command(project)
+    assert result["status"] == "completed" and result["files"] == []
+
+
+def test_a_model_without_a_price_has_tokens_and_no_cost(project: Project, model: WireServer) -> None:
+    Price.objects.all().delete()
+    result = command(project)
+    assert result["usage"]["cost_usd"] is None and result["usage"]["output_tokens"] > 0
+    assert "no price is known" in Turn.objects.order_by("number")[0].text
+
+
+def failed(project: Project) -> DreamRun:
+    with pytest.raises(Refused):
+        command(project)
+    return DreamRun.objects.get()
+
+
+def test_a_refused_key_fails_the_dream_with_the_remedy_and_puts_everything_back(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = locks.last_consolidated_ns(world.folder(project))
+    with WireServer(Script([]), keys=["another"]) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        run = failed(project)
+    assert run.status == "failed" and "ANTHROPIC_API_KEY" in run.error
+    assert len(server.seen) == 1
+    assert locks.last_consolidated_ns(world.folder(project)) == clock
+    assert not LockHold.objects.exists() and not Proposal.objects.exists()
+
+
+def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "path": "/memory/feedback_x.md",
+        "content": "The queue is drained by hand.\n",
+        "reason": "Said so.",
+        "citations": [{"session": "feedback_testing.md", "quote": "Snapshots are reviewed by hand."}],
+    }
+    with WireServer(Script([Reply((Use("Write", given),)), status(401)])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        run = failed(project)
+    assert run.status == "failed" and not Proposal.objects.exists()
+    assert any("feedback_x.md" in turn.files for turn in Turn.objects.all())
+    assert not (world.folder(project) / "feedback_x.md").exists()
+
+
+def test_a_cancel_from_elsewhere_ends_a_silent_stream_within_a_second(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = locks.last_consolidated_ns(world.folder(project))
+    asked: list[float] = []
+    with WireServer(Script([Step(say("x"), stalled("content_block_delta"))])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+
+        def cancel_when_it_streams() -> None:
+            until = time.monotonic() + 20
+            while not server.calls and time.monotonic() < until:
+                time.sleep(0.02)
+            time.sleep(0.3)
+            asked.append(time.monotonic())
+            assert dreaming.cancel(DreamRun.objects.get(), "owner")
+            connection.close()
+
+        canceller = threading.Thread(target=cancel_when_it_streams)
+        canceller.start()
+        run = failed(project)
+        took = time.monotonic() - asked[0]
+        canceller.join()
+    assert run.status == "killed" and took < 1.5
+    assert locks.last_consolidated_ns(world.folder(project)) == clock
+    assert not LockHold.objects.exists() and not Proposal.objects.exists()
