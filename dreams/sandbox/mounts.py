@@ -187,7 +187,10 @@ def _shown(mount: Mount, rel: str, fd: int) -> Iterator[Entry]:
 
 
 # A folder that exists only here: mode, inode, device, links, owner, group, size, three times.
-_FOLDER = os.stat_result((st.S_IFDIR | 0o555, 1, 0, 2, 0, 0, 4096, 0, 0, 0))
+_FOLDER = os.stat_result(
+    (st.S_IFDIR | 0o555, 1, 0, 2, 0, 0, 4096, 0, 0, 0),
+    {"st_blocks": 8, "st_blksize": 4096, "st_atime_ns": 0, "st_mtime_ns": 0, "st_ctime_ns": 0},
+)
 
 
 def trouble(error: OSError | SafeFsError) -> str:

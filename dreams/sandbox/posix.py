@@ -60,7 +60,14 @@ class Times:
     most: int | None
 
 
-Node = Chars | Sign | Row | Either | Times
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part in parentheses, kept only where its text is asked for."""
+
+    part: Node
+
+
+Node = Chars | Sign | Row | Either | Times | Group
 EMPTY = Row(())
 
 
@@ -99,11 +106,13 @@ def folded(of: frozenset[int]) -> frozenset[int]:
 class _Reader:
     """Recursive descent over one pattern. `extended`: ERE; otherwise BRE with GNU's \\+, \\? and \\|."""
 
-    def __init__(self, pattern: bytes, *, extended: bool, fold: bool) -> None:
+    def __init__(self, pattern: bytes, *, extended: bool, fold: bool, capture: bool) -> None:
         self._text = pattern
         self._at = 0
         self._extended = extended
         self._fold = fold
+        self._capture = capture
+        self.groups = 0
         self._depth = 0
 
     def whole(self) -> Node:
@@ -218,7 +227,8 @@ class _Reader:
             raise UsageError("Unmatched ( or \\(", 2)
         self._skip(b")")
         self._depth -= 1
-        return node
+        self.groups += 1
+        return Group(node) if self._capture else node
 
     def _escape(self) -> Node:
         char = self._text[self._at + 1 : self._at + 2]
@@ -326,6 +336,8 @@ def nullable(node: Node) -> bool:
         return True
     if isinstance(node, Row):
         return all(nullable(part) for part in node.parts)
+    if isinstance(node, Group):
+        return nullable(node.part)
     if isinstance(node, Either):
         return any(nullable(choice) for choice in node.choices)
     return node.least == 0 or nullable(node.part)
@@ -344,6 +356,8 @@ def ending(node: Node) -> Node:
 def _edged(node: Node, *, first: bool) -> Node:
     if isinstance(node, Chars):
         return Chars(node.of & WORD)
+    if isinstance(node, Group):
+        return Group(_edged(node.part, first=first))
     if isinstance(node, Either):
         return Either(tuple(_edged(choice, first=first) for choice in node.choices))
     if isinstance(node, Row) and node.parts:
@@ -382,6 +396,8 @@ def _written(node: Node) -> bytes:
         return {"^": b"^", "$": b"$", "b": b"\\b", "B": b"\\B"}[node.kind]
     if isinstance(node, Row):
         return b"".join(_grouped(part) if isinstance(part, Either) else _written(part) for part in node.parts)
+    if isinstance(node, Group):
+        return b"(" + _written(node.part) + b")"
     if isinstance(node, Either):
         return b"|".join(_written(choice) for choice in node.choices)
     return _grouped(node.part) + _times(node.least, node.most)
@@ -398,7 +414,7 @@ def _times(least: int, most: int | None) -> bytes:
 
 
 def _grouped(node: Node) -> bytes:
-    return _written(node) if isinstance(node, Chars) else b"(?:" + _written(node) + b")"
+    return _written(node) if isinstance(node, Chars | Group) else b"(?:" + _written(node) + b")"
 
 
 @lru_cache(maxsize=4096)
@@ -418,11 +434,11 @@ def _set(of: frozenset[int]) -> bytes:
     return b"[" + b"".join(out) + b"]"
 
 
-def translate(pattern: bytes, *, extended: bool, fold: bool = False) -> bytes:
+def translate(pattern: bytes, *, extended: bool, fold: bool = False, capture: bool = False) -> bytes:
     """One pattern as an re2 expression. Raises UsageError where GNU has a syntax error, Refused as said above."""
     if len(pattern) > LONGEST_PATTERN:
         raise Refused(f"a pattern of {len(pattern):,} bytes; at most {LONGEST_PATTERN:,}")
-    return _written(_Reader(pattern, extended=extended, fold=fold).whole())
+    return _written(_Reader(pattern, extended=extended, fold=fold, capture=capture).whole())
 
 
 def fixed(pattern: bytes, *, fold: bool = False) -> bytes:

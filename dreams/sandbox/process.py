@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat as st
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from dreams.safefs import SafeFsError
@@ -14,6 +15,34 @@ from .limits import Meter
 from .mounts import Tree, trouble
 
 CHUNK = 128 * 1024
+
+
+class _Chunks:
+    """The bytes of an open file. No generator: one that is never begun would never close its file."""
+
+    def __init__(self, fd: int, meter: Meter) -> None:
+        self._fd: int | None = fd
+        self._meter = meter
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        data = os.read(self._fd, CHUNK) if self._fd is not None else b""
+        if not data:
+            self.close()
+            raise StopIteration
+        self._meter.took(len(data))
+        return data
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+    def __del__(self) -> None:
+        with suppress(OSError):
+            self.close()
 
 
 @dataclass(slots=True)
@@ -56,15 +85,7 @@ class Process:
         """The bytes of a file, or of the input for `-`. Raises OSError or SafeFsError before the first one."""
         if path == "-":
             return self.stdin
-        return self._read(self.tree.open(self.tree.place(path, self.cwd)))
-
-    def _read(self, fd: int) -> Iterator[bytes]:
-        try:
-            while data := os.read(fd, CHUNK):
-                self.meter.took(len(data))
-                yield data
-        finally:
-            os.close(fd)
+        return _Chunks(self.tree.open(self.tree.place(path, self.cwd)), self.meter)
 
     def try_chunks(self, path: str, status: int = 1, wording: str = "{}: {}") -> Iterator[bytes] | None:
         """Like chunks; None, and an error line, when it cannot be opened."""

@@ -17,7 +17,7 @@ from .process import Process, Runner
 from .sink import Sink
 from .tokenizer import Pipeline, Simple
 
-NOT_FOUND = 127
+FAULT = 70  # EX_SOFTWARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,12 @@ class Shell:
         except LimitReached as reached:
             sink.note(str(reached))
             return reached.status, False
-        except RecursionError:
-            sink.note("stopped: nested too deeply")
-            return 1, False
+        except Exception as error:
+            # One line that meets a fault of ours must not end the agent's whole session.
+            sink.note(
+                f"stopped by a fault of this shell ({type(error).__name__}); write the command differently"
+            )
+            return FAULT, False
 
 
 def _check(pipeline: Pipeline) -> None:

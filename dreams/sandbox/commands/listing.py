@@ -316,14 +316,25 @@ def _name(process: Process, style: _Style, entry: Entry, folder: str) -> str:
     shown = _quoted(style, entry.name)
     if style.long and st.S_ISLNK(entry.stat.st_mode):
         return f"{shown} -> {_target(process, entry.name, folder)}"
-    indicator = style.args.last("indicator")
-    if style.args.has("F") or indicator == "classify":
-        return shown + looks.suffix(entry.stat)
-    if style.args.has("file-type") or indicator == "file-type":
-        return shown + looks.suffix(entry.stat).replace("*", "")
-    if style.args.has("p") or indicator == "slash":
-        return shown + ("/" if is_folder(entry.stat) else "")
-    return shown
+    sign = looks.suffix(entry.stat)
+    wanted = _indicator(style)
+    if wanted == "slash":
+        sign = "/" if is_folder(entry.stat) else ""
+    elif wanted == "file-type":
+        sign = sign.replace("*", "")
+    return shown + sign if wanted else shown
+
+
+def _indicator(style: _Style) -> str | None:
+    """Which signs go behind names; the last option decides."""
+    last = [(name, value) for name, value in style.args.given if name in ("F", "p", "file-type", "indicator")]
+    if not last:
+        return None
+    name, value = last[-1]
+    if name == "indicator" and value not in ("none", "slash", "file-type", "classify"):
+        raise UsageError(f"invalid argument '{value}' for '--indicator-style'", 2)
+    words = {"F": "classify", "p": "slash", "file-type": "file-type"}
+    return None if value == "none" else words.get(name, value)
 
 
 def _quoted(style: _Style, name: str) -> str:

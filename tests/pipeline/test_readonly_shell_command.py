@@ -1,0 +1,91 @@
+"""`readonly_shell`, run as people run it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("one\ntwo\n")
+    (tmp_path / "outside.md").write_text("outside\n")
+    return folder
+
+
+def run(memory: Path, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    environment = dict(os.environ, MEMORYWEB_DATA_DIR=str(memory.parent / "data"))
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    done = subprocess.run(
+        [sys.executable, "manage.py", "readonly_shell", *args],
+        cwd=PROJECT,
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert not list(memory.parent.rglob("*sqlite*"))
+    return done
+
+
+def test_a_batch_answers_each_line_in_order_and_a_bad_one_stops_none(memory: Path) -> None:
+    lines = [
+        {"cmd": "cat a.md | wc -l"},
+        {"cmd": "rm a.md"},
+        {"no": 1},
+        {"cmd": f"cat {memory}/a.md"},
+        {"cmd": "cat ../outside.md"},
+    ]
+    stdin = "".join(json.dumps(line) + "\n" for line in lines[:2]) + "not json\n"
+    stdin += "".join(json.dumps(line) + "\n" for line in lines[2:])
+    done = run(memory, "--mount", f"memory={memory}", "--cwd", str(memory), "--batch", stdin=stdin)
+    counted, refused, broken, incomplete, read, outside = [
+        json.loads(row) for row in done.stdout.splitlines()
+    ]
+    assert (counted["cmd"], counted["refused"], counted["output"], counted["exit_code"]) == (
+        "cat a.md | wc -l",
+        False,
+        "2\n",
+        0,
+    )
+    assert counted["ms"] >= 0
+    assert refused["refused"] is True and "'rm' is not one of the commands" in refused["output"]
+    assert refused["exit_code"] != 0
+    assert "line 3" in broken["error"] and "'cmd'" in incomplete["error"]
+    assert read["output"] == "one\ntwo\n"
+    assert outside["exit_code"] == 1 and "outside\n" not in outside["output"]
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_one_line_prints_its_output_and_ends_with_its_status(memory: Path) -> None:
+    mount = ("--mount", f"memory={memory}")
+    assert run(memory, *mount, "-c", "head -1 /memory/a.md").stdout == "one\n"
+    assert run(memory, *mount, "-c", "grep -c three /memory/a.md").returncode == 1
+    refused = run(memory, *mount, "-c", "cat $HOME")
+    assert refused.returncode == 1 and refused.stdout == "" and "'$'" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "words"),
+    [
+        (["--mount", "memory", "-c", "ls"], 2, "NAME=DIR"),
+        (["--mount", "memory=/no/such/folder", "-c", "ls"], 1, "/no/such/folder"),
+        (["--mount", "memory={memory}", "--cwd", "/nowhere", "-c", "ls"], 2, "--cwd"),
+        (["-c", "ls"], 2, "--mount"),
+        (["--mount", "memory={memory}"], 2, "-c"),
+    ],
+)
+def test_a_wrong_call_ends_with_one_clear_line(
+    memory: Path, args: list[str], status: int, words: str
+) -> None:
+    done = run(memory, *[arg.format(memory=memory) for arg in args])
+    assert done.returncode == status and words in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,127 @@
+"""Caps on output, time, bytes, names, memory and line length: the line ends with a note, and the next one runs."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dreams.sandbox import Limits, Shell, Tree
+from tests.unit.sandbox_kit import open_tree, plant
+
+Make = Callable[..., Shell]
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    plant(tmp_path.resolve())
+    return tmp_path.resolve()
+
+
+@pytest.fixture
+def tree(base: Path) -> Iterator[Tree]:
+    with open_tree(base) as opened:
+        yield opened
+
+
+@pytest.fixture
+def memory(base: Path) -> Path:
+    return base / "claude/project/memory"
+
+
+def test_output_is_cut_at_the_cap_with_a_note(tree: Tree) -> None:
+    answer = Shell(tree, "/memory").run("seq 100000")
+    assert answer.cut and len(answer.output) < 30_200
+    assert "cut at 30,000 characters" in answer.output.splitlines()[-1]
+
+
+def test_the_cap_counts_characters_and_splits_none(tree: Tree, memory: Path) -> None:
+    (memory / "wide.md").write_text("é" * 200)
+    answer = Shell(tree, "/memory", Limits(output_chars=100)).run("cat wide.md")
+    assert answer.output.startswith("é" * 100 + "\n[")
+    assert Shell(tree, "/memory", Limits(output_chars=200)).run("cat wide.md").output == "é" * 200
+
+
+def test_a_long_run_ends_in_time_with_status_124(tree: Tree) -> None:
+    answer = Shell(tree, "/memory", Limits(seconds=0.2)).run("seq 1 999999999999 | wc -l")
+    assert answer.exit_code == 124 and "0.2 seconds" in answer.output
+    assert answer.ms < 2_000
+
+
+def test_bytes_read_are_bounded(tree: Tree, memory: Path) -> None:
+    (memory / "big.txt").write_bytes(b"x" * 3_000_000)
+    answer = Shell(tree, "/memory", Limits(read_bytes=1_000_000)).run("wc -c < big.txt".replace("< ", ""))
+    assert answer.exit_code == 1 and "1,000,000 bytes" in answer.output
+
+
+def test_names_looked_at_are_bounded(tree: Tree, memory: Path) -> None:
+    for number in range(50):
+        (memory / f"n{number}").touch()
+    assert "40 names" in Shell(tree, "/memory", Limits(names=40)).run("find . -name x").output
+    assert "40 names" in Shell(tree, "/memory", Limits(names=40)).run("echo n*").output
+
+
+def test_what_sort_keeps_is_bounded(tree: Tree) -> None:
+    for line in (
+        "seq 100000 | sort",
+        "seq 100000 | tac",
+        "seq 100000 | tail -n 99999",
+        "seq 100000 | head -n -99999",
+    ):
+        answer = Shell(tree, "/memory", Limits(held_bytes=100_000)).run(line)
+        assert "to keep in memory" in answer.output, line
+
+
+def test_a_line_without_end_is_bounded(tree: Tree, memory: Path) -> None:
+    (memory / "one.txt").write_bytes(b"x" * 2_000_000)
+    answer = Shell(tree, "/memory", Limits(line_bytes=1_000_000)).run("cat one.txt | cut -c1-3")
+    assert "a line of more than" in answer.output
+
+
+def test_head_stops_what_it_reads_from(tree: Tree) -> None:
+    answer = Shell(tree, "/memory", Limits(seconds=2)).run("seq 1 999999999999 | head -2")
+    assert answer.output == "1\n2\n" and answer.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+$",
+        "(a|aa)+$",
+        "(.*a){20}",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "(x+x+)+y",
+        "(a*)*b",
+        "a?" * 30 + "a" * 30,
+    ],
+)
+def test_a_pattern_that_explodes_elsewhere_takes_linear_time(tree: Tree, memory: Path, pattern: str) -> None:
+    (memory / "bad.txt").write_text("a" * 200_000 + "!\n" + "x" * 50_000 + "\n")
+    for option in ("-cE", "-oE", "-wE", "-xE", "-oiE"):
+        answer = Shell(tree, "/memory").run(f"grep {option} '{pattern}' bad.txt")
+        assert answer.exit_code in (0, 1)
+        assert answer.ms < 9_000
+
+
+def test_no_file_stays_open_after_a_line(tree: Tree) -> None:
+    shell = Shell(tree, "/memory")
+    was = len(os.listdir("/proc/self/fd"))
+    for line in (
+        "head -n 0 *.md",
+        "cat *.md | head -1",
+        "grep -m1 note *.md",
+        "sed 1q *.md",
+        "true *.md | paste a.md b.md | head -1",
+    ):
+        shell.run(line)
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == was
+
+
+def test_the_next_line_runs_after_one_that_met_a_cap(tree: Tree) -> None:
+    shell = Shell(tree, "/memory", Limits(seconds=0.1))
+    assert shell.run("seq 1 999999999999 | wc -l").exit_code == 124
+    assert shell.run("echo on").output == "on\n"

@@ -1,0 +1,167 @@
+"""Only the mounts exist, whatever a path is spelled like."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as s
+
+from dreams.sandbox.mounts import normal
+from tests.unit.sandbox_kit import OUTSIDE, World, world
+
+__all__ = ["world"]
+
+
+def test_a_mount_and_its_real_path_are_the_same_files(world: World) -> None:
+    assert world.out("cat /memory/a.md") == world.out(f"cat {world.memory}/a.md") == world.out("cat a.md")
+
+
+def test_memory_below_a_transcript_folder_is_the_memory_mount(world: World) -> None:
+    assert world.out("cat /transcripts/project/memory/a.md") == world.out("cat /memory/a.md")
+    tree = world.shell._tree
+    place = tree.place("/transcripts/project/memory/topic", "/")
+    assert (place.mount is not None and place.mount.name, place.rel) == ("memory", "topic")
+
+
+def test_the_top_holds_the_mounts_and_nothing_else(world: World) -> None:
+    assert world.out("ls /") == "memory\nrepo\ntranscripts\n"
+    assert world.out("ls /transcripts") == "project\n"
+    assert "s1.jsonl" in world.out("find / -name '*.jsonl'")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/hosts",
+        "/proc/self/environ",
+        "/dev/stdin",
+        "{base}/home/secret",
+        "{base}",
+        "{base}/memory-evil/a.md",
+        "/memory-evil/a.md",
+        "/memoryx",
+        "{memory}/../../../home/secret",
+        "/memory/../../../../etc/hosts",
+        "../../../../etc/hosts",
+        "/memory/out/secret",
+        "out/secret",
+        "link.md",
+        "./link.md",
+        "topic/../link.md",
+        "/repo/.git/config",
+        "/repo/.GIT/config",
+        "/repo/build/out.txt",
+        "/repo/x.log",
+        "",
+        "a.md/",
+        "a.md/x",
+    ],
+)
+def test_no_path_leads_outside(world: World, path: str) -> None:
+    path = path.format(base=world.base, memory=world.memory)
+    for command in ("cat", "head", "grep -r .", "wc -c", "sort", "stat", "diff a.md"):
+        answer = world.run(f"{command} '{path}'")
+        if command != "stat" or "link" not in path:
+            assert answer.exit_code != 0, command
+        assert OUTSIDE not in answer.output and "private" not in answer.output and "made" not in answer.output
+
+
+def test_a_folder_beside_memory_with_a_longer_name_is_not_taken_for_it(world: World) -> None:
+    assert world.out("cat /transcripts/project/memory-evil/b.md") == "beside\n"
+    assert world.run("cat /memory-evil/b.md").exit_code == 1
+
+
+def test_what_git_ignores_is_not_there(world: World) -> None:
+    assert world.out("ls -A /repo") == ".gitignore\nbuild.txt\nkeep.log\nsrc\n"
+    assert world.out("grep -rl made /repo").split() == ["/repo/build.txt", "/repo/keep.log"] or set(
+        world.out("grep -rl made /repo").split()
+    ) == {"/repo/build.txt", "/repo/keep.log"}
+    assert "build/" not in world.out("find /repo")
+
+
+def test_recursion_follows_no_link(world: World) -> None:
+    for line in (
+        "grep -r nobody .",
+        "grep -R nobody .",
+        "find . -name secret",
+        "ls -R",
+        "cat */*",
+        "ls out/",
+    ):
+        assert OUTSIDE not in world.run(line).output
+        assert "secret" not in world.run(line).output.replace("cat: ", "")
+
+
+def test_a_link_is_told_in_a_listing_and_not_entered(world: World) -> None:
+    assert f"link.md -> {world.base}/home/secret" in world.out("ls -l link.md")
+    assert world.run("ls -L .").refused
+    assert world.run("find -L . -name secret").refused
+    assert world.run("find . -follow").refused
+
+
+def test_cd_moves_within_the_line_alone(world: World) -> None:
+    assert world.out("cd topic && pwd && ls") == "/memory/topic\none.md\n"
+    assert world.out("pwd") == "/memory\n"
+    assert world.run("cd /etc && pwd").exit_code == 1
+    assert world.out("cd /memory/../../.. && ls").startswith("memory\n")
+
+
+@given(s.lists(s.sampled_from(["..", ".", "", "a", "memory", "b c"]), max_size=12), s.booleans())
+def test_a_normal_path_never_climbs(parts: list[str], absolute: bool) -> None:
+    path = normal(("/" if absolute else "") + "/".join(parts), "/memory/x")
+    assert path.startswith("/") and ".." not in path.split("/") and "//" not in path
+    assert normal(path) == path
+
+
+def test_a_swapped_link_shows_nothing_from_outside(world: World) -> None:
+    """One thread swaps a folder for a link to the outside while another reads through it."""
+    folder, away = world.memory / "swap", world.memory / "swap.real"
+    folder.mkdir()
+    (folder / "secret").write_text("inside\n")
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(folder, away)
+            os.symlink(world.base / "home", folder)
+            os.unlink(folder)
+            os.rename(away, folder)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        lines = [
+            "cat swap/secret",
+            "grep -r '' swap",
+            "head swap/*",
+            "find swap -type f -size +10c",
+            "wc -c swap/secret",
+        ]
+        seen = [world.run(lines[turn % len(lines)]).output for turn in range(1500)]
+    finally:
+        stop.set()
+        thread.join()
+    assert not [text for text in seen if OUTSIDE in text or f"{len(OUTSIDE)} swap" in text]
+    assert any("inside" in text for text in seen)
+
+
+def test_a_file_of_another_kind_never_hangs_a_command(world: World) -> None:
+    for line in (
+        "cat pipe.fifo",
+        "grep x pipe.fifo",
+        "head *",
+        "grep -r note .",
+        "sort pipe.fifo",
+        "wc *",
+        "tail pipe.fifo",
+    ):
+        assert world.run(line).ms < 5_000
+    assert "FIFO" in world.run("cat pipe.fifo").output
+
+
+def test_nothing_of_the_tree_is_changed_by_reading(world: World, tmp_path: Path) -> None:
+    was = world.state()
+    world.out("cat a.md | sort | uniq -c; find . -type f; ls -laR; diff a.md b.md")
+    assert world.state() == was
