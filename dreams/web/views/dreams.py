@@ -13,6 +13,7 @@ from dreams.models import DreamRun
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none
+from dreams.web.selectors import dream as one
 from dreams.web.selectors import dreams as selector
 
 
@@ -39,7 +40,7 @@ def dream(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
     after = number_or_none(request.GET.get("after")) or 0
     live = wants_fragment(request)
-    shown = selector.dream(run, timezone.now(), after if live else 0, request.GET.get("page"))
+    shown = one.dream(run, timezone.now(), after if live else 0, request.GET.get("page"))
     _tell_once(request, run)
     context = {"dream": shown, "run": run, "project": run.project}
     template = "dreams/_dream_live.html" if live else "dreams/dream.html"

@@ -17,7 +17,7 @@ from dreams.review import Reviewer, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none
-from dreams.web.selectors import budget, difflines
+from dreams.web.selectors import budget, difflines, versions
 from dreams.web.selectors import memory as selector
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
@@ -42,7 +42,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "resolve": selector.resolver(found.project),
         "links_out": [] if data is None else selector.links_out(found, data),
         "links_in": selector.links_in(found),
-        "versions": selector.versions(found, request.GET.get("page")),
+        "versions": versions.versions(found, request.GET.get("page")),
     }
     return page(request, "dreams/memory.html", "dreams/_memory.html", context)
 
@@ -52,7 +52,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
 def compare(request: Request, pk: int) -> HttpResponse:
     """`?a=` and `?b=` are versions; without them, the newest and the one before."""
     found = _memory(pk)
-    options = selector.choices(found)
+    options = versions.choices(found)
     if not options:
         raise Http404("This memory has no versions.")
     older = _picked(found, request.GET.get("a"))
@@ -62,7 +62,7 @@ def compare(request: Request, pk: int) -> HttpResponse:
     new = _picked(found, request.GET.get("b")) or options[0]
     old = older or (options[1] if len(options) > 1 else options[0])
     # A restore is shown in the direction in which it changes the file.
-    shown = selector.compare(options[0], restored) if restored else selector.compare(old, new)
+    shown = versions.compare(options[0], restored) if restored else versions.compare(old, new)
     context = {
         "memory": found,
         "project": found.project,
@@ -74,11 +74,11 @@ def compare(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/memory_compare.html", "dreams/_memory_compare.html", context)
 
 
-def _picked(found: Memory, raw: str | None) -> selector.VersionRow | None:
+def _picked(found: Memory, raw: str | None) -> versions.VersionRow | None:
     number = number_or_none(raw)
     if number is None:
         return None
-    row = selector.version(found, number)
+    row = versions.version(found, number)
     if row is None:
         raise Http404("This memory has no such version.")
     return row
@@ -159,7 +159,7 @@ def _changes(data: bytes, typed: str) -> list[difflines.DiffLine]:
         after += "\n"
     if before == after:
         return []
-    return difflines.lines(textdiff.rows(before, textdiff.hunks(before, after))[: selector.MOST_ROWS])
+    return difflines.lines(textdiff.rows(before, textdiff.hunks(before, after))[: versions.MOST_ROWS])
 
 
 def _for_field(data: bytes) -> str:

@@ -15,6 +15,7 @@ from dreams.models import Project
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.paging import chosen, search_text
+from dreams.web.selectors import gate_panel
 from dreams.web.selectors import project as selector
 from dreams.web.selectors import timeline as timelines
 
@@ -51,7 +52,7 @@ def _overview(found: Project) -> dict[str, Any]:
     config = conf.current(found)
     budget, index_pk = selector.index_budget(found, config)
     return {
-        "gates": selector.gates_of(found, timezone.now()),
+        "gates": gate_panel.gates_of(found, timezone.now()),
         "budget": budget,
         "index_pk": index_pk,
         "memories": selector.memories(found, size=selector.FEW),

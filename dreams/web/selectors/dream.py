@@ -1,0 +1,212 @@
+"""One dream as it happens: phases, turns, figures, and the sessions it reviews."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from dreams.language import ages
+from dreams.models import DreamRun, Turn
+from dreams.web.paging import Listed, page_of
+from dreams.web.selectors.dream_result import Result, result
+from dreams.web.selectors.dreams import TONES, engine_words
+from dreams.web.shown import shown
+
+SESSIONS_PAGE = 30
+MOST_TURNS = 400
+MOST_TOOL_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A phase on the way: `state` is done, now or ahead."""
+
+    label: str
+    sentence: str
+    state: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    input: str
+    output: str
+    refused: str
+    ms: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    number: int
+    phase: str
+    text: str
+    tools: list[Tool]
+    files: list[str]
+    counts: list[tuple[str, int]]
+    at: dt.datetime
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    pk: int
+    title: str
+    at: dt.datetime
+    from_byte: int
+    to_byte: int
+
+
+@dataclass(frozen=True, slots=True)
+class DreamView:
+    run: DreamRun
+    status: str
+    label: str
+    tone: str
+    is_over: bool
+    cancelling: bool
+    engine: str
+    steps: list[Step]
+    turns: list[TurnView]
+    last_turn: int
+    turn_count: int
+    hidden_turns: int
+    files: list[str]
+    tokens: int
+    cost: Decimal | None
+    elapsed: str
+    sessions: Listed[Reviewed]
+    result: Result | None
+
+
+_PHASES = {
+    DreamRun.Phase.ORIENT: "Reads the index and the memories",
+    DreamRun.Phase.GATHER: "Looks through new sessions",
+    DreamRun.Phase.CONSOLIDATE: "Merges, corrects and dates",
+    DreamRun.Phase.PRUNE: "Keeps the index within its limits",
+}
+
+
+def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> DreamView:
+    """The dream as it is now; only turns with a number above `after` are among its turns."""
+    rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
+    totals = _totals(run)
+    return DreamView(
+        run=run,
+        status=run.status,
+        label=run.get_status_display(),
+        tone=TONES[run.status],
+        is_over=run.is_over,
+        cancelling=run.cancel_requested_at is not None and not run.is_over,
+        engine=engine_words(run),
+        steps=_steps(run, totals.per_phase),
+        turns=[_turn(row) for row in rows],
+        last_turn=rows[-1].number if rows else after,
+        turn_count=totals.turns,
+        hidden_turns=max(0, totals.turns - MOST_TURNS) if not after else 0,
+        files=totals.files,
+        tokens=max(run.input_tokens + run.output_tokens, totals.tokens),
+        cost=run.cost_usd,
+        elapsed=_elapsed(run, now),
+        sessions=_reviewed(run, number),
+        result=result(run) if run.is_over else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    turns: int
+    tokens: int
+    per_phase: Mapping[str, int]
+    files: list[str]
+
+
+def _totals(run: DreamRun) -> _Totals:
+    """Sums over every turn, also those that are shown already."""
+    per_phase: dict[str, int] = {}
+    files: dict[str, None] = {}
+    turns = tokens = 0
+    rows = run.turns.order_by("number").values_list("phase", "files", "input_tokens", "output_tokens")
+    for phase, touched, read, written in rows[: MOST_TURNS * 5]:
+        turns, tokens = turns + 1, tokens + read + written
+        per_phase[phase] = per_phase.get(phase, 0) + 1
+        files |= dict.fromkeys(str(path) for path in touched)
+    return _Totals(turns, tokens, per_phase, list(files)[:100])
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:
+    names = list(_PHASES)
+    at = names.index(DreamRun.Phase(run.phase)) if run.phase else -1
+    if run.status == DreamRun.Status.COMPLETED:
+        at = len(names)
+    return [
+        Step(name.label, sentence, _state(position, at, run), per_phase.get(name.value, 0))
+        for position, (name, sentence) in enumerate(_PHASES.items())
+    ]
+
+
+def _state(position: int, at: int, run: DreamRun) -> str:
+    if position < at:
+        return "done"
+    if position > at:
+        return "ahead"
+    return "stopped" if run.is_over else "now"
+
+
+def _turn(row: Turn) -> TurnView:
+    return TurnView(
+        number=row.number,
+        phase=row.get_phase_display(),
+        text=shown(row.text),
+        tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
+        files=[str(path) for path in row.files[:50]],
+        counts=[(str(name), _whole(count)) for name, count in list(row.counts.items())[:20]],
+        at=row.at,
+        tokens=row.input_tokens + row.output_tokens,
+    )
+
+
+def _tool(tool: Mapping[str, Any]) -> Tool:
+    refused = tool.get("refused")
+    said = tool.get("input", "")
+    if isinstance(said, Mapping):
+        said = "\n".join(f"{key}: {value}" for key, value in said.items())
+    return Tool(
+        name=str(tool.get("name", "tool")),
+        input=shown(str(said))[:MOST_TOOL_CHARS],
+        output=shown(str(tool.get("output") or ""))[:MOST_TOOL_CHARS],
+        refused="" if not refused else "Refused" if refused is True else str(refused),
+        ms=f"{tool['ms']} ms" if isinstance(tool.get("ms"), int | float) else "",
+    )
+
+
+def _elapsed(run: DreamRun, now: dt.datetime) -> str:
+    if run.started_at is None:
+        return "not started"
+    seconds = ((run.ended_at or now) - run.started_at).total_seconds()
+    return ages.exact(dt.timedelta(seconds=max(0, int(seconds))))
+
+
+def _reviewed(run: DreamRun, number: str | None) -> Listed[Reviewed]:
+    rows = run.reviewed.select_related("session").order_by("-session__touched_at")
+    page = page_of(rows, number, SESSIONS_PAGE)
+    return Listed(
+        [
+            Reviewed(
+                row.session_id,
+                str(row.session),
+                row.session.last_at or row.session.touched_at,
+                row.from_byte,
+                row.to_byte,
+            )
+            for row in page.object_list
+        ],
+        page,
+    )

@@ -1,0 +1,113 @@
+"""What came of a dream that is over: what it improved, what it left out, and what happened to the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dreams.models import DreamRun, FileChange, Memory, Proposal
+from dreams.text import plural
+
+MOST_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """A file that the dream wants to change, or changed."""
+
+    path: str
+    kind: str
+    letter: str
+    memory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutHunk:
+    path: str
+    hunk: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a dream that is over."""
+
+    headline: str
+    text: str
+    tone: str
+    icon: str
+    clock: str
+    review: str
+    review_state: str
+    review_open: bool
+    applied: str
+    improved: list[Improved]
+    more: int
+    left_out: list[LeftOutHunk]
+
+
+def result(run: DreamRun) -> Result:
+    made = list(run.proposals.order_by("by_policy", "-pk"))
+    changed = _improved(run, made)
+    headline, tone, icon = _headline(run, made, len(changed))
+    person = next((proposal for proposal in made if not proposal.by_policy), None)
+    policy = next((proposal for proposal in made if proposal.by_policy), None)
+    shown_proposal = person or policy
+    return Result(
+        headline=headline,
+        text=run.summary if run.status == DreamRun.Status.COMPLETED else run.error,
+        tone=tone,
+        icon=icon,
+        clock=_clock(run),
+        review=shown_proposal.public_id if shown_proposal else "",
+        review_state=shown_proposal.get_state_display() if shown_proposal else "",
+        review_open=bool(person and person.state == Proposal.State.OPEN),
+        applied=policy.public_id if policy and policy.state == Proposal.State.APPLIED else "",
+        improved=changed[:MOST_NAMES],
+        more=max(0, len(changed) - MOST_NAMES),
+        left_out=[
+            LeftOutHunk(str(item.get("path", "")), str(item.get("hunk", "")), str(item.get("why", "")))
+            for item in run.left_out[:50]
+            if isinstance(item, dict)
+        ],
+    )
+
+
+_LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}
+
+
+def _improved(run: DreamRun, made: Sequence[Proposal]) -> list[Improved]:
+    rows = FileChange.objects.filter(proposal__in=made).order_by("path")
+    known = dict(Memory.objects.filter(project=run.project_id).values_list("path", "pk"))
+    found: dict[str, Improved] = {}
+    for row in rows:
+        kind = FileChange.Kind(row.kind)
+        found.setdefault(row.path, Improved(row.path, kind.label, _LETTERS[kind], known.get(row.path)))
+    return list(found.values())
+
+
+def _headline(run: DreamRun, made: Sequence[Proposal], files: int) -> tuple[str, str, str]:
+    if run.status == DreamRun.Status.FAILED:
+        return "The dream failed", "block", "block"
+    if run.status == DreamRun.Status.KILLED:
+        return "The dream was cancelled", "warn", "stop"
+    if not files:
+        return "Nothing to improve", "ok", "ok"
+    memories = plural(files, "memory", "memories")
+    if all(proposal.state == Proposal.State.APPLIED for proposal in made):
+        return f"Improved {memories}", "ok", "ok"
+    if all(proposal.state in (Proposal.State.REJECTED, Proposal.State.SUPERSEDED) for proposal in made):
+        return f"Proposed to improve {memories}", "", "moon"
+    return f"Improved {memories} in a copy", "accent", "moon"
+
+
+def _clock(run: DreamRun) -> str:
+    """What happened to the project's clock: only a completed dream moves it."""
+    if run.status == DreamRun.Status.COMPLETED:
+        return "The clock was set: the next dream waits its hours from here."
+    if run.started_at is None:
+        return "It never began, so the clock is as it was."
+    again = run.project.not_before
+    if run.status == DreamRun.Status.FAILED and again is not None:
+        return "Nothing was changed, and the clock was put back. It is tried again by itself."
+    return "Nothing was changed, and the clock was put back, as if it had never run."

@@ -1,0 +1,121 @@
+"""The gates of one project now, closed ones first, and what a person's own start would have to pass."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from dreams import facts, gates, scheduler
+from dreams.models import Project
+from dreams.text import plural
+from dreams.web.selectors.projects import ACTIVE, without_distance
+
+# What each gate is called on the page, and its icon.
+GATES = {
+    "paused": ("Everywhere", "pause"),
+    "project": ("Project", "folder"),
+    "review": ("Review", "inbox"),
+    "memory": ("Auto memory", "memory"),
+    "mode": ("Agent’s mode", "agent"),
+    "time": ("Time", "clock"),
+    "throttle": ("Looks", "eye"),
+    "sessions": ("Sessions", "session"),
+    "inputs": ("Changes", "plus"),
+    "budget": ("Budget", "coins"),
+    "lock": ("Lock", "key"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    name: str
+    label: str
+    icon: str
+    passed: bool
+    reason: str
+    opens_at: dt.datetime | None
+    forceable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """All gates of a project now, and what a person's own start would have to pass."""
+
+    gates: list[Gate]
+    supersedes: str
+    dream: str
+    dream_status: str
+
+    @property
+    def closed(self) -> list[Gate]:
+        return [gate for gate in self.gates if not gate.passed]
+
+    @property
+    def opened(self) -> list[Gate]:
+        return [gate for gate in self.gates if gate.passed]
+
+    @property
+    def is_open(self) -> bool:
+        return not self.closed
+
+    @property
+    def blocking(self) -> list[Gate]:
+        """Closed gates that no force passes."""
+        return [gate for gate in self.closed if not gate.forceable]
+
+    @property
+    def opens_at(self) -> dt.datetime | None:
+        """When all are open, if every closed one opens by itself."""
+        moments = [gate.opens_at for gate in self.closed]
+        known = [moment for moment in moments if moment is not None]
+        return max(known) if known and len(known) == len(moments) else None
+
+    @property
+    def waits_for(self) -> Gate | None:
+        """The closed gate to name first: one that does not open by itself, if there is one."""
+        return next((gate for gate in self.closed if gate.opens_at is None), None)
+
+    @property
+    def last_to_open(self) -> Gate | None:
+        """The one that opens last among those that open by themselves."""
+        timed = [(gate.opens_at, number) for number, gate in enumerate(self.closed) if gate.opens_at]
+        return self.closed[max(timed)[1]] if timed else None
+
+    @property
+    def headline(self) -> str:
+        if self.is_open:
+            return "All gates are open"
+        return f"{plural(len(self.closed), 'gate')} closed"
+
+    @property
+    def forced_words(self) -> str:
+        """The closed gates that force passes, as a person lists them."""
+        names = [gate.label.lower() for gate in self.closed if gate.forceable]
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def gates_of(project: Project, now: dt.datetime) -> Gates:
+    everywhere = facts.Everywhere.load()
+    results = scheduler.evaluate_all(project, now, everywhere)
+    active = project.dreams.filter(status__in=ACTIVE).first()
+    found = [_gate(result) for result in results]
+    # Closed ones first: they are what a person came to see.
+    return Gates(
+        gates=sorted(found, key=lambda gate: gate.passed),
+        supersedes=everywhere.open_proposals.get(project.pk, ""),
+        dream=active.public_id if active else "",
+        dream_status=active.get_status_display() if active else "",
+    )
+
+
+def _gate(result: gates.GateResult) -> Gate:
+    label, icon = GATES.get(result.name, (result.name.capitalize(), "dot"))
+    return Gate(
+        result.name,
+        label,
+        icon,
+        result.passed,
+        without_distance(result.reason) if result.opens_at else result.reason,
+        result.opens_at,
+        result.name in gates.FORCEABLE,
+    )

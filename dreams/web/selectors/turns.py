@@ -1,0 +1,175 @@
+"""The records of a transcript as turns of a talk: who speaks, what is said, and what is folded away."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dreams import transcripts
+from dreams.web.shown import shown
+
+TOOL_CHARS = 6_000
+RESULT_CHARS = 4_000
+PROSE_CHARS = 40_000
+BRIEF_CHARS = 110
+PAUSE = dt.timedelta(minutes=5)
+
+# What says most about a tool call, in the order of how much it says.
+_TELLING = (
+    "command",
+    "file_path",
+    "pattern",
+    "path",
+    "query",
+    "url",
+    "description",
+    "prompt",
+    "skill",
+    "subject",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One block of a turn. `brief` is the line of a folded one; `left` says how much is not shown."""
+
+    kind: str
+    text: str
+    brief: str = ""
+    is_error: bool = False
+    is_markdown: bool = False
+    left: int = 0
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One record of the transcript. `line` is its anchor; `continues` when the same speaker goes on."""
+
+    line: int | None
+    offset: int
+    speaker: str
+    tone: str
+    icon: str
+    at: dt.datetime | None
+    pieces: list[Piece]
+    sidechain: bool
+    continues: bool
+    is_marked: bool
+    is_folded: bool
+    model: str
+
+
+def views(turns: Sequence[transcripts.Turn], mark: int | None) -> list[TurnView]:
+    found: list[TurnView] = []
+    above: TurnView | None = None
+    for turn in turns:
+        view = _view(turn, mark, above)
+        if not view.pieces:
+            continue
+        found.append(view)
+        # What a tool answered stands within the agent's own words and does not end them.
+        if view.speaker != "Tool":
+            above = view
+    return found
+
+
+def _goes_on(above: TurnView | None, speaker: str, turn: transcripts.Turn) -> bool:
+    """The same speaker, without a pause: no new head is needed."""
+    if above is None or speaker == "You" or above.speaker != speaker or above.sidechain != turn.sidechain:
+        return False
+    return turn.at is None or above.at is None or turn.at - above.at < PAUSE
+
+
+def _view(turn: transcripts.Turn, mark: int | None, above: TurnView | None) -> TurnView:
+    speaker, tone, icon = _speaker(turn)
+    pieces = [piece for part in turn.parts if (piece := _piece(part, speaker)) is not None]
+    if turn.problem:
+        pieces = [Piece("problem", f"This line cannot be read: {turn.problem}.")]
+    return TurnView(
+        line=turn.line,
+        offset=turn.offset,
+        speaker=speaker,
+        tone=tone,
+        icon=icon,
+        at=turn.at,
+        pieces=pieces,
+        sidechain=turn.sidechain,
+        continues=_goes_on(above, speaker, turn),
+        is_marked=mark is not None and turn.line == mark,
+        is_folded=speaker in ("Agent’s own note", "Summary", "System"),
+        model=turn.model,
+    )
+
+
+def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
+    if turn.typed is not None:
+        return "You", "accent", "user"
+    if turn.compact_summary:
+        return "Summary", "", "log"
+    if turn.type == "assistant" or turn.role == "assistant":
+        return "Agent", "info", "agent"
+    if any(part.kind == "tool_result" for part in turn.parts):
+        return "Tool", "", "gear"
+    if turn.type == "user":
+        return "Agent’s own note", "", "info"
+    return "System", "", "info"
+
+
+def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
+    if part.kind == "image":
+        return Piece("image", "An image, which is not shown.")
+    if not part.text.strip() and part.kind != "tool_result":
+        return None
+    text = shown(part.text)
+    if part.kind == "tool_use":
+        return _tool(part, text)
+    if part.kind == "tool_result":
+        return _folded("result", text, RESULT_CHARS, part, _first_line(text) or "nothing came back")
+    if part.kind == "thinking":
+        return _folded("thinking", text, PROSE_CHARS, part, _first_line(text))
+    is_prose = part.kind == "text" and len(text) <= PROSE_CHARS
+    kind = "text" if part.kind == "text" else "other"
+    left = max(0, len(text) - PROSE_CHARS)
+    return Piece(
+        kind,
+        text[:PROSE_CHARS],
+        _first_line(text),
+        is_markdown=is_prose and speaker != "You",
+        left=left,
+        is_cut=part.cut,
+    )
+
+
+def _tool(part: transcripts.Part, text: str) -> Piece:
+    try:
+        found = json.loads(part.text) if not part.cut else None
+    except ValueError:
+        found = None
+    brief = part.name or "tool"
+    if isinstance(found, dict):
+        telling = next((str(found[key]) for key in _TELLING if found.get(key)), "")
+        brief = f"{brief}  {shown(telling)}" if telling else brief
+        text = shown(_as_lines(found))
+    return _folded("tool", text, TOOL_CHARS, part, _first_line(brief))
+
+
+def _as_lines(found: dict[str, object]) -> str:
+    """`key: value` a line, as a person reads a call; JSON where a value is no text."""
+    return "\n".join(
+        f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for key, value in list(found.items())[:60]
+    )
+
+
+def _folded(kind: str, text: str, cap: int, part: transcripts.Part, brief: str) -> Piece:
+    return Piece(
+        kind, text[:cap], brief, is_error=part.is_error, left=max(0, len(text) - cap), is_cut=part.cut
+    )
+
+
+def _first_line(text: str) -> str:
+    line = next((line for line in text.splitlines() if line.strip()), "").strip()
+    return line if len(line) <= BRIEF_CHARS else line[: BRIEF_CHARS - 1] + "…"
