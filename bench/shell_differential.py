@@ -220,6 +220,9 @@ class Maker:
             self.diff,
             self.diff,
             self.small,
+            self.sed,
+            self.sed,
+            self.more,
         ]
         return self.rng.choice(makers)()
 
@@ -535,6 +538,77 @@ class Maker:
             ]
         )
         return f"diff {self.rng.choice(options)} {a} {b}"
+
+    def sed(self) -> str:
+        scripts = [
+            "2p",
+            "1,3p",
+            "$p",
+            "/foo/p",
+            "/foo/,/bar/p",
+            "2,/e/p",
+            "/o/,+1p",
+            "1~2p",
+            "0,/a/p",
+            "/foo/!p",
+            "$=",
+            "3q",
+            "s/o/0/",
+            "s/o/0/g",
+            "s/o/0/2",
+            "s/\\(fo\\)\\(o\\)/\\2\\1/",
+            "s/[a-z]*/<&>/",
+            "s/x*/-/g",
+            "s/^/> /",
+            "s/$/ </",
+            "/^$/d",
+            "1d",
+            "$d",
+            "2,4d",
+            "s/foo/bar/p",
+            "s/FOO/x/I",
+            "s|a.b|a/b|g",
+            "1p;3p",
+            "/note/d;s/a/A/g",
+            "5,2p",
+            "/x/I p",
+        ]
+        script = self.rng.choice(scripts)
+        return f"sed {self.rng.choice(['', '-n'])} '{script}' {self.rng.choice(['a.md', 'b.md no_newline.txt', '*.md', 'missing a.md', 'no_newline.txt data.csv', 'empty.txt'])}"
+
+    def more(self) -> str:
+        return self.rng.choice(
+            [
+                "ls *.md | xargs wc -l",
+                "find . -type f -name '*.md' -print0 | xargs -0 grep -l foo",
+                "ls *.csv | xargs -I '{}' echo 'x {}'",
+                "seq 7 | xargs -n 3 echo",
+                "echo a 'b c' | xargs",
+                "ls missing | xargs -r wc",
+                "grep -rl foo topic | xargs head -n 1",
+                "du -s topic",
+                "du -sh .",
+                "du -a topic",
+                "du -b topic",
+                "du -d 1 .",
+                "du -ch *.md",
+                "du a.md b.md",
+                "md5sum a.md b.md",
+                "sha256sum *.md",
+                "sha1sum missing a.md",
+                "cat a.md | sha512sum",
+                "paste a.md b.md",
+                "paste -sd, nums.txt",
+                "paste -d: nums.txt a.md data.csv",
+                "paste -s a.md b.md",
+                "comm empty.txt empty.txt",
+                "comm -3 empty.txt a.md",
+                "sed -E 's/(a|ab)(c|bcd)?/[\\1]/' a.md",
+                "sed -E 's/^([a-z]+) ([a-z]+)/\\2 \\1/' a.md",
+                "cat -n a.md | sed -n '3,5p'",
+                "sed -n -e 1p -e '$p' a.md b.md",
+            ]
+        )
 
     def small(self) -> str:
         return self.rng.choice(

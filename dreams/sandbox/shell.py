@@ -172,7 +172,8 @@ def _guarded(runner: Runner, process: Process) -> Iterator[bytes]:
         stream = runner(process)
         for chunk in stream:
             process.meter.tick()
-            yield chunk
+            if chunk:  # an empty piece would look like an end
+                yield chunk
     except UsageError as error:
         process.complain(str(error), error.status)
     except (OSError, SafeFsError) as error:

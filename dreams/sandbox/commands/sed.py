@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 
 import re2
 
@@ -22,8 +21,6 @@ _SED = Spec(
         "E": "E",
         "r": "E",
         "regexp-extended": "E",
-        "s": "s",
-        "separate": "s",
         "u": "u",
         "posix": "posix",
     },
@@ -87,9 +84,8 @@ def sed(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         commands = [one for text in scripts for one in _Script(text, extended=args.has("E")).commands()]
-        streams = (process.lines(chunks) for _, chunks in process.inputs(args.operands, 2))
-        for lines in streams if args.has("s") else (chain.from_iterable(streams),):
-            yield from _edited(lines, commands, quiet=args.has("n"))
+        lines = (line for _, chunks in process.inputs(args.operands, 2) for line in process.lines(chunks))
+        yield from _edited(lines, commands, quiet=args.has("n"))
 
     return run
 

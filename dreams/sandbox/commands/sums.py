@@ -151,11 +151,27 @@ def comm(name: str, argv: list[str]) -> Runner:
             if chunks is None:
                 return
             sides.append(line.removesuffix(b"\n") for line in process.lines(chunks))
-        for column, line in _merged(sides[0], sides[1]):
+        disorder: list[int] = []
+        unpaired = False
+        watched = [_watched(side, number, disorder) for number, side in enumerate(sides, start=1)]
+        for column, line in _merged(watched[0], watched[1]):
+            unpaired = unpaired or column < 2
             if shown[column]:
                 yield lead[column] + line + b"\n"
+        if disorder and unpaired and args.last("no") is None:
+            process.complain(f"file {disorder[0]} is not in sorted order")
 
     return run
+
+
+def _watched(lines: Iterator[bytes], number: int, disorder: list[int]) -> Iterator[bytes]:
+    """The lines as they are; `disorder` gets the file's number at the first one that is out of order."""
+    previous = b""
+    for line in lines:
+        if line < previous and number not in disorder:
+            disorder.append(number)
+        previous = line
+        yield line
 
 
 def _merged(a: Iterator[bytes], b: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
