@@ -70,7 +70,7 @@ def job(tmp: Path, files: Mapping[str, str] = FILES, **config: Any) -> Iterator[
         (memory / name).write_bytes(text.encode())
     brief = transcript(tmp / "-home-dev-app")
     with workspace.Workspace.create(tmp / "scratch", workspace.take(memory)) as scratch:
-        settings = dataclasses.replace(Config(), max_cost_dream=0.0, **config)
+        settings = dataclasses.replace(Config(), **{"max_cost_dream": 0.0, **config})
         yield Job("app", None, scratch, [brief], {}, settings, NOW, dt.UTC)
 
 

@@ -47,7 +47,8 @@ def endpoint(environ: Mapping[str, str] | None = None) -> Endpoint:
     official = name == "anthropic.com" or name.endswith(".anthropic.com")
     if not base_url.startswith("https://") and not local:
         raise EngineError(
-            f"ANTHROPIC_BASE_URL is {base_url}: transcripts would travel unencrypted. Use https, or a server on this machine."
+            f"ANTHROPIC_BASE_URL names {host} without https: transcripts would travel unencrypted. Use https, or a server "
+            "on this machine."
         )
     bound = _bound_keys(given)
     key = bound.get(host) or bound.get(name) or (bound.get(ANTHROPIC_HOST, "") if official else "")
@@ -76,9 +77,11 @@ def _host_of(base_url: str) -> tuple[str, str]:
         port = parts.port
     except ValueError:
         name, port = "", None
-    if not name or parts.scheme not in ("http", "https") or parts.username:
+    if not name or parts.scheme not in ("http", "https") or parts.username or parts.query or parts.fragment:
+        # The address itself is not repeated: a password may stand in it.
         raise EngineError(
-            f"ANTHROPIC_BASE_URL is {base_url[:200]!r}, which is no http(s) address. Correct it, or unset it for Anthropic's own."
+            "ANTHROPIC_BASE_URL is no http(s) address of a host, without user, query and fragment. Correct it, or unset "
+            "it for Anthropic's own."
         )
     return (f"{name}:{port}" if port else name), name
 

@@ -9,6 +9,7 @@ from dreams.engines.anthropic import prompt
 from dreams.engines.anthropic.asking import Asker, TooLong
 from dreams.engines.anthropic.budget import Budget, LimitReached
 from dreams.engines.anthropic.conversation import Conversation
+from dreams.engines.anthropic.data import clean
 from dreams.engines.anthropic.recovery import remedy
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.tools import Result, Toolbox
@@ -110,7 +111,7 @@ class Loop:
             return None
         if reason in FINAL:
             self._say(reply, "Done.")
-            return reply.text[:SUMMARY_CHARS]
+            return clean(reply.text)[:SUMMARY_CHARS]
         raise EngineError(
             f"The model stopped for a reason that is not known here ({reason[:60]!r}). Nothing was proposed. Try again, or "
             "choose another model."
@@ -190,7 +191,7 @@ class Loop:
         done = results or []
         story = self.asker.story
         recovered = [f"Recovered: {'; '.join(story.said)}."] if story.said else []
-        text = "\n\n".join(part for part in (reply.text, remark, *recovered) if part)
+        text = "\n\n".join(part for part in (clean(reply.text), remark, *recovered) if part)
         files = list(dict.fromkeys(result.path for result in done if result.path))
         self.report.turn(
             self.toolbox.phase,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
-from dreams import safefs
+from dreams import redact, safefs
 from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
 from dreams.engines.base import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.workspace import Workspace, WorkspaceRefused
@@ -178,7 +178,7 @@ def _reason(given: Mapping[str, Any]) -> str:
     reason = " ".join(_string(given, "reason").split())
     if not reason:
         raise Refusal("`reason` is empty. Say why, in one sentence.")
-    return reason[:1_000]
+    return redact.redact(reason)[:1_000]
 
 
 def _label(given: Mapping[str, Any]) -> str:

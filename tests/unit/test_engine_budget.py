@@ -1,0 +1,104 @@
+"""Limits on turns, tokens, seconds and dollars: each with its own clear end, none passed and noticed afterwards."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.anthropic.budget import Budget, LimitReached, Limits
+from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
+from dreams.engines.wire import Reply, Use, say
+from tests.unit import engine_kit as kit
+
+READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+
+
+def test_the_turns_of_a_dream_are_counted_and_the_model_is_warned(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [READ] * 9, max_turns=4)
+    assert run.outcome is None and "all its 4 turns (Turns of one dream)" in run.error
+    assert run.calls == 4
+    assert "turns are left" in str(run.server.calls[2].body["messages"][-1])
+
+
+def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [Reply(READ.blocks, output_tokens=700)] * 30, max_tokens=20_000)
+    assert run.outcome is None and "Tokens of one dream" in run.error
+    used = sum(
+        run.report.used(f"{kind}_tokens") for kind in ("input", "output", "cache_read", "cache_creation")
+    )
+    assert 10_000 < used <= 20_000
+
+
+@pytest.mark.parametrize("dollars", [0.02, 0.03, 0.05])
+def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
+    # The server uses up whatever it may: the cap of the request is what holds.
+    def greedy(request: object) -> Reply:
+        return Reply(READ.blocks, output_tokens=min(900, int(request.body["max_tokens"])))  # type: ignore[attr-defined]
+
+    run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_cost_dream=dollars)
+    assert run.outcome is None and "Dollars of one dream" in run.error
+    spent = sum((t["usage"].cost_usd for t in run.report.turns if t.get("usage")), Decimal(0))
+    assert Decimal(0) < spent <= Decimal(str(dollars))
+
+
+def test_what_day_month_and_project_leave_is_a_limit_too(tmp_path: Path) -> None:
+    class Poor(kit.Watched):
+        def dollars_left(self) -> Decimal:
+            return Decimal("0.0001")
+
+    run = kit.dream(tmp_path, [READ], report=Poor())
+    assert run.calls == 0 and "day, month and project" in run.error
+
+
+def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:
+    now = [0.0]
+    budget = Budget(Limits(10, 10_000, 30), Ledger({}), clock=lambda: now[0])
+    budget.start_turn()
+    now[0] = 25.0
+    assert "nearly used up" in budget.warning()
+    now[0] = 31.0
+    with pytest.raises(LimitReached, match="Seconds of one dream"):
+        budget.check_time()
+
+
+def test_an_answer_cut_off_by_the_budget_ends_in_the_budgets_words(tmp_path: Path) -> None:
+    cut = Reply((kit.learn(),), stop_reason="max_tokens", output_tokens=900)
+    run = kit.dream(tmp_path, [cut], max_tokens=10_000)
+    assert run.outcome is None and "what this dream may still use" in run.error and run.report.tools == []
+
+
+def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
+    from dreams.engines.wire import Limits as ServerLimits
+
+    run = kit.dream(
+        tmp_path,
+        [READ, say("Done.")],
+        model="own-model",
+        server={"limits": ServerLimits(models=("own-model",))},
+    )
+    assert run.outcome is not None and run.outcome.usage.cost_usd is None
+    assert run.outcome.usage.output_tokens > 0 and "no price is known" in run.report.turns[0]["text"]
+
+
+def test_the_price_follows_the_size_of_the_prompt() -> None:
+    prices = {"h": [Rate.of("0.10", "0.50"), Rate.of("0.50", "2.50", 100_000)]}
+    cheap, dear = rate_for(prices, "h", 100_000), rate_for(prices, "h", 100_001)
+    assert cheap and dear and cheap.input == Decimal("0.10") and dear.input == Decimal("0.50")
+    assert rate_for(prices, "h-20260930", 5) == cheap and rate_for(prices, "hh", 5) is None
+
+
+def test_every_kind_of_token_has_its_price() -> None:
+    rate = Rate.of("2", "10")
+    million = 1_000_000
+    costs = [rate.cost(Tokens(**{kind: million})) for kind in Tokens.__slots__]
+    assert costs == [Decimal(2), Decimal(10), Decimal("0.2"), Decimal("2.5"), Decimal(4)]
+
+
+def test_usage_of_two_models_is_summed_and_an_unknown_cost_stays_unknown() -> None:
+    ledger = Ledger({"a": [Rate.of("2", "10")]})
+    first, second = ledger.add("a", Tokens(1_000_000)), ledger.add("b", Tokens(5, 5))
+    assert first.cost_usd == 2 and second.cost_usd is None and joined(first, second).cost_usd is None
+    assert ledger.usage().cost_usd is None and ledger.usage().input_tokens == 1_000_005
+    assert ledger.by_model["b"] == Tokens(5, 5)

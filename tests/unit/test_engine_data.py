@@ -1,0 +1,98 @@
+"""What others wrote reaches the model as data: fenced in, without secrets, with nothing hidden in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.engines.anthropic import briefing, prompt
+from dreams.engines.anthropic.data import attribute, fenced
+from tests.unit import engine_kit as kit
+
+RLO = "\u202e"
+HOSTILE = st.lists(
+    st.sampled_from(["<", "/", "dream-data", "DREAM-", ">", " ", "\n", '"', "x", RLO, "</dream-data>", "&"])
+).map("".join)
+
+
+@given(HOSTILE)
+@settings(max_examples=200, deadline=None)
+def test_nothing_inside_can_close_its_fence(text: str) -> None:
+    made = fenced("data", text, tool=text)
+    assert made.lower().count("</dream-data>") == 1 and made.endswith("\n</dream-data>")
+    head, _, body = made.partition("\n")
+    assert head.count("<") == 1 and head.count(">") == 1 and head.endswith(">")
+    assert "<dream-" not in body.lower().removesuffix("</dream-data>")
+    assert RLO not in made
+
+
+def test_ordinary_mark_up_in_a_note_stays_as_it_is() -> None:
+    assert "<data>&lt;b&gt;</data>" in fenced("data", "<data>&lt;b&gt;</data>")
+
+
+def test_secrets_do_not_reach_the_model(tmp_path: Path) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+    said = [f"From now on use {secret} for the upload, always."]
+    with kit.job(tmp_path, {"MEMORY.md": f"# Memory\n\nkey {secret}\n"}) as job:
+        job.sessions[0].path.unlink()
+        brief = kit.transcript(tmp_path / "-home-dev-app", said)
+        text = briefing.briefing(
+            type(job)(**{**{f: getattr(job, f) for f in job.__slots__}, "sessions": [brief]})
+        )
+    assert secret not in text and text.count("[redacted: ") == 2
+    assert attribute(secret) != secret
+
+
+def test_the_briefing_names_what_a_turn_would_otherwise_be_spent_on(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        text = briefing.briefing(job)
+    for wanted in (
+        "Tuesday, 2026-03-10",
+        "109 MEMORY.md",
+        "5 of 200 lines, 109 of 25,000 bytes",
+        f"/transcripts/-home-dev-app/{kit.SESSION}.jsonl “Health check”, last 2026-03-10 12:00",
+        f"{kit.SESSION} line 2: {kit.WISH}",
+    ):
+        assert wanted in text, wanted
+    assert "The repository" not in text, "there is none"
+
+
+def test_a_repository_is_described_without_a_git_program(tmp_path: Path, monkeypatch) -> None:
+    from dulwich import porcelain
+
+    from dreams.engines.anthropic import repository
+
+    monkeypatch.setenv("PATH", "")
+    repo = porcelain.init(str(tmp_path))
+    for number in range(7):
+        (tmp_path / "a.txt").write_text(f"{number}\n")
+        porcelain.add(repo, [str(tmp_path / "a.txt")])
+        porcelain.commit(repo, f"Change {number}".encode(), author=b"A <a@b>", committer=b"A <a@b>")
+    (tmp_path / "a.txt").write_text("other\n")
+    (tmp_path / "b.txt").write_text("new\n")
+    text = repository.describe(tmp_path)
+    repo.close()
+    assert "Branch: ma" in text and "Change 6" in text and "Change 2" in text and "Change 1" not in text
+    assert "changed a.txt" in text
+    (tmp_path / ".git" / "HEAD").write_text("nonsense")
+    assert "Change" not in repository.describe(tmp_path)
+    assert repository.describe(tmp_path / "nowhere") == ""
+
+
+def test_the_version_of_the_prompt_changes_with_any_word(monkeypatch) -> None:
+    first = prompt.version()
+    changed = (*prompt.static_sections()[:-1], ("5_rules.md", "another"))
+    monkeypatch.setattr(prompt, "static_sections", lambda: changed)
+    prompt.version.cache_clear()
+    assert prompt.version() != first and len(first) == 12
+    prompt.version.cache_clear()
+
+
+def test_sessions_with_corrections_come_first(tmp_path: Path) -> None:
+    import dataclasses
+
+    plain = dataclasses.replace(kit.transcript(tmp_path / "p"), corrections=0)
+    corrected = dataclasses.replace(plain, corrections=2, session_id="corrected")
+    assert briefing.ordered([plain, corrected])[0].session_id == "corrected"

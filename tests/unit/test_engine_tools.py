@@ -1,0 +1,312 @@
+"""The tools of a dream: what they do, what they refuse, and that evidence is checked on the spot."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dreams.engines.anthropic.reading import Answer, PlainReads
+from dreams.engines.anthropic.tools import Result, Toolbox
+from dreams.engines.base import Cancelled, Job
+from tests.unit import engine_kit as kit
+
+NUMBERS = iter(range(10_000))
+SELF = [{"session": "feedback_testing.md", "quote": "Use make reset before a run."}]
+
+
+def toolbox(job: Job) -> Toolbox:
+    return Toolbox(job, PlainReads(job), lambda: None)
+
+
+def call(name: str, /, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"t{next(NUMBERS)}", "name": name, "input": given}
+
+
+def one(box: Toolbox, name: str, /, **given: Any) -> Result:
+    (result,) = box.run([call(name, **given)])
+    return result
+
+
+def edit(box: Toolbox, old: str, new: str, **more: Any) -> Result:
+    given = {
+        "path": "/memory/feedback_testing.md",
+        "old_string": old,
+        "new_string": new,
+        "reason": "Said so.",
+        "citations": SELF,
+    }
+    return one(box, "Edit", **{**given, **more})
+
+
+def test_an_edit_replaces_one_passage_and_says_what_it_stands_for(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        result = edit(box, "make reset", "make fresh", operation="targets", kind="update")
+        assert not result.refused and result.path == "feedback_testing.md"
+        (made,) = box.writer.edits
+        assert (made.operation, made.kind, made.reason) == ("targets", "update", "Said so.")
+        assert made.before == kit.TESTING and made.after == job.workspace.read("feedback_testing.md")
+        assert made.citations[0].source == "memory" and made.citations[0].line_no == 7
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("make nothing", "x", "does not stand"),
+        ("e", "x", "stands"),
+        ("", "x", "empty"),
+        ("make reset", "make reset", "the same"),
+        (kit.TESTING, "", "would leave feedback_testing.md empty"),
+        (kit.TESTING, " \n\n", "would leave feedback_testing.md empty"),
+        ("make reset", "make [redacted: aws-key]", "not shown"),
+        ("make reset", "make ⟨U+202E⟩", "not shown"),
+    ],
+)
+def test_an_edit_that_is_not_sure_is_an_ordinary_answer(tmp_path: Path, old: str, new: str, why: str) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        result = edit(box, old, new)
+        assert result.refused and why in result.block["content"] and result.block["is_error"]
+        assert box.writer.edits == [] and job.workspace.read("feedback_testing.md") == kit.TESTING
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"reason": " "}, "`reason`"),
+        ({"citations": []}, "Cite at least one"),
+        ({"citations": "none"}, "must be a list"),
+        ({"citations": [{"session": "x"}]}, "needs `session` and `quote`"),
+        ({"path": "/memory/../x.md"}, "no path of a memory"),
+        ({"path": "/memory/nope.md"}, "Use Write"),
+        ({"path": 3}, "`path`"),
+    ],
+)
+def test_a_change_without_reason_evidence_or_place_is_refused(
+    tmp_path: Path, more: dict[str, Any], why: str
+) -> None:
+    with kit.job(tmp_path) as job:
+        result = edit(toolbox(job), "make reset", "make fresh", **more)
+        assert result.refused and why in result.block["content"], result.block["content"]
+
+
+@pytest.mark.parametrize(
+    "name", ["x.txt", "logs/2026.md", ".hidden.md", "FEEDBACK_testing.md", ".consolidate-lock"]
+)
+def test_only_ordinary_memories_can_be_written(tmp_path: Path, name: str) -> None:
+    with kit.job(tmp_path) as job:
+        given = kit.learn(name).input
+        result = one(toolbox(job), "Write", **given)
+        assert result.refused and job.workspace.read(name) is None
+
+
+def test_write_and_delete_need_the_file_to_have_been_read(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        common = {"path": "/memory/feedback_testing.md", "reason": "Old.", "citations": SELF}
+        assert "have not read" in one(box, "Write", content="New.\n", **common).block["content"]
+        assert "have not read" in one(box, "Delete", **common).block["content"]
+        one(box, "Read", file_path="/memory/feedback_testing.md")
+        assert not one(box, "Delete", **common).refused
+        assert job.workspace.read("feedback_testing.md") is None
+        assert box.writer.edits[-1].kind == "prune" and box.writer.edits[-1].after is None
+
+
+def test_a_file_that_another_tool_has_shown_whole_counts_as_read_a_part_does_not(tmp_path: Path) -> None:
+    class Shell:
+        names = frozenset({"Bash"})
+
+        def run(self, name: str, given: Mapping[str, Any]) -> Answer:
+            text = kit.TESTING if "cat" in given["command"] else kit.TESTING[:40]
+            return Answer(text)
+
+        def close(self) -> None: ...
+
+    with kit.job(tmp_path) as job:
+        box = Toolbox(job, Shell(), lambda: None)
+        given = {"path": "feedback_testing.md", "content": "Short.\n", "reason": "r", "citations": SELF}
+        one(box, "Bash", command="head -c 40 /memory/feedback_testing.md")
+        assert one(box, "Write", **given).refused
+        one(box, "Bash", command="cat /memory/feedback_testing.md")
+        assert not one(box, "Write", **given).refused
+
+
+def test_the_index_is_never_removed(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        one(box, "Read", file_path="/memory/MEMORY.md")
+        assert one(box, "Delete", path="/memory/MEMORY.md", reason="r", citations=[]).refused
+
+
+def test_line_ends_and_the_mark_at_the_start_are_kept(tmp_path: Path) -> None:
+    files = {"feedback_testing.md": "\ufeffOne line.\r\nUse make reset before a run.\r\n"}
+    with kit.job(tmp_path, files) as job:
+        box = toolbox(job)
+        assert not edit(box, "One line.\nUse make", "Two lines.\nUse a make").refused
+        assert (
+            job.workspace.read("feedback_testing.md")
+            == "\ufeffTwo lines.\r\nUse a make reset before a run.\r\n"
+        )
+        one(box, "Read", file_path="/memory/feedback_testing.md")
+        given = {
+            "path": "feedback_testing.md",
+            "content": "Three.\nFour.\n",
+            "reason": "r",
+            "citations": SELF,
+        }
+        assert not one(box, "Write", **given).refused
+        assert job.workspace.read("feedback_testing.md") == "\ufeffThree.\r\nFour.\r\n"
+
+
+# --- Evidence -----------------------------------------------------------------------------------------------------
+
+
+def cite(tmp_path: Path, session: str, quote: str, line: int | None = None) -> tuple[Result, Any]:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        given = {"session": session, "quote": quote, **({"line": line} if line else {})}
+        result = edit(box, "make reset", "make fresh", citations=[given])
+        return result, box.writer.edits[0].citations[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [kit.SESSION, kit.SESSION[:8], f"/transcripts/-home-dev-app/{kit.SESSION}.jsonl", f"{kit.SESSION}.jsonl"],
+)
+def test_a_session_is_known_by_id_beginning_or_path(tmp_path: Path, name: str) -> None:
+    result, cited = cite(tmp_path, name, "run the  linter before\nevery commit")
+    assert cited.found and cited.line_no == 2 and cited.role == "user" and cited.at is not None
+    assert cited.context == kit.WISH and "could not be found" not in result.block["content"]
+
+
+@pytest.mark.parametrize(
+    ("session", "quote"),
+    [
+        (kit.SESSION, "run the linter after every commit"),
+        ("ffffffff-0000", kit.WISH),
+        ("/etc/passwd", "root"),
+        ("../../../etc/passwd", "root"),
+        ("nope.md", kit.WISH),
+        ("/repo/README.md", kit.WISH),
+    ],
+)
+def test_a_quote_that_does_not_stand_there_is_told_kept_and_marked(
+    tmp_path: Path, session: str, quote: str
+) -> None:
+    result, cited = cite(tmp_path, session, quote)
+    assert not result.refused and "could not be found" in result.block["content"]
+    assert not cited.found and cited.quote == quote and cited.note
+
+
+def test_a_new_file_is_no_evidence_for_itself(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        box.run([{"type": "tool_use", "id": "w", "name": "Write", "input": dict(kit.learn().input)}])
+        cited = [{"session": "feedback_linter.md", "quote": "Run the linter before every commit."}]
+        edit(box, "make reset", "make fresh", citations=cited)
+        assert not box.writer.edits[1].citations[0].found
+
+
+def test_where_removed_lines_went_is_handed_on(tmp_path: Path) -> None:
+    removed = [
+        {
+            "text": "Use make reset before a run.",
+            "fate": "merged-into",
+            "target": "/memory/MEMORY.md",
+            "target_text": "x",
+        },
+        {"text": "odd", "fate": "eaten"},
+        "nonsense",
+    ]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        edit(box, "make reset", "make fresh", removed=removed)
+        (fate,) = box.writer.edits[0].fates
+        assert (fate.kind, fate.target_path, fate.target_text) == ("merged-into", "MEMORY.md", "x")
+
+
+# --- Order --------------------------------------------------------------------------------------------------------
+
+
+class Meeting:
+    """Readers that only end when two of them run at once."""
+
+    names = frozenset({"Read"})
+
+    def __init__(self) -> None:
+        self.barrier = threading.Barrier(2, timeout=10)
+        self.order: list[str] = []
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Answer:
+        self.barrier.wait()
+        return Answer(str(given["file_path"]))
+
+    def close(self) -> None: ...
+
+
+def test_reads_run_side_by_side_and_answers_keep_the_order_of_the_calls(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = Toolbox(job, Meeting(), lambda: None)
+        calls = [call("Read", file_path="a"), call("Read", file_path="b"), call("Phase", name="gather")]
+        calls += [call("Read", file_path="c"), call("Read", file_path="d")]
+        results = box.run(calls)
+        assert [result.block["tool_use_id"] for result in results] == [c["id"] for c in calls]
+        assert ["a" in results[0].block["content"], "d" in results[4].block["content"]] == [True, True]
+        assert box.phase == "gather"
+
+
+def test_writes_of_one_turn_build_on_each_other(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        steps = [("make reset", "make fresh"), ("make fresh", "make clean")]
+        calls = [
+            call("Edit", path="feedback_testing.md", old_string=a, new_string=b, reason="r", citations=SELF)
+            for a, b in steps
+        ]
+        assert [result.refused for result in box.run(calls)] == [False, False]
+        assert "make clean" in (job.workspace.read("feedback_testing.md") or "")
+
+
+def test_a_cancel_does_not_wait_for_a_slow_reader(tmp_path: Path) -> None:
+    class Slow:
+        names = frozenset({"Read"})
+
+        def run(self, name: str, given: Mapping[str, Any]) -> Answer:
+            gate.wait(10)
+            return Answer("")
+
+        def close(self) -> None: ...
+
+    def watch() -> None:
+        raise Cancelled
+
+    gate = threading.Event()
+    with kit.job(tmp_path) as job, pytest.raises(Cancelled):
+        try:
+            Toolbox(job, Slow(), watch).run([call("Read", file_path="a")])
+        finally:
+            assert not gate.is_set(), "it came back while the reader still waited"
+            gate.set()
+
+
+def test_an_unknown_tool_and_odd_input_are_answered(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        assert "There is no tool 'Rm'" in one(box, "Rm", path="/").block["content"]
+        assert one(box, "Phase", name="nap").refused
+        assert one(box, "Read").refused and one(box, "Grep", pattern="(").refused
+        assert one(box, "Read", file_path="/etc/passwd").refused
+        assert len(box.run([call("Phase", name="prune")] * 150)) == 150
+
+
+def test_reading_transcripts_and_writing_moves_the_phase_when_the_model_forgets_to(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        one(box, "Grep", pattern="linter", path="/transcripts")
+        assert box.phase == "gather"
+        edit(box, "make reset", "make fresh")
+        assert box.phase == "consolidate"
