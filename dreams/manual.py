@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dreams import apply as applying
-from dreams import blobs, drafts, holds, memdir, memories, proposals, review, text, workspace
+from dreams import blobs, drafts, memdir, memories, proposals, review, text, workspace
 from dreams.apply import ApplyReport
 from dreams.engines.base import Edit, OperationKind
 from dreams.models import Hunk, Memory, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused
+
+STALE = "{path} changed since you opened it. Copy your text, reload, and edit the new state."
 
 
 class Stale(Exception):
@@ -25,20 +27,26 @@ class Change:
     kind: OperationKind
     reason: str
     after: Mapping[str, bytes | None]
+    before: Mapping[str, bytes | None] = field(
+        default_factory=dict
+    )  # what each was made from, where it matters
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
     """Replace a memory's text. `base_sha` is the state that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
-    # An edit made outside a moment ago is not in the rows yet; it must count as a change that was not seen.
-    memories.refresh(memory.project)
-    now = memories.contents(memory.project).get(memory.path, b"")
-    if text.sha256(now) != base_sha:
-        raise Stale(
-            f"{memory.path} changed since you opened it. Copy your text, reload, and edit the new state."
-        )
-    data = text.encode(_with_line_ends_of(now, content))
+    now = _now(memory.project).get(memory.path)
+    if text.sha256(now or b"") != base_sha:
+        raise Stale(STALE.format(path=memory.path))
+    data = text.encode(_with_line_ends_of(now or b"", content))
     why = reason or f"Edited by {reviewer.name or 'hand'}."
-    return carry_out(memory.project, Change(Proposal.Origin.EDIT, "edit", why, {memory.path: data}), reviewer)
+    change = Change(Proposal.Origin.EDIT, "edit", why, {memory.path: data}, {memory.path: now})
+    return carry_out(memory.project, change, reviewer)
+
+
+def _now(project: Project) -> dict[str, bytes]:
+    """The directory as it stands; what was changed outside a moment ago is kept as a version on the way."""
+    memories.refresh(project)
+    return memories.contents(project)
 
 
 def _with_line_ends_of(old: bytes, content: str) -> str:
@@ -51,17 +59,20 @@ def _with_line_ends_of(old: bytes, content: str) -> str:
 
 def forget(memory: Memory, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
     """Remove a memory and the index rows that point to it; the history keeps it."""
+    now = _now(memory.project)
     after: dict[str, bytes | None] = {memory.path: None}
-    index = memories.contents(memory.project).get("MEMORY.md")
+    index = now.get("MEMORY.md")
     if index is not None and memory.path != "MEMORY.md":
         after["MEMORY.md"] = text.encode(_without_rows(text.decode(index), memory.path))
     why = reason or f"Forgotten by {reviewer.name or 'hand'}."
-    return carry_out(memory.project, Change(Proposal.Origin.FORGET, "prune", why, after), reviewer)
+    before = {path: now.get(path) for path in after}
+    return carry_out(memory.project, Change(Proposal.Origin.FORGET, "prune", why, after, before), reviewer)
 
 
 def _without_rows(index: str, path: str) -> str:
+    """A row that names other memories too stays as it is."""
     parsed = memdir.parse_index(index)
-    return parsed.without(parsed.rows_for(path)).text
+    return parsed.without(row for row in parsed.rows_for(path) if len(row.targets) == 1).text
 
 
 def restore(project: Project, path: str, sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
@@ -79,9 +90,7 @@ def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyRepo
 
     Where a finding blocks it, the proposal stays open for the person to look at, and ReviewRefused says why.
     """
-    with holds.hold(project, "apply", keep_dir_mtime=True) as held:
-        memories.refresh(project)
-        held.release_keeping_clock()
+    memories.refresh(project)
     made = propose(project, change, reviewer)
     if made is None:
         return ApplyReport(said=("Nothing differs from what is there.",))
@@ -93,8 +102,11 @@ def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyRepo
 
 
 def propose(project: Project, change: Change, reviewer: Reviewer) -> Proposal | None:
-    """The change as an open proposal; None when nothing differs."""
+    """The change as an open proposal; None when nothing differs. Raises Stale."""
     before = workspace.take(memories.memory_dir(project)).contents()
+    for path, seen in change.before.items():
+        if before.get(path) != seen:
+            raise Stale(STALE.format(path=path))
     after = {path: data for path, data in {**before, **change.after}.items() if data is not None}
     edits = [
         Edit(path, _decoded(before.get(path)), _decoded(after.get(path)), "hand", change.kind, change.reason)

@@ -40,7 +40,7 @@ def rebase(file: FileChange, now: bytes | None) -> Outcome:
         return "same"
     if file.conflict and file.conflict["now"] == sha and (_is_of_an_undo(file) or _is_open(file)):
         return "conflict"
-    base = proposals.bytes_of(file.conflict["base"] if _is_of_an_undo(file) else file.base_sha)
+    base = proposals.bytes_of(_merge_base(file))
     for wanted in _wanted(file):
         merged = merged_bytes(Sides(base, now, wanted), file.path)
         if not isinstance(merged, merge.Merge):
@@ -49,9 +49,13 @@ def rebase(file: FileChange, now: bytes | None) -> Outcome:
     return "conflict"
 
 
+def _merge_base(file: FileChange) -> str:
+    """The sha256 that a conflict starts from: for an undo what was applied, else the file's own base."""
+    return str(file.conflict["base"]) if file.conflict else file.base_sha
+
+
 def _is_of_an_undo(file: FileChange) -> bool:
-    """The conflict of an undo starts from what was applied, not from the file's base."""
-    return bool(file.conflict) and file.conflict["base"] != file.base_sha
+    return _merge_base(file) != file.base_sha
 
 
 def _is_open(file: FileChange) -> bool:
