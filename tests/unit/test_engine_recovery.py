@@ -218,3 +218,10 @@ def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: flo
 def test_a_server_that_asks_for_an_hour_is_not_obeyed(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, [status(429, retry_after="3600"), say("Done.")])
     assert run.error == "" and run.calls == 2
+
+
+def test_a_server_that_cuts_the_prompt_without_a_word_is_noticed(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, [Reply((Text("Done."),), input_tokens=500)])
+    assert run.error == "" and "it seems to cut what it reads" in run.report.text
+    whole = kit.dream(tmp_path / "b", [say("Done.")])
+    assert "seems to cut" not in whole.report.text

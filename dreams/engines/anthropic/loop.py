@@ -21,6 +21,8 @@ RAISED_CAP = 64_000
 MOST_CONTINUATIONS = 3
 SMALL_CONTINUATION = 500
 SUMMARY_CHARS = 2_000
+# No tokeniser gets by with fewer tokens than this for English, Markdown and JSON.
+CHARS_PER_TOKEN_AT_MOST = 12
 GO_ON = (
     "Your answer was cut off by the output limit. Go on exactly where you stopped: no apology, no repetition. Do the "
     "rest in smaller pieces; a tool call that was cut off was not run."
@@ -191,6 +193,7 @@ class Loop:
         done = results or []
         story = self.asker.story
         recovered = [f"Recovered: {'; '.join(story.said)}."] if story.said else []
+        recovered += self._cut_prompt(reply)
         text = "\n\n".join(part for part in (clean(reply.text), remark, *recovered) if part)
         files = list(dict.fromkeys(result.path for result in done if result.path))
         self.report.turn(
@@ -201,6 +204,16 @@ class Loop:
             counts=self._counts(reply, done),
             usage=self._fresh_usage(),
         )
+
+    def _cut_prompt(self, reply: Reply) -> list[str]:
+        """A server that cuts long prompts without a word leaves the model without its rules: a person must know."""
+        sent, read = self.asker.size // CHARS_PER_TOKEN_AT_MOST, reply.tokens.prompt
+        if not 0 < read < sent:
+            return []
+        return [
+            f"The server counted {read:,} tokens of a prompt that has more than {sent:,}: it seems to cut what it reads. "
+            "Give it a larger context."
+        ]
 
     def _counts(self, reply: Reply, results: list[Result]) -> dict[str, int]:
         counts = {
