@@ -17,11 +17,43 @@ from django.core.management import call_command
 from django.db import connection
 
 from dreams import discovery, dreaming, locks
-from dreams.engines.wire import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
+from dreams.engines.anthropic import Patience
+from dreams.engines.wire import (
+    DemoBrain,
+    Fault,
+    Reply,
+    Script,
+    Step,
+    Use,
+    WireServer,
+    closed,
+    ended,
+    error_event,
+    garbage,
+    reset,
+    say,
+    stalled,
+    status,
+)
 from dreams.management.base import Refused
+from dreams.manifest import manifest
 from dreams.models import DreamRun, Evidence, LockHold, Price, Project, Proposal, Turn
 from tests.pipeline import world
 
+QUICK = Patience(base_ms=1.0, longest_ms=4.0)
+WRITE = Reply(
+    (
+        Use(
+            "Write",
+            {
+                "file_path": "/memory/feedback_x.md",
+                "content": "The queue is drained by hand.\n",
+                "reason": "Said so.",
+                "citations": [{"session": "feedback_testing.md", "quote": "Snapshots are reviewed by hand."}],
+            },
+        ),
+    )
+)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -123,18 +155,49 @@ def test_a_refused_key_fails_the_dream_with_the_remedy_and_puts_everything_back(
 def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {
-        "path": "/memory/feedback_x.md",
-        "content": "The queue is drained by hand.\n",
-        "reason": "Said so.",
-        "citations": [{"session": "feedback_testing.md", "quote": "Snapshots are reviewed by hand."}],
-    }
-    with WireServer(Script([Reply((Use("Write", given),)), status(401)])) as server:
+    with WireServer(Script([WRITE, status(401)])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
     assert run.status == "failed" and not Proposal.objects.exists()
     assert any("feedback_x.md" in turn.files for turn in Turn.objects.all())
     assert not (world.folder(project) / "feedback_x.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "attempts", "words"),
+    [
+        (closed("headers"), 10, "too often in a row"),
+        (reset("content_block_delta"), 10, "too often in a row"),
+        (ended("message_delta"), 10, "too often in a row"),
+        (garbage("content_block_stop"), 10, "too often in a row"),
+        (error_event("content_block_start", 500), 10, "too often in a row"),
+        (status(529), 13, "too often in a row"),
+        (status(500), 10, "too often in a row"),
+        (status(413), 2, "larger context"),
+        (status(404), 1, "ANTHROPIC_BASE_URL"),
+    ],
+    ids=["closed", "reset", "ended", "garbage", "error event", "529", "500", "413", "404"],
+)
+def test_whatever_fails_for_good_leaves_lock_clock_and_memories_as_they_were(
+    project: Project, monkeypatch: pytest.MonkeyPatch, fault: Fault, attempts: int, words: str
+) -> None:
+    monkeypatch.setattr("dreams.engines.anthropic.engine.Patience", lambda: QUICK)
+    before, clock = manifest(world.folder(project)), locks.last_consolidated_ns(world.folder(project))
+    read = Reply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(5)))
+    steps = [read, read, read, read, *[Step(WRITE, fault)] * 30]
+    with WireServer(Script(steps)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        run = failed(project)
+    assert run.status == "failed" and words in run.error and "\n" not in run.error
+    assert len(server.calls) == 4 + attempts
+    assert not LockHold.objects.exists() and not Proposal.objects.exists()
+    assert locks.last_consolidated_ns(world.folder(project)) == clock
+    after = manifest(world.folder(project))
+    before.pop("", None), after.pop("", None), after.pop(".consolidate-lock", None)
+    assert after == before
+    project.refresh_from_db()
+    assert project.failures == 1
+    assert sum(turn.output_tokens for turn in run.turns.all()) > 0, "what it cost is on its page"
 
 
 def test_a_cancel_from_elsewhere_ends_a_silent_stream_within_a_second(

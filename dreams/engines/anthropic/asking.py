@@ -19,6 +19,7 @@ from dreams.engines.base import EngineError, Usage
 
 LEAST_CAP = 1_024
 SLEEP_SECONDS = 0.1
+CACHE_SECONDS = 270.0  # a little less than the five minutes that an entry lives
 CHARS_PER_TOKEN = 3.0  # on the safe side for English and code
 
 
@@ -61,8 +62,9 @@ class Asker:
     timing: Timing = field(default_factory=Timing)
     answered: bool = False
     limited_by_budget: bool = False
-    last_prompt: int = 0
+    _last: Tokens = field(default_factory=Tokens)
     _last_size: int = 0
+    _answered_at: float = 0.0
     # Of the present turn:
     _failures: int = 0
     _overloads: int = 0
@@ -104,15 +106,22 @@ class Asker:
         self.timing.api_ms_without_retries = _ms_since(started)
         self._book(reply.tokens)
         self.answered = True
-        self.last_prompt, self._last_size = reply.tokens.prompt, self.size
+        self._last, self._last_size, self._answered_at = reply.tokens, self.size, time.monotonic()
         return reply
 
     def _expected(self) -> Tokens:
-        """The next prompt: what the last one had is read from the cache, the rest is new."""
-        if not self.last_prompt:
-            return Tokens(input=self.estimate(self.size))
-        grown = max(0, self.size - self._last_size)
-        return Tokens(cache_read=self.last_prompt, cache_write_5m=self.estimate(grown))
+        """The next prompt: what the last one had is read from the cache, the rest is new; all of it is new where
+        the cache was not used, or has been idle for so long that it may be gone."""
+        last, size = self._last, self._last_size
+        cached = last.cache_read + last.cache_write_5m + last.cache_write_1h
+        if not cached or time.monotonic() - self._answered_at > CACHE_SECONDS:
+            return Tokens(cache_write_5m=max(last.prompt, self.estimate(self.size)))
+        grown = max(0, self.size - size)
+        return Tokens(cache_read=last.prompt, cache_write_5m=self.estimate(grown))
+
+    def forget_prompt(self) -> None:
+        """The next prompt has nothing to do with the last one."""
+        self._last = Tokens()
 
     @staticmethod
     def estimate(chars: int) -> int:
@@ -162,6 +171,7 @@ class Asker:
             return False
         self.story.said.append(f"switched from {self.model} to {self.fallback}")
         self.model = self.fallback
+        self.forget_prompt()
         self._failures = self._overloads = 0
         self.on_switch()
         return True

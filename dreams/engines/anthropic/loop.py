@@ -179,7 +179,7 @@ class Loop:
         if self.progress.compacted or not self.conversation.compact(self.toolbox.done()):
             raise EngineError(hopeless)
         self.progress.compacted = True
-        self.asker.last_prompt = 0
+        self.asker.forget_prompt()
         self.report.turn(
             self.toolbox.phase,
             "The conversation did not fit the model's context: earlier messages were left out.",

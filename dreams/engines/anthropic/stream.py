@@ -7,6 +7,7 @@ Here a reply is whole only when every block was closed, every tool input is an o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from dreams.engines.anthropic.usage import Tokens
 Json = dict[str, Any]
 MOST_BLOCKS = 500
 MOST_CHARS = 4_000_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # What other servers call the same stops.
 _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 
@@ -179,6 +181,17 @@ _HANDLERS = {
 }
 
 
+def _scrubbed(value: Any) -> Any:
+    """JSON without lone surrogates, which neither a request nor a file can hold."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_scrubbed(entry) for entry in value]
+    if isinstance(value, dict):
+        return {_scrubbed(key): _scrubbed(entry) for key, entry in value.items()}
+    return value
+
+
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
@@ -187,7 +200,7 @@ def _param(block: _Block, *, lenient: bool) -> Json | None:
     """The block as a request carries it; None for what is empty or not sent back."""
     if not block.done and not lenient:
         raise BrokenStream("a block was never closed")
-    text = "".join(block.text)
+    text = _SURROGATE.sub("\ufffd", "".join(block.text))
     if block.kind == "text":
         return {"type": "text", "text": text} if text.strip() else None
     if block.kind == "thinking":
@@ -203,8 +216,8 @@ def _tool_use(block: _Block, text: str) -> Json:
     name, call = block.given.get("name"), block.given.get("id")
     try:
         given = json.loads(text) if text.strip() else block.given.get("input") or {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BrokenStream("the input of a tool call is not whole") from error
     if not isinstance(given, dict) or not isinstance(name, str) or not isinstance(call, str) or not call:
         raise BrokenStream("a tool call has no name, no id or no input")
-    return {"type": "tool_use", "id": call, "name": name, "input": given}
+    return {"type": "tool_use", "id": call, "name": name, "input": _scrubbed(given)}

@@ -40,7 +40,7 @@ class Writer:
 
     def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
         """(what to tell the model, the path touched). Raises Refusal."""
-        path = memory_path(_string(given, "path").strip())
+        path = memory_path(_path(given).strip())
         before = self._before(path)
         after = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
             path, before, given
@@ -165,6 +165,11 @@ class Writer:
                 "Look the words up and make the change again with the right quote, or take it back."
             )
         return told
+
+
+def _path(given: Mapping[str, Any]) -> str:
+    """Models mix up the two names that agents' tools have for it."""
+    return _string(given, "file_path" if "file_path" in given else "path")
 
 
 def _string(given: Mapping[str, Any], key: str) -> str:

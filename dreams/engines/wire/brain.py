@@ -162,7 +162,7 @@ def _learn(wish: Wish) -> Use:
         f"---\nname: {wish.title}\ndescription: {wish.text[:100]}\ntype: {wish.kind}\n---\n\n{wish.text}\n"
     )
     given = {
-        "path": f"/memory/{wish.path}",
+        "file_path": f"/memory/{wish.path}",
         "content": content,
         "reason": "The person asked for it.",
         "citations": [_cited(wish)],
@@ -173,7 +173,7 @@ def _learn(wish: Wish) -> Use:
 
 def _change(tool: str, wish: Wish, **given: str) -> Use:
     common = {
-        "path": "/memory/MEMORY.md",
+        "file_path": "/memory/MEMORY.md",
         "reason": f"A row for {wish.path}.",
         "citations": [_cited(wish)],
         "operation": wish.path,

@@ -1,0 +1,169 @@
+"""Only a whole stream is a reply, and a shortened conversation is still one the API takes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
+from dreams.engines.anthropic.recovery import Kind, kind_of
+from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
+from dreams.engines.anthropic.usage import Tokens
+from dreams.engines.wire import Limits, Text, Think, Use
+from dreams.engines.wire import Reply as Said
+from dreams.engines.wire.messages import Counted, events
+from dreams.engines.wire.protocol import refusal
+
+TEXTS = st.text(min_size=1, max_size=40)
+INPUTS = st.dictionaries(
+    st.text(max_size=5), st.one_of(st.text(max_size=10), st.integers(), st.none()), max_size=3
+)
+BLOCKS = st.one_of(
+    TEXTS.map(Text), TEXTS.map(Think), st.builds(Use, st.sampled_from(["Read", "Grep"]), INPUTS)
+)
+REPLIES = st.lists(BLOCKS, max_size=5).map(lambda blocks: Said(tuple(blocks), piece=7))
+
+
+@dataclass
+class Event:
+    type: Any
+    data: dict[str, Any]
+
+    def model_dump(self) -> dict[str, Any]:
+        return self.data
+
+
+def sent(reply: Said) -> list[Event]:
+    return [Event(name, data) for name, data in events(reply, "m", Counted(10, 5, 3)) if name != "ping"]
+
+
+def collected(stream: list[Event]) -> Reply:
+    collector = Collector()
+    for event in stream:
+        collector.take(event)
+    return collector.reply()
+
+
+@given(REPLIES)
+@settings(max_examples=80, deadline=None)
+def test_a_whole_stream_gives_back_what_was_said(reply: Said) -> None:
+    found = collected(sent(reply))
+    wanted = [block for block in reply.blocks if not isinstance(block, Text) or block.text.strip()]
+    assert [block["type"] for block in found.content] == [
+        {Text: "text", Think: "thinking", Use: "tool_use"}[type(block)] for block in wanted
+    ]
+    assert [call["input"] for call in found.calls] == [b.input for b in wanted if isinstance(b, Use)]
+    assert found.stop_reason == reply.stop
+    assert found.tokens == Tokens(10, reply.size, 5, 3)
+
+
+@given(REPLIES, st.data())
+@settings(max_examples=80, deadline=None)
+def test_no_part_of_a_stream_is_a_reply(reply: Said, data: st.DataObject) -> None:
+    whole = sent(reply)
+    with pytest.raises(BrokenStream):
+        collected(whole[: data.draw(st.integers(0, len(whole) - 1))])
+
+
+@given(REPLIES, st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_stream_that_lost_or_doubled_an_event_never_yields_another_call(
+    reply: Said, data: st.DataObject
+) -> None:
+    stream = sent(reply)
+    at = data.draw(st.integers(0, len(stream) - 1))
+    if data.draw(st.booleans()):
+        del stream[at]
+    else:
+        stream.insert(at, stream[at])
+    try:
+        found = collected(stream)
+    except BrokenStream:
+        return
+    said = [(block.name, block.input) for block in reply.blocks if isinstance(block, Use)]
+    for call in found.calls:
+        # A lost or doubled piece of JSON may still be JSON in a string; name and id are never another call's.
+        assert call["name"] in {name for name, _ in said}
+    assert len(found.calls) <= len(said)
+
+
+@pytest.mark.parametrize(
+    "odd", [None, "text", 5, Event(None, {}), Event("content_block_delta", {"index": []})]
+)
+def test_what_is_no_event_breaks_the_stream(odd: object) -> None:
+    with pytest.raises((BrokenStream, TypeError)):
+        Collector().take(odd)
+
+
+def test_lone_surrogates_are_replaced_before_they_reach_a_request_or_a_file() -> None:
+    made = collected(sent(Said((Text("a\ud800b"), Use("Write", {"content": ["x\udfff"]})))))
+    assert made.text == "a\ufffdb" and made.calls[0]["input"] == {"content": ["x\ufffd"]}
+
+
+# --- Shortening ---------------------------------------------------------------------------------------------------
+
+
+def whole(*blocks: dict[str, Any]) -> Reply:
+    return Reply(blocks, "tool_use", Tokens(), "m")
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> Conversation:
+    made = Conversation.begun("The briefing.")
+    for turn in range(draw(st.integers(0, 9))):
+        calls = [
+            {"type": "tool_use", "id": f"t{turn}.{n}", "name": "Read", "input": {}}
+            for n in range(draw(st.integers(0, 3)))
+        ]
+        if calls:
+            made.answered(whole({"type": "text", "text": "So."}, *calls))
+            size = draw(st.sampled_from([5, 5_000]))
+            results = [{"type": "tool_result", "tool_use_id": c["id"], "content": "x" * size} for c in calls]
+            made.results(results, draw(st.sampled_from(["", "Hurry."])))
+        else:
+            made.cut_off(whole(*calls), "Go on.")
+    return made
+
+
+@given(conversations())
+@settings(max_examples=80, deadline=None)
+def test_a_shortened_conversation_is_one_that_the_api_takes_and_keeps_the_last_five(
+    made: Conversation,
+) -> None:
+    before = copy.deepcopy(made.messages)
+    shorter = made.compact(["made a.md: said so"])
+    body = {"model": "m", "max_tokens": 9, "messages": made.marked()}
+    assert refusal(body, Limits(models=())) is None
+    assert made.messages[0]["content"][0] == before[0]["content"][0]
+    assert not shorter or len(repr(made.messages)) < len(repr(before))
+    kept = made.messages[1:] if len(before) > KEPT_MESSAGES else made.messages
+    for new, old in zip(reversed(kept), reversed(before), strict=False):
+        assert new["role"] == old["role"] and len(new["content"]) == len(old["content"])
+    assert len(made.messages) >= min(len(before), KEPT_MESSAGES + 1)
+
+
+@given(st.integers(200, 599), st.text(max_size=20), st.text(max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_every_error_answer_means_something(status: int, error_type: str, message: str) -> None:
+    assert isinstance(kind_of(status, error_type, message), Kind)
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("prompt is too long: 201000 tokens > 200000 maximum", Kind.TOO_LONG),
+        ("input length and `max_tokens` exceed context limit", Kind.OUTPUT_TOO_LONG),
+        ("the request exceeds the available context size (8192 tokens)", Kind.TOO_LONG),
+        ("This model's maximum context length is 8192 tokens.", Kind.TOO_LONG),
+        ("max_tokens: 64000 > 32000", Kind.OUTPUT_TOO_LONG),
+        ("thinking: Extra inputs are not permitted", Kind.OPTION),
+        ("messages.0: unexpected role", Kind.REQUEST),
+    ],
+)
+def test_bad_requests_are_told_by_their_message(message: str, kind: Kind) -> None:
+    assert kind_of(400, "invalid_request_error", message) is kind
