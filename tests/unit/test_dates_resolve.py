@@ -70,6 +70,14 @@ RESOLVED = [
     ("It shipped in Q3", "2025-Q3", "It shipped in 2025-Q3"),
     ("We'll launch by Christmas", "2026-12-25", "We'll launch by 2026-12-25"),
     ("It was down on Thanksgiving", "2025-11-27", "It was down on 2025-11-27"),
+    ("We moved it in February. Then we left.", "2026-02", "We moved it in 2026-02. Then we left."),
+    ("It moved in Jan. It was fine.", "2026-01", "It moved in 2026-01. It was fine."),
+    ("It moved in Jan. and stayed", "2026-01", "It moved in 2026-01 and stayed"),
+    ("It broke last Thurs.", "2026-02-26", "It broke on 2026-02-26."),
+    ("Releases were cut on Monday.", "2026-03-02", "Releases were cut on 2026-03-02."),
+    ("She cut the release on Monday.", "2026-03-02", "She cut the release on 2026-03-02."),
+    ("The nightly run failed yesterday", "2026-03-03", None),
+    ("It has been set on Monday.", "2026-03-02", "It has been set on 2026-03-02."),
     ("Easter was quiet, as last Easter", "2025-04-20", None),
     ("We need to prepare for labor day weekend", "2026-09-05/2026-09-08", None),
     ("Wir haben gestern umgestellt", "2026-03-03", "Wir haben 2026-03-03 umgestellt"),
@@ -133,6 +141,39 @@ Moltbot (27 jan. 2026) and Date: February 8, 2026 (6 days ago)
 aucune version aujourd'hui (17/02)
 deployed 2 hours ago
 See https://example.org/last week/today
+We meet every second Thursday.
+The build is cut (never on Friday).
+We deployed only on Mondays.
+Each last Friday of the month we patched it.
+Always on Friday, we released.
+Deploys were refused, not on Fridays
+The report is sent on Monday.
+The branch gets cut on Monday.
+Reports are read on Friday and archived later.
+We cut releases on Monday; users put it on Friday; we set it on Monday
+Deploys must happen on Friday.
+Reports are due on Friday.
+Deploys are not allowed on Friday.
+It was decided that deploys happen on Friday.
+We decided to deploy on Friday.
+User wanted the report on Friday.
+If the build failed on Friday, rerun it.
+Anyone who deployed on Friday was told to stop.
+The team used to deploy on Friday.
+We will always deploy on Friday.
+Normally it was sent on Monday.
+Biweekly on Monday, moved it
+It broke twice a week on Friday.
+We shipped on some Friday.
+Rule: released on Monday. Policy: PRs merged by Friday.
+Standup moved to Monday.
+The retro was moved from Monday to Friday.
+Taxes are filed in March.
+Contracts are renewed on March 1.
+We always moved it in March.
+The job runs at the end of the month.
+A 'yesterday' bug; the yesterday view
+It runs if due today.
 """.strip().splitlines()
 
 

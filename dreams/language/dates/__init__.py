@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.language.dates import foreign, partial, relative
+from dreams.language.dates import calendars, foreign, partial, relative
 from dreams.language.dates.context import LONGEST, Context, Orientation
 from dreams.language.dates.readings import Reading, Reference, Rule
 
@@ -30,6 +30,8 @@ _PREPOSITION = re.compile(
     r"beginning|per|over|within|throughout|the|than|about|due)\s+[*_(\"'“‘]*$",
     re.IGNORECASE,
 )
+_WHOLE_NAME = re.compile(rf"\b(?:{'|'.join((*calendars.WEEKDAYS, *calendars.MONTHS))})\.$", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[*_)\]\"'”’]*(?:\s*$|\s*\n|\s+[\"'(\[*_“]*[A-Z])")
 _OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
 
 
@@ -90,12 +92,21 @@ def _apply(
 ) -> None:
     for match in rule.pattern.finditer(context.text):
         start, end = match.span("x") if "x" in rule.pattern.groupindex and match["x"] else match.span()
+        end = _without_stop(context.text, start, end)
         if any(start < stop and end > begin for begin, stop in taken):
             continue
         taken.append((start, end))
         reading = _read(rule, match, context, ref) if not context.forbidden(start, end) else None
         if reading:
             found.append(_span(context, start, end, reading))
+
+
+def _without_stop(text: str, start: int, end: int) -> int:
+    """The stop of "in Jan." belongs to the month only inside a sentence, and that of "in March." never."""
+    if text[end - 1 : end] != ".":
+        return end
+    whole_name = _WHOLE_NAME.search(text, start, end)
+    return end - 1 if whole_name or _SENTENCE_ENDS.match(text, end) else end
 
 
 def _read(rule: Rule, match: re.Match[str], context: Context, ref: Reference) -> Reading | None:

@@ -24,22 +24,68 @@ _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!\b[A-Za-z]{3})(?<!\be\.g)(?<!\bi\.e)[
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
     r"aim|intend|have|has|expect|expects) to|must|should|due|deadline|upcoming|expires?|scheduled? (?:for|on|a)|"
-    r"schedule|remind|todo|to-do|meet(?= (?:me|on|at|you|us|in|with))|next up|launch(?:es|ing)|releas(?:es|ing)|"
+    r"schedule|remind|todo|to-do|meet(?= (?:me|on|at|you|us|in|with))|next up|launching|releasing|"
     r"would like to|can you|could you|please|book|tentatively|planned for)\b|[’']ll\b",
     re.IGNORECASE,
 )
 _FIRM_FUTURE = re.compile(r"\b(?:will|shall|won't|going to|gonna|let's)\b|[’']ll\b", re.IGNORECASE)
-_PAST = re.compile(
-    r"\b(?:was|were|did|didn't|had|went|came|met|left|saw|said|told|got|made|ran|broke|built|wrote|took|gave|found|"
-    r"sent|spent|lost|won|paid|bought|sold|began|became|felt|kept|held|brought|thought|taught|caught|chose|drove|fell|"
-    r"flew|forgot|grew|hit|knew|led|meant|put|rose|shut|slept|spoke|stood|stuck|swore|threw|understood|woke|wore|"
-    r"ate|cut|hurt|has been|have been|(?!(?:need|speed|feed|seed|embed|indeed|exceed|proceed|succeed|shed|bed|red|"
+# Past by themselves, whatever stands before them.
+_TOLD = re.compile(
+    r"\b(?:was|were|did|didn't|had|went|came|saw|ran|broke|wrote|took|gave|began|became|chose|drove|fell|flew|forgot|grew|knew|"
+    r"rose|spoke|swore|threw|woke|wore|ate|has been|have been|['’](?:s|ve) been|"
+    r"(?:s?he|it) (?:cut|put|set|hit|hurt|shut|read|quit|let|split|spread))\b",
+    re.IGNORECASE,
+)
+# Past too, unless "is", "are" or "gets" makes a custom of them. Verbs whose present looks the same ("we cut", "put") tell nothing.
+_DONE = re.compile(
+    r"\b(?:met|left|said|told|got|made|built|found|sent|spent|lost|won|paid|bought|sold|felt|kept|held|brought|thought|taught|"
+    r"caught|led|meant|slept|stood|stuck|understood|"
+    r"(?!(?:need|speed|feed|seed|embed|indeed|exceed|proceed|succeed|shed|bed|red|allowed|needed|wanted|preferred|"
     r"scheduled|planned|expected|based|used|shared|required|proposed|supposed)\b)[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
+_CUSTOM = re.compile(
+    r"(?:\b(?:is|are|am|be|being|gets?|getting|isn't|aren't|stays?|remains?)|['’](?:re|s))\s+(?!been\b)"
+    r"(?:(?:not|only|all|both|then|also|still|now|it|them|never|always|often|\w+ly)\s+){0,2}"
+    r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
+    re.IGNORECASE,
+)
+# What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
+_PLANNED = re.compile(
+    r"\b(?:(?:was|were|has been|have been|had|we['’]ve)\s+)?(?:decided|agreed|asked|chose|promised|insisted|requested|told \w+|said)\s+"
+    r"(?:that|to|for|if|on)\b|\bas (?:agreed|planned|discussed|decided|promised)\b",
+    re.IGNORECASE,
+)
+# A duty of things is a rule ("deploys must happen on Friday"); one of people may be a plan ("we should meet on Friday").
+_DUTY = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bhe )(?<!\bshe )(?<!\bthey )\b(?:must|should|needs? to|has to|have to)\s+(?!meet|i\b|we\b)|\bare due\b",
+    re.IGNORECASE,
+)
 _HABIT = re.compile(
-    r"\b(?:never|always|every|each|whenever|usually|typically|generally|regularly|weekly|daily|monthly|e\.g\.?|"
+    r"\b(?:never|always|every|each|any|anyone|anybody|whoever|whenever|usually|typically|generally|regularly|normally|mostly|often|"
+    r"sometimes|occasionally|rarely|seldom|weekly|daily|monthly|nightly|hourly|yearly|annual|annually|quarterly|fortnightly|"
+    r"bi-?weekly|alternat(?:e|es|ing)|(?:once|twice|times) (?:an?|per)|per (?:day|week|month|year)|as (?:a rule|usual)|per usual|"
+    r"by default|used to|policy|policies|rule|rules|convention|cadence|standups?|e\.g\.?|"
     r"for example|for instance|such as|recurring|hypothetical(?:ly)?)(?![\w])",
+    re.IGNORECASE,
+)
+# Such a phrase has a place in every week or year, unless a word says which one.
+_RETURNS = re.compile(
+    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\bjan|\bfeb|\bmar|\bapr|\bmay\b|\bjun|\bjul|\baug|\bsep|\boct|\bnov|\bdec|"
+    r"\bq[1-4]\b|christmas|easter|thanksgiving|the weekend|^the \w+$",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(r"\b(?:last|next|this|past|previous|coming|ago|from now)\b", re.IGNORECASE)
+_OF_MANY = re.compile(
+    r"\b(?:(?:every|each|any|some|most|all|other|alternate|second|third|fourth|fifth|first|2nd|3rd|4th)|"
+    r"(?:not|never|only|always|except|also|even|sometimes|usually|often)(?:\s+(?:on|in|by|at|for|from))?)\s+[*_('\"“‘]*$",
+    re.IGNORECASE,
+)
+_AS_NAME = re.compile(r"\b(?:a|an|the|that|your|our|my|his|her|their)\s+[*_]*$", re.IGNORECASE)
+_LONE = re.compile(r"(?:today|tonight|yesterday|tomorrow|\w+day)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:if|unless|whether|in case)\b[^,.;:]*$", re.IGNORECASE)
+_MOVED = re.compile(
+    r"\b(?:mov|reschedul|postpon|shift|push|delay|switch|chang|defer)(?:ed|ing|es|e|s)?\b[^.;:,]{0,30}$",
     re.IGNORECASE,
 )
 _MENTION = re.compile(
@@ -97,7 +143,7 @@ class Context:
         if self.orientation != "auto":
             return self.orientation
         sentence = self.sentence(start)
-        past, future = _PAST.search(sentence), _FUTURE.search(sentence)
+        past, future = _is_past(sentence), _FUTURE.search(sentence)
         if future and (not past or _FIRM_FUTURE.search(sentence)):
             return "future"
         return "past" if past and not future else None
@@ -110,17 +156,40 @@ class Context:
             or self._dated(start, end)
             or self._heading(start)
             or bool(_MENTION.search(self.before(start)))
-            or self._habitual(start)
+            or self._named(start, end)
+            or self._habitual(start, end)
         )
 
     def _heading(self, start: int) -> bool:
         """A heading names its section, often for good ("## This week")."""
         return bool(re.match(r"\s{0,3}#{1,6}\s", self.line(start)))
 
-    def _habitual(self, start: int) -> bool:
-        """A rule or an example, unless it tells what was done."""
+    def _habitual(self, start: int, end: int) -> bool:
+        """A rule or an example, unless it tells what was done, and when by more than a weekday."""
+        phrase, before = self.text[start:end], self.before(start)
         sentence = self.sentence(start)
-        return bool(_HABIT.search(sentence)) and not _PAST.search(sentence)
+        if _OF_MANY.search(before) and not phrase.lower().startswith(("yesterday", "tomorrow", "today")):
+            return True
+        if _RETURNS.search(phrase) and not _WHICH.search(phrase):
+            rule = _HABIT.search(sentence) or _CONDITION.search(before)
+            return bool(rule or (_DUTY.search(sentence) and not _FIRM_FUTURE.search(sentence)))
+        return bool(_HABIT.search(sentence)) and not _is_past(sentence)
+
+    def _named(self, start: int, end: int) -> bool:
+        """ "the yesterday view", "a Friday": the name of a thing or one of many; 'today' in quotation marks is a word."""
+        left, right = self.text[max(0, start - 1) : start], self.text[end : end + 1]
+        if left in {"'", "‘"} and right in {"'", "’"}:
+            return True
+        return bool(_LONE.fullmatch(self.text, start, end)) and bool(_AS_NAME.search(self.before(start)))
+
+    def customary(self, start: int) -> bool:
+        """ "is renewed on 2 October": each year, as far as the sentence says."""
+        sentence = self.sentence(start)
+        return bool(_CUSTOM.search(sentence)) and not _is_past(sentence)
+
+    def moved(self, start: int) -> bool:
+        """ "moved to Friday": the day that a thing was moved to may lie on either side."""
+        return bool(_MOVED.search(self.before(start)))
 
     def _bounded(self, start: int, end: int) -> bool:
         """Words, not pieces of identifiers, paths, versions or flags."""
@@ -140,3 +209,11 @@ class Context:
             or _DATE_BEFORE.search(left)
             or _OWN_DATE.match(self.line(start))
         )
+
+
+def _is_past(sentence: str) -> bool:
+    """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
+    told = _PLANNED.sub(" ", sentence)
+    if _TOLD.search(told):
+        return True
+    return bool(_DONE.search(told)) and not _CUSTOM.search(told)

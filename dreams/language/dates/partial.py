@@ -36,6 +36,8 @@ def _chosen(
         return max((p for p in found if p.start <= ref.date), key=lambda p: p.start, default=None)
     if tense == "future":
         return min((p for p in found if p.end > ref.date), key=lambda p: p.start, default=None)
+    if context.customary(m.start()):
+        return None
     near = [p for p in found if p.start - NEAR <= ref.date < p.end + NEAR]
     return near[0] if len(near) == 1 else None
 
@@ -88,7 +90,7 @@ def _day_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     tense, wanted = context.tense(m.start()), v.weekday(m["wd"])
-    if tense is None or wanted == ref.date.weekday():
+    if tense is None or wanted == ref.date.weekday() or context.moved(m.start("wd")):
         return None
     date = calendars.before(ref.date, wanted) if tense == "past" else calendars.after(ref.date, wanted)
     return with_part(calendars.day(date), m["p"])

@@ -195,8 +195,13 @@ def _first_days(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return Reading(period, "range", f"{phrase} of {whole(whole_unit).words}", "in")
 
 
-def _edge(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    """The early, middle or late part of a unit: the word for the part stays, the unit is named."""
+def _edge(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """The early, middle or late part of a unit: the word for the part stays, the unit is named.
+
+    "The job runs at the end of the month" does so each month; "we will ship at the end of the month" does not.
+    """
+    if not m["d"] and not context.alone(m.start(), m.end()) and context.tense(m.start()) is None:
+        return None
     which = m["d"].lower() if m["d"] else "this"
     base = calendars.unit_of(ref.date, m["u"].lower(), -1 if which == "past" else _direction(which))
     return edge_reading(m["e"], base)
@@ -260,7 +265,7 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(
         "the day itself",
-        r"(?:today|tomorrow|yesterday)['’]s\s+date|(?:if|whether)\s+(?:today|tomorrow|yesterday)",
+        r"(?:today|tomorrow|yesterday)['’]s\s+date|(?:if|whether)\s+(?:\w+\s+){0,2}(?:today|tomorrow|yesterday)",
         leave,
     ),
     rule(
