@@ -118,8 +118,9 @@ def statement(text: str) -> Statement:
         lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
         _ARROW.sub(" to ", _BOX.sub("", _unmarked(text))),
     )
-    builder = _Builder()
-    cuts = [match.start() for match in _CLAUSE.finditer(bare)]
+    found = list(_CLAUSE.finditer(bare))
+    cuts = [match.start() for match in found]
+    builder = _Builder(frozenset(place for place, match in enumerate(found) if match[0] == ":"))
     clause, opening = 0, True
     for token in tokens(bare.replace("`", " ")):
         while clause < len(cuts) and cuts[clause] <= token.start:
@@ -137,7 +138,8 @@ def _signs(text: str) -> frozenset[str]:
 class _Builder:
     """Collects the parts of a statement, token by token."""
 
-    def __init__(self) -> None:
+    def __init__(self, introducing: frozenset[int]) -> None:
+        self.introducing = introducing  # clauses that a colon ends
         self.items: list[Item] = []
         self.numbers: set[str] = set()
         self.codes: set[str] = set()
@@ -230,13 +232,19 @@ class _Builder:
             frozenset(self.raw),
             self.counts,
             tuple(self.flow),
-            tuple((clause, self._denied(clause, at)) for clause, at in self.denials),
+            tuple(self._denial(clause, at) for clause, at in self.denials),
             tuple(self.marked),
             {word: self._sides(at) for word, at in self.connectors},
         )
 
-    def _denied(self, clause: int, at: int) -> frozenset[str]:
-        return frozenset(item.word for item in self.items[at : at + 3] if item.clause == clause)
+    def _denial(self, clause: int, at: int) -> tuple[int, frozenset[str]]:
+        """A denial that introduces something ("Does not have: X"), or says nothing else, denies what follows it."""
+        own = any(item.clause == clause for item in self.items)
+        if clause in self.introducing or not own:
+            following = next((place for place, i in enumerate(self.items) if i.clause > clause), None)
+            if following is not None:
+                at, clause = following, self.items[following].clause
+        return clause, frozenset(item.word for item in self.items[at : at + 3] if item.clause == clause)
 
     def _sides(self, at: int) -> tuple[frozenset[str], frozenset[str]]:
         left, right = self.items[max(0, at - 2) : at], self.items[at : at + 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,6 +109,7 @@ _UNSTEMMED = {
 }
 
 
+@functools.lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A light English stem, only for comparing: "running", "runs" and "run" give one, "store" and "stored" too."""
     word = word.lower().replace("’", "'").removesuffix("'s")

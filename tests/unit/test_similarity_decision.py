@@ -202,6 +202,8 @@ def test_a_merge_is_lossless_only_if_the_other_statement_has_no_word_of_its_own(
     [
         ("- [x] Importer reads compressed archives", "- [ ] Importer reads compressed archives"),
         ("✅ All importer tests passed", "❌ All importer tests passed"),
+        ("Does NOT have: a dark mode toggle in settings", "Does have: a dark mode toggle in settings"),
+        ("Not supported: nested lists in the parser", "Supported: nested lists in the parser"),
         ("Logs go to the audit trail", "Audit trail integrity: verify that daily logs exist"),
         ("Zero external dependencies", "Code review found zero external dependencies and no injection risk"),
     ],
