@@ -11,7 +11,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from dreams.discovery import rows
 from dreams.discovery.reading import Reading, orphan_row, prompt_row, session_row, signed, usage_row
-from dreams.discovery.resume import identity_of, stat_mark, state_of
+from dreams.discovery.resume import stat_mark, state_of
 from dreams.text import storable
 from dreams.transcripts import Batch, Prompt, UsageRow
 
@@ -83,13 +83,13 @@ class Chunk:
             (
                 job.found.path,
                 job.found.kind,
-                signed(reading.before.st_dev),
-                signed(reading.before.st_ino),
+                signed(reading.before.device),
+                signed(reading.before.inode),
                 size,
                 mtime_ns,
                 cursor.offset,
                 cursor.lines,
-                identity_of(reading.fd, cursor.offset),
+                reading.identity,
                 state_of(reading.state),
                 rows.as_json(reading.problems),
                 None,

@@ -1,13 +1,13 @@
 """Transcripts that changed → rows, file by file through one buffer, committed by the thousand.
 
 Memory is bounded by one buffer and one chunk of rows: a transcript of any size is written in several chunks, each with
-the place where the next reading goes on, so a reading that is cut off loses nothing and repeats nothing.
+the place where the next reading goes on, so a reading that is cut off loses nothing and repeats nothing. Where there is
+much to read that was never read before, the other cores read ahead; rows are made and written here, in the same order.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 from collections import deque
 from collections.abc import Iterator
 
@@ -20,7 +20,8 @@ from dreams.discovery.report import IsCancelled, OnProgress, Progress, Tally
 from dreams.discovery.resume import Kept, kept, resume, start_over
 from dreams.discovery.rows import drop_replays
 from dreams.sources.claude_code.listing import printable, why
-from dreams.transcripts import Cancelled, Reader, Scan, scan
+from dreams.transcripts import Cancelled, Reader, Scan, Whole, scan, seen
+from dreams.transcripts.ahead import Ahead, children_for
 from dreams.transcripts.reader import opened
 
 log = logging.getLogger(__name__)
@@ -46,16 +47,19 @@ class Importer:
         self._queue = deque(plan.jobs)
         self._reader = Reader()
         self._chunk = Chunk(host, {path: row.session for path, row in plan.known.items()})
+        new = [(job.found.path, job.found.size) for job in plan.jobs if job.known is None]
+        self._ahead = Ahead(new, children=children_for(size for _, size in new), tick=self._tell)
         self._files, self._files_total = 0, len(plan.jobs)
         self._bytes, self._bytes_total = 0, sum(_expected(job) for job in plan.jobs)
 
     def run(self) -> None:
         """Read everything; after a cancelled run what was read is kept. One bad file never stops the others."""
         try:
-            for job, state in self._jobs():
-                self._try(job, state)
-                self._files += 1
-                self._tell()
+            with self._ahead:
+                for job, state in self._jobs():
+                    self._try(job, state)
+                    self._files += 1
+                    self._tell()
         except Cancelled:
             self._tally.cancelled = True
         self._write()
@@ -82,18 +86,29 @@ class Importer:
             )
 
     def _read(self, job: Job, state: Kept | None) -> None:
+        whole = self._ahead.take(job.found.path) if job.known is None else None
+        if whole is not None:
+            self._keep(job, whole)
+            return
         with opened(job.found.path) as fd:
-            # Before the reading: what is appended meanwhile must not look as if it had been read.
-            before = os.fstat(fd)
+            before = seen(fd)
             start = resume(state, fd)
             if start is None:
                 self._start_over(job)
             if self._chunk.full:
                 self._write()
-            reading = Reading(
-                job, fd, before, start or Scan(), list(state.problems) if state and start else []
-            )
-            self._scan(reading)
+            problems = list(state.problems) if state and start else []
+            self._scan(Reading(job, before, start or Scan(), problems, fd))
+
+    def _keep(self, job: Job, whole: Whole) -> None:
+        if self._chunk.full:
+            self._write()
+        reading = Reading(job, whole.seen, whole.state(), [], whole=whole)
+        for part in whole.parts:
+            self._tally.bytes_read += part.bytes_read
+            self._bytes += part.bytes_read
+            self._chunk.add(reading, part.batch())
+        self._chunk.keep(reading, whole=True)
 
     def _scan(self, reading: Reading) -> None:
         try:

@@ -14,21 +14,29 @@ from dreams.discovery.listing import Job
 from dreams.discovery.resume import Problems
 from dreams.gates.moments import from_ns
 from dreams.text import storable
-from dreams.transcripts import Prompt, Scan, UsageRow, uuid_key
+from dreams.transcripts import Prompt, Scan, Seen, UsageRow, Whole, identity_of, uuid_key
 
 MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
 
 
 @dataclass(slots=True)
 class Reading:
-    """One file being read. `owner` is the path of the main transcript of the session it belongs to."""
+    """One file being read. `owner` is the path of the main transcript of the session it belongs to.
+
+    `whole` is what was read ahead of it, else `fd` is open on it. Raises OSError where it must look at the file.
+    """
 
     job: Job
-    fd: int
-    before: os.stat_result
+    before: Seen
     state: Scan
     problems: Problems
+    fd: int = -1
+    whole: Whole | None = None
     _owner: str = ""
+
+    @property
+    def identity(self) -> bytes:
+        return self.whole.identity if self.whole else identity_of(self.fd, self.state.cursor.offset)
 
     @property
     def owner(self) -> str:
@@ -40,7 +48,8 @@ class Reading:
         found = self.job.found
         if found.kind == "main" or self.job.known is not None:
             return found.path
-        parent = found.parent or self.state.summary.session_id
+        named = self.whole.named if self.whole else self.state.summary.session_id
+        parent = found.parent or named
         return f"{self.job.folder_path}/{parent}.jsonl" if _is_name(parent) else found.path
 
 
@@ -56,7 +65,7 @@ def signed(number: int) -> int:
 
 def session_row(reading: Reading) -> rows.Row:
     job, summary, cursor = reading.job, reading.state.summary, reading.state.cursor
-    touched = from_ns(reading.before.st_mtime_ns) or timezone.now()
+    touched = from_ns(reading.before.mtime_ns) or timezone.now()
     return (
         job.project,
         job.folder,
@@ -87,7 +96,7 @@ def orphan_row(reading: Reading, owner: str) -> rows.Row:
     job = reading.job
     name = owner.rpartition("/")[2].removesuffix(".jsonl")[:200]
     now = rows.moment(timezone.now())
-    touched = rows.moment(from_ns(reading.before.st_mtime_ns)) or now
+    touched = rows.moment(from_ns(reading.before.mtime_ns)) or now
     empty: tuple[rows.Cell, ...] = ("", None, None, touched, "", "", "", None, 0, 0, 0, 0, 0, 0)
     return (job.project, job.folder, name, owner, *empty, False, now, 0)
 

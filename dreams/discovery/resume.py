@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import msgspec
 from django.db import transaction
 
 from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
-from dreams.transcripts import Change, Cursor, FileMark, Scan, Summary, change, mark
+from dreams.transcripts import Change, Cursor, FileMark, Scan, Seen, Summary, change
 
 Problems = list[dict[str, int | str]]
 
@@ -62,12 +61,6 @@ def resume(known: Kept | None, fd: int) -> Scan | None:
     return Scan(Cursor(known.mark.offset, known.line_no, state.skipping), state.summary)
 
 
-def identity_of(fd: int, offset: int) -> bytes:
-    """What tells, at the next reading, that the file still begins with what was read. Raises OSError."""
-    seen = mark(fd, offset)
-    return bytes.fromhex(seen.head + seen.tail)
-
-
 def state_of(scan: Scan) -> bytes:
     return _encode(_State(scan.summary, scan.cursor.skipping))
 
@@ -94,6 +87,6 @@ def start_over(session: int, *, main: bool) -> list[str]:
     return paths
 
 
-def stat_mark(before: os.stat_result, offset: int, *, whole: bool) -> tuple[int, int]:
+def stat_mark(before: Seen, offset: int, *, whole: bool) -> tuple[int, int]:
     """(size, mtime) to remember: of a file that was not read to its end, numbers that no listing will show."""
-    return (before.st_size, min(before.st_mtime_ns, 2**63 - 1)) if whole else (offset, 0)
+    return (before.size, min(before.mtime_ns, 2**63 - 1)) if whole else (offset, 0)

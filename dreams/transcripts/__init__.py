@@ -1,7 +1,7 @@
 """Transcripts (JSON lines) → typed records, rows and pages. Pure: no Django.
 
 `scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `mark` and `change`
-say whether a file needs to be read at all.
+say whether a file needs to be read at all. `ahead` reads many files on all cores.
 """
 
 from .identity import Change, FileMark, change, mark, same_stat
@@ -14,6 +14,7 @@ from .summary import Summary
 from .turns import Page, Part, Turn, line_at, line_number, page
 from .typed import is_correction, typed_text
 from .usage import UsageRow, better, keep_best, without_replays
+from .whole import Seen, TooMuch, Whole, identity_of, read_whole, seen
 
 __all__ = [
     "Batch",
@@ -30,12 +31,16 @@ __all__ = [
     "Prompt",
     "Reader",
     "Scan",
+    "Seen",
     "Summary",
+    "TooMuch",
     "Turn",
     "UsageRow",
+    "Whole",
     "better",
     "change",
     "find_quote",
+    "identity_of",
     "is_correction",
     "keep_best",
     "key64",
@@ -43,8 +48,10 @@ __all__ = [
     "line_number",
     "mark",
     "page",
+    "read_whole",
     "same_stat",
     "scan",
+    "seen",
     "typed_text",
     "uuid_key",
     "without_replays",

@@ -32,7 +32,7 @@ _NOT_AN_EDIT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _MEMORY_FOLDERS = ("/memory/", "/agent-memory/", "/agent-memory-local/")
 
 
-class Prompt(msgspec.Struct, frozen=True, gc=False):
+class Prompt(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One typed text. `key` is the same for the copies of a line in forked sessions. `at` is aware UTC."""
 
     key: int
@@ -43,7 +43,7 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     correction: bool
 
 
-class MemoryWrite(msgspec.Struct, frozen=True, gc=False):
+class MemoryWrite(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A write to a memory file; the text before it stands in the record at `offset`, and is not kept here."""
 
     path: str

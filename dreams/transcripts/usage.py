@@ -20,7 +20,7 @@ from .times import instant
 SYNTHETIC = "<synthetic>"
 
 
-class UsageRow(msgspec.Struct, frozen=True, gc=False):
+class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One request's tokens. `key` is unique; `message_key` is the same for a replay under another request id.
 
     `at` is aware (UTC) or None. `cache_creation` is the whole; 5m and 1h are its parts where the agent told them.

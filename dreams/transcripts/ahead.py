@@ -1,0 +1,246 @@
+"""Transcripts read ahead on the other cores, and handed out in the order asked for. Pure: no Django.
+
+The order decides which of two forks owns what both hold, so it is kept; small groups of files and a window bound what
+is read and not yet taken. Whoever takes reads too while it would wait. A child process that dies costs time and nothing else:
+its files come back as None, to be read where they are needed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from .child import Answer, Task, receive_answer, send, unpack
+from .reader import Reader
+from .whole import TooMuch, Whole, read_whole
+
+MIN_BYTES = 64 << 20
+MAX_CHILDREN = 3
+GROUP_BYTES = 4 << 20
+GROUP_FILES = 64  # the paths of all groups that a child has must fit into a pipe
+GROUPS_AT_ONCE = 6  # for each child: as long as rows are written, it has enough to do
+WINDOW = 40
+MAX_FILE_BYTES = 256 << 20
+WAIT_SECONDS = 0.1
+PATIENCE_SECONDS = 60
+# What opening and describing one file costs, as bytes of a large one.
+FILE_COST = 16 << 10
+# A child needs no secrets.
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
+_CODE = "from dreams.transcripts.child import main; main()"
+
+log = logging.getLogger(__name__)
+
+Files = list[bytes | Whole | None]
+
+
+def children_for(sizes: Iterable[int]) -> int:
+    """How many child processes files of these sizes are worth: none for little, never more processes than cores."""
+    cost = sum(size + FILE_COST for size in sizes)
+    return min(cores() - 1, MAX_CHILDREN) if cost >= MIN_BYTES and sys.executable else 0
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Child:
+    """One process. What it answers is put into `answers` by a thread, so that it never waits for us."""
+
+    def __init__(self, answers: queue.SimpleQueue[tuple[Child, Answer | None]]) -> None:
+        """Raises OSError when no process can be started."""
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _CODE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(__file__).resolve().parents[2],
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+        )
+        self.asked: set[int] = set()
+        self._answers = answers
+        self._listener = threading.Thread(target=self._listen, name="transcripts", daemon=True)
+        self._listener.start()
+
+    def ask(self, task: Task) -> bool:
+        """False when it is dead."""
+        assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
+        try:
+            send(self.process.stdin, task)
+        except OSError:
+            return False
+        self.asked.add(task.number)
+        return True
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
+        answer: Answer | None = None
+        try:
+            while (answer := receive_answer(self.process.stdout)) is not None:
+                self._answers.put((self, answer))
+        except (OSError, ValueError, msgspec.DecodeError):
+            pass  # told below: an end is an end
+        self._answers.put((self, None))
+
+    def close(self) -> None:
+        """End it at once; it holds nothing that could be lost."""
+        self.process.kill()
+        self.process.wait()
+        self._listener.join()
+        for pipe in (self.process.stdin, self.process.stdout):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:
+                continue  # what was left to be written to a dead process
+
+
+@dataclass(slots=True)
+class _Group:
+    paths: list[str] = field(default_factory=list)
+    bytes: int = 0
+    given: bool = False
+    files: Files | None = None
+
+
+class Ahead:
+    """Reads `files` (path, size) ahead, with that many `children` beside this process; use it in a `with` statement."""
+
+    def __init__(
+        self, files: Sequence[tuple[str, int]], *, children: int, tick: Callable[[], None] | None = None
+    ) -> None:
+        """`tick` is called while waiting, and may raise to stop."""
+        self._groups = _grouped(files) if children else []
+        self._place = {
+            path: (number, at)
+            for number, group in enumerate(self._groups)
+            for at, path in enumerate(group.paths)
+        }
+        self._count, self._tick = children, tick
+        self._reader = Reader()
+        self._answers: queue.SimpleQueue[tuple[Child, Answer | None]] = queue.SimpleQueue()
+        self.children: list[Child] = []
+        self._first = self._next = 0
+        self._waited = 0.0
+
+    def __enter__(self) -> Self:
+        for _ in range(self._count if self._groups else 0):
+            try:
+                self.children.append(Child(self._answers))
+            except OSError as error:
+                log.warning("transcripts are read by one process: %s", error)
+        self._give()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for child in self.children:
+            child.close()
+
+    def take(self, path: str) -> Whole | None:
+        """What `path` holds; None when it is to be read by the caller. Ask in the order of `files`, once for each."""
+        number, at = self._place.pop(path, (-1, 0))
+        if number < 0:
+            return None
+        for done in range(self._first, number):
+            self._groups[done].files = []
+        self._first = max(self._first, number)
+        group = self._groups[number]
+        while group.files is None:
+            self._work(number)
+        found, group.files[at] = group.files[at], None
+        return unpack(found) if isinstance(found, bytes) else found
+
+    def _work(self, wanted: int) -> None:
+        """Come nearer to having the group `wanted`: take in an answer, else read a group, else wait."""
+        self._give()
+        if self._hear(block=False) or self._groups[wanted].files is not None:
+            return
+        number = wanted if not self._groups[wanted].given else self._unclaimed()
+        if number is None:
+            self._wait()
+            return
+        group = self._groups[number]
+        group.given = True
+        group.files = [self._read(path) for path in group.paths]
+
+    def _wait(self) -> None:
+        if self._hear(block=True):
+            self._waited = 0.0
+        else:
+            self._waited += WAIT_SECONDS
+        if self._waited > PATIENCE_SECONDS:
+            for child in list(self.children):
+                self._lose(child)
+        if self._tick:
+            self._tick()
+
+    def _unclaimed(self) -> int | None:
+        while self._next < len(self._groups) and self._groups[self._next].given:
+            self._next += 1
+        within = self._next < min(len(self._groups), self._first + WINDOW)
+        return self._next if within else None
+
+    def _give(self) -> None:
+        """Fill up what the children have to do, evenly."""
+        for waiting in range(GROUPS_AT_ONCE):
+            for child in self.children:
+                if len(child.asked) <= waiting and (number := self._unclaimed()) is not None:
+                    group = self._groups[number]
+                    group.given = child.ask(Task(number, [os.fsencode(path) for path in group.paths]))
+
+    def _hear(self, *, block: bool) -> bool:
+        """Take in one answer if there is one."""
+        try:
+            child, answer = self._answers.get(block, WAIT_SECONDS if block else None)
+        except queue.Empty:
+            return False
+        if child not in self.children:
+            return True  # the last words of one that was given up
+        if answer is None:
+            self._lose(child)
+        elif answer.number in child.asked:
+            child.asked.discard(answer.number)
+            self._groups[answer.number].files = list(answer.files) if answer.number >= self._first else []
+        return True
+
+    def _lose(self, child: Child) -> None:
+        log.warning(
+            "a reading process ended (code %s); its transcripts are read without it", child.process.poll()
+        )
+        self.children.remove(child)
+        child.close()
+        for number in child.asked:
+            self._groups[number].files = [None] * len(self._groups[number].paths)
+
+    def _read(self, path: str) -> Whole | None:
+        try:
+            return read_whole(path, self._reader)
+        except (OSError, TooMuch, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
+            return None  # the caller finds the same again, and tells
+
+
+def _grouped(files: Sequence[tuple[str, int]]) -> list[_Group]:
+    """Neighbours together, so that one message carries many small files; very large ones are left to the caller."""
+    groups: list[_Group] = []
+    for path, size in files:
+        if size > MAX_FILE_BYTES:
+            continue
+        if not groups or len(groups[-1].paths) >= GROUP_FILES or groups[-1].bytes >= GROUP_BYTES:
+            groups.append(_Group())
+        groups[-1].paths.append(path)
+        groups[-1].bytes += size + FILE_COST
+    return groups

@@ -1,0 +1,103 @@
+"""A transcript read in one go, in a form that can be sent between processes. Pure: no Django."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from .identity import mark
+from .reader import Cursor, Problem, Reader, Source, opened
+from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan
+from .summary import Summary
+from .usage import UsageRow
+
+MAX_ROWS = 100_000
+MAX_TEXT = 16 << 20
+
+
+class TooMuch(Exception):
+    """The file holds more rows than are kept at once: read it batch by batch instead."""
+
+
+class Seen(msgspec.Struct, frozen=True, array_like=True):
+    """A file's numbers, taken before it was read: what is appended meanwhile must not look as if it had been."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+class Part(msgspec.Struct, array_like=True):
+    """One batch; rows in the order in which they were found."""
+
+    usage: list[UsageRow]
+    prompts: list[Prompt]
+    memory_writes: list[MemoryWrite]
+    problems: list[Problem]
+    lines: int
+    bytes_read: int
+
+    def batch(self) -> Batch:
+        return Batch(
+            {row.key: row for row in self.usage},
+            self.prompts,
+            self.memory_writes,
+            self.problems,
+            lines=self.lines,
+            bytes_read=self.bytes_read,
+        )
+
+
+class Whole(msgspec.Struct, array_like=True):
+    """`identity` is that of the mark, head and tail; `named` the session that the first batch names."""
+
+    seen: Seen
+    identity: bytes
+    named: str
+    cursor: Cursor
+    summary: Summary
+    parts: list[Part]
+
+    def state(self) -> Scan:
+        return Scan(self.cursor, self.summary)
+
+
+def seen(fd: int) -> Seen:
+    """Raises OSError."""
+    st = os.fstat(fd)
+    return Seen(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns)
+
+
+def identity_of(fd: int, offset: int) -> bytes:
+    """What tells, at the next reading, that the file still begins with what was read. Raises OSError."""
+    taken = mark(fd, offset)
+    return bytes.fromhex(taken.head + taken.tail)
+
+
+def read_whole(source: Source, reader: Reader | None = None) -> Whole:
+    """Read a file from its first byte to its end. Raises OSError, and TooMuch for one too rich to be kept at once."""
+    with opened(source) as fd:
+        before, state, parts, named = seen(fd), Scan(), list[Part](), ""
+        rows = text = 0
+        for batch in scan(fd, state, reader=reader, batch_lines=BATCH_LINES):
+            if not parts:
+                named = state.summary.session_id
+            parts.append(_part(batch))
+            rows += len(batch.usage) + len(batch.prompts) + len(batch.memory_writes)
+            text += sum(len(row.text) for row in batch.prompts)
+            if rows > MAX_ROWS or text > MAX_TEXT:
+                raise TooMuch(f"more than {MAX_ROWS} rows or {MAX_TEXT} characters")
+        return Whole(before, identity_of(fd, state.cursor.offset), named, state.cursor, state.summary, parts)
+
+
+def _part(batch: Batch) -> Part:
+    return Part(
+        list(batch.usage.values()),
+        batch.prompts,
+        batch.memory_writes,
+        batch.problems,
+        batch.lines,
+        batch.bytes_read,
+    )
