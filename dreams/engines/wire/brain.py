@@ -24,9 +24,11 @@ _INDEX = re.compile(r"<dream-index>\n(?P<text>.*?)\n</dream-index>", re.DOTALL)
 _ROW = re.compile(r"^[-*] \[.+\]\(.+\).*$", re.MULTILINE)
 _ASKED = re.compile(r"\b(?:remember|from now on|always|never|next time|i prefer)\b", re.IGNORECASE)
 _OPENING = re.compile(
-    r"^(?:no[,.!] |please |and |also |so |ok(?:ay)?[,.] )*(?:please )?(?:remember(?: that|:|,)?|from now on[,:]?)\s+",
+    r"^(?:(?:no|and|also|so|ok|okay|please)\b[,.!: ]*)*(?:remember\b(?: that\b| to\b)?[,:]?|from now on\b[,:]?)?\s*",
     re.IGNORECASE,
 )
+# A title does not end in one of these.
+_JOINTS = frozenset("a an the to of in on at with for and or half is are not we it add before after".split())  # noqa: SIM905 - a word list
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 
@@ -51,8 +53,10 @@ class Wish:
 
     @property
     def title(self) -> str:
-        words = re.findall(r"[A-Za-z0-9'-]+", self.text)[:5]
-        return " ".join(words).capitalize()
+        words = re.findall(r"[A-Za-z0-9'-]+", re.split(r"[,;:.]", self.text)[0])[:6]
+        while len(words) > 2 and words[-1].lower() in _JOINTS:
+            words.pop()
+        return " ".join(words)
 
     @property
     def path(self) -> str:
@@ -145,7 +149,8 @@ def _writes(request: Request, chosen: list[Wish]) -> Iterator[Use]:
     found = _INDEX.search(_briefing(request))
     index = found["text"] if found else ""
     rows = _ROW.findall(index)
-    last = rows[-1] if rows and index.count(rows[-1]) == 1 else ""
+    # An edit needs a passage that stands there once; the lowest such row shows where rows are added.
+    last = next((row for row in reversed(rows) if index.count(row) == 1), "")
     for wish in chosen:
         yield _learn(wish)
         row = f"- [{wish.title}]({wish.path}) — {wish.text[:100]}"

@@ -1,0 +1,57 @@
+"""The demo's brain plays a believable dream: it writes what was asked for, with evidence, and not what is known."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.wire import DemoBrain
+from dreams.engines.wire.brain import Wish
+from tests.unit import engine_kit as kit
+
+
+def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, DemoBrain())
+    assert run.error == "" and run.outcome is not None
+    assert [(edit.path, edit.operation) for edit in run.outcome.edits] == [
+        ("feedback_run_the_linter_before_every_commit.md", "feedback_run_the_linter_before_every_commit.md"),
+        ("MEMORY.md", "feedback_run_the_linter_before_every_commit.md"),
+    ]
+    assert all(cited.found and cited.role == "user" for edit in run.outcome.edits for cited in edit.citations)
+    assert not any(tool["refused"] for turn in run.report.turns for tool in turn.get("tools", ()))
+    assert [turn["phase"] for turn in run.report.turns] == [
+        "orient",
+        "orient",
+        "gather",
+        "consolidate",
+        "consolidate",
+    ]
+
+
+def test_what_is_known_is_not_written_again(tmp_path: Path) -> None:
+    known = {**kit.FILES, "feedback_linter.md": "Run the linter before every commit.\n"}
+    run = kit.dream(tmp_path, DemoBrain(), files=known)
+    assert run.outcome is not None and run.outcome.edits == [] and "change nothing" in run.outcome.summary
+
+
+def test_without_an_index_it_makes_one(tmp_path: Path) -> None:
+    run = kit.dream(tmp_path, DemoBrain(), files={})
+    assert run.files["MEMORY.md"].startswith(b"# Memory\n\n- [Run the linter")
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "title"),
+    [
+        ("remember that amounts are rounded half to even", "Amounts are rounded half to even.", "Amounts are rounded half to even"),
+        ("no, never use exclamation marks in mails", "Never use exclamation marks in mails.", "Never use exclamation marks in mails"),
+        ("please remember: we never add a dependency unseen", "We never add a dependency unseen.", "We never add a dependency unseen"),
+        ("From now on, sign every tag with the key.", "Sign every tag with the key.", "Sign every tag with the key"),
+        ("always test on the small phone and the tablet", "Always test on the small phone and the tablet.", "Always test on the small phone"),
+    ],
+)  # fmt: skip
+def test_the_persons_words_are_kept_without_their_opening(quote: str, text: str, title: str) -> None:
+    wish = Wish("s", 1, quote)
+    assert (wish.text, wish.title) == (text, title)
+    assert dataclasses.replace(wish, quote="I prefer tabs").kind == "user"
