@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.cache import cache
@@ -14,9 +15,10 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import doctor, scheduler
+from dreams import doctor, scheduler, settings_service
+from dreams.doctor import machine, running, store
 from dreams.management.base import Refused
-from dreams.models import Override
+from dreams.models import AuditEntry, Override
 from dreams.serving import record
 from tests.world import make_dream, make_project
 
@@ -47,11 +49,11 @@ def test_a_machine_that_lacks_nothing_is_told_so_and_every_trouble_has_a_remedy(
     checks = doctor.examine()
     assert [check.name for check in checks if check.state == "bad"] == []
     assert all(check.remedy for check in checks if check.state != "ok")
-    assert len({check.name for check in checks}) == len(checks) == 12
+    assert len({check.name for check in checks}) == len(checks) == 14
 
 
 def test_versions_are_those_that_are_installed() -> None:
-    assert "django-q2 1." in found("Version").said
+    assert "django-q2 1." in found("Version").detail
 
 
 def test_no_config_folder_stops_dreams(settings: Settings) -> None:
@@ -62,7 +64,8 @@ def test_no_config_folder_stops_dreams(settings: Settings) -> None:
 
 def test_a_second_config_folder_that_is_missing_stops_nothing(settings: Settings) -> None:
     settings.ROOTS = (*settings.ROOTS, Path("/nowhere"))
-    assert found("Config folders").state == "warn"
+    check = found("Config folders")
+    assert (check.state, check.said) == ("warn", "Not found: /nowhere")
 
 
 def test_a_data_directory_that_others_can_read_is_told_with_the_command_that_closes_it(
@@ -74,9 +77,24 @@ def test_a_data_directory_that_others_can_read_is_told_with_the_command_that_clo
     assert f"chmod -R go= {settings.DATA_DIR}" in check.remedy
 
 
-def test_little_space_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000})())
-    assert found("Disk").state == "bad"
+def test_a_key_that_others_can_read_is_named_also_in_a_private_directory(settings: Settings) -> None:
+    key = settings.DATA_DIR / "secret_key"
+    key.touch(0o600)
+    assert found("Data directory").state == "ok"
+    key.chmod(0o644)
+    check = found("Data directory")
+    assert (check.state, check.detail) == ("warn", str(key))
+
+
+@pytest.mark.parametrize(("free", "state"), [(10**12, "ok"), (500 * 1024**2, "warn"), (10**6, "bad")])
+def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
+    assert found("Disk").state == state
+
+
+def test_the_database_is_up_to_date_and_lets_pages_read_while_dreams_write() -> None:
+    check = found("Database")
+    assert (check.state, "journal mode wal" in check.said) == ("ok", True)
 
 
 def test_a_model_without_a_key_stops_dreams(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
@@ -101,27 +119,48 @@ def test_a_failing_project_is_named_with_its_last_error() -> None:
     assert "The disk was full." in check.said
 
 
-def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams(
+def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> None:
+    now = timezone.now()
+    served = record.write("http://127.0.0.1:1", 1)
+    cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
+    assert running.ticks(now).state == "ok"
+    cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
+    assert running.ticks(now).state == "warn", "it has just started"
+    assert running.ticks(served.since + running.LATE).state == "bad"
+    record.clear()
+    assert running.ticks(served.since + running.LATE).state == "warn", "no server is no fault"
+
+
+def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = timezone.now()
-    running = record.write("http://127.0.0.1:1", 1)
-    cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
-    assert doctor.ticks(now).state == "ok"
-    cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
-    assert doctor.ticks(now).state == "warn", "it has just started"
-    assert doctor.ticks(running.since + doctor.LATE).state == "bad"
-    record.clear()
-    assert doctor.ticks(running.since + doctor.LATE).state == "warn", "no server is no fault"
+    assert running.workers(now).state == "warn", "no server is no fault"
+    served = record.write("http://127.0.0.1:1", 1)
+    assert running.workers(served.since + running.LATE).state == "bad"
+    monkeypatch.setattr("django_q.status.Stat.get_all", lambda: [SimpleNamespace(workers=[1, 2])])
+    check = running.workers(now)
+    assert (check.state, check.said, check.detail) == ("ok", "2 ready", "0 tasks waiting")
+
+
+def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
+    settings_service.set_override("min_hours", 3, actor="owner")
+    assert store.kept(thorough=True).state == "ok"
+    AuditEntry.objects.update(actor="someone else")
+    assert store.kept(thorough=False).state == "info"
+    check = store.kept(thorough=True)
+    assert check.state == "bad"
+    assert "audit log" in check.said
+    assert check.remedy
 
 
 def test_a_sandbox_that_is_asked_for_and_missing_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "landlock_abi", lambda: 0)
+    monkeypatch.setattr(machine, "landlock_abi", lambda: 0)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    assert found("Sandbox").state == "warn"
+    assert found("Sandbox").state == "info"
     override("require_os_sandbox", True)
     assert found("Sandbox").state == "bad"
-    monkeypatch.setattr(doctor, "landlock_abi", lambda: 3)
+    monkeypatch.setattr(machine, "landlock_abi", lambda: 3)
     assert found("Sandbox").state == "ok"
 
 
@@ -136,7 +175,7 @@ def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) ->
     def fails() -> doctor.Check:
         raise DatabaseError("disk I/O error")
 
-    monkeypatch.setattr(doctor, "database", fails)
+    monkeypatch.setattr(store, "database", fails)
     checks = {check.name: check for check in doctor.examine()}
     assert checks["Database"].state == "bad"
     assert "disk I/O error" in checks["Database"].said
@@ -146,7 +185,9 @@ def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_command_fails_when_something_stops_dreams_and_prints_all_the_same() -> None:
     out = StringIO()
     call_command("doctor", json=True, stdout=out)
-    assert json.loads(out.getvalue())["ok"] is True
+    result = json.loads(out.getvalue())
+    assert result["ok"] is True
+    assert {"name", "state", "said", "remedy"} <= result["checks"][0].keys()
     override("paused", True)
     with pytest.raises(Refused, match="Dreaming") as refused:
         call_command("doctor", json=True, stdout=StringIO())
@@ -158,3 +199,10 @@ def test_in_words_every_remedy_stands_below_the_table() -> None:
     out = StringIO()
     call_command("doctor", stdout=out)
     assert "Server: Start one with: python manage.py serve" in out.getvalue()
+
+
+def test_everything_kept_is_read_back_only_when_asked_for() -> None:
+    for thorough, said in ((False, "Not read back now"), (True, "Whole and unbroken")):
+        out = StringIO()
+        call_command("doctor", thorough=thorough, stdout=out)
+        assert said in out.getvalue()

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from dreams import doctor
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused, table
 from dreams.text import plural
 
-SIGNS = {"ok": "ok", "warn": "note", "bad": "STOPS"}
+SIGNS: Mapping[doctor.State, str] = {"ok": "ok", "warn": "note", "bad": "STOPS", "info": "-"}
 
 
 class Command(BaseCommand):
@@ -21,8 +23,11 @@ class Command(BaseCommand):
     # It must speak where the database cannot be made.
     needs_database = False
 
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--thorough", action="store_true", help="also read back everything that is kept")
+
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = doctor.examine()
+        found = doctor.examine(thorough=bool(options["thorough"]))
         bad = [check for check in found if check.state == "bad"]
         result = {"ok": not bad, "checks": [asdict(check) for check in found]}
         if bad:
@@ -32,9 +37,11 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         checks = result["checks"]
-        yield from table(
-            ("", "what", "found"), [(SIGNS[check["state"]], check["name"], check["said"]) for check in checks]
-        )
+        yield from table(("", "what", "found"), [(SIGNS[c["state"]], c["name"], _found(c)) for c in checks])
         remedies = [f"{check['name']}: {check['remedy']}" for check in checks if check["remedy"]]
         if remedies:
             yield from ("", "What to do:", *(f"  {line}" for line in remedies))
+
+
+def _found(check: Mapping[str, str]) -> str:
+    return ". ".join(part for part in (check["said"], check["detail"]) if part)

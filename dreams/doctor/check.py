@@ -1,0 +1,36 @@
+"""One check: what was found about one thing, in words, and what to do where something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import DatabaseError
+
+from dreams.history import HistoryError
+
+# `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
+State = Literal["ok", "warn", "bad", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`said` is what was found; `detail` adds to it."""
+
+    name: str
+    state: State
+    said: str
+    detail: str = ""
+    remedy: str = ""
+
+
+def safely(name: str, check: Callable[[], Check]) -> Check:
+    """One check that fails hides no other: this is where one looks when things fail."""
+    try:
+        return check()
+    except DatabaseError as error:
+        return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
+    except (HistoryError, OSError, ValueError) as error:
+        said = f"This could not be looked at: {error}"
+        return Check(name, "bad", said, remedy="Put right what the message names.")
