@@ -195,6 +195,10 @@ class Maker:
 
     rng: random.Random
 
+    @classmethod
+    def seeded(cls, seed: int) -> Maker:
+        return cls(random.Random(seed))
+
     def line(self) -> str:
         kinds: list[tuple[int, Callable[[], str]]] = [
             (50, self.command),
@@ -690,7 +694,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10)
     args = parser.parse_args()
-    maker = Maker(random.Random(args.seed))
+    maker = Maker.seeded(args.seed)
     lines = [maker.line() for _ in range(args.lines)]
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base).resolve() / "tree"

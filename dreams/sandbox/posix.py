@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import re2
 
-from .errors import Refused, UsageError
+from .errors import LimitReached, Refused, UsageError
 
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 SPACE = frozenset(b" \t\n\v\f\r")
@@ -21,6 +21,8 @@ EVERY = frozenset(range(256))
 DEEPEST = 60
 LONGEST_PATTERN = 8_192
 MOST_REPEATS = 1_000
+MOST_STEPS = 5_000  # of a compiled pattern
+MOST_WORK = 1_000_000_000  # steps times bytes of one search: about five seconds at worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,6 +458,15 @@ def compiled(expression: bytes) -> re2._Regexp:
     options.log_errors = False
     options.max_mem = 16 * 1024 * 1024
     try:
-        return re2.compile(expression, options)
+        found = re2.compile(expression, options)
     except re2.error:
         raise Refused("a pattern that is too large or repeats too often") from None
+    if found.programsize > MOST_STEPS:
+        raise Refused("a pattern that is too large or repeats too often")
+    return found
+
+
+def check_cost(pattern: re2._Regexp, text: bytes) -> None:
+    """Linear time still is pattern times text, and no clock stops a search: raises LimitReached beforehand."""
+    if pattern.programsize * len(text) > MOST_WORK:
+        raise LimitReached(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")

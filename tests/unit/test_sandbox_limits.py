@@ -106,6 +106,19 @@ def test_a_pattern_that_explodes_elsewhere_takes_linear_time(tree: Tree, memory:
         assert answer.ms < 9_000
 
 
+def test_a_search_that_no_clock_could_stop_is_not_begun(tree: Tree, memory: Path) -> None:
+    (memory / "long.txt").write_bytes(b"ab" * 1_000_000)
+    shell = Shell(tree, "/memory")
+    assert shell.run(f"grep -cE '{'|'.join(f'a.{{{n}}}c' for n in range(1, 300))}' long.txt").refused
+    for line in (
+        "grep -cE 'a.{900}c' long.txt",
+        "sed -nE '/a.{900}c/p' long.txt",
+        "sed -E 's/a.{900}c//' long.txt",
+    ):
+        assert "too long for so large a pattern" in shell.run(line).output, line
+    assert shell.run("grep -c c long.txt").output == "0\n"
+
+
 def test_no_file_stays_open_after_a_line(tree: Tree) -> None:
     shell = Shell(tree, "/memory")
     was = len(os.listdir("/proc/self/fd"))

@@ -34,6 +34,7 @@ class _Walk:
     def _visit(self, visit: Visit) -> Iterator[bytes]:
         if self.stopped:
             return
+        self.process.meter.tick()
         if not self.expression.depth_first:
             yield from self._judge(visit)
         descend = (

@@ -396,6 +396,7 @@ class _Scan:
         for block in self._process.blocks(_gathered(chunks)):
             self._process.meter.tick()
             text = block
+            posix.check_cost(self._plan.block, block)
             if not self.is_binary and self._plan.binary != "text" and b"\0" in block:
                 self.is_binary = True
                 self.before_binary = self.count

@@ -332,12 +332,16 @@ def _holds(address: _Address, text: bytes, number: int, is_last: bool) -> bool:
     if address.kind == "step":
         distance = number - address.number
         return distance == 0 if not address.step else distance >= 0 and distance % address.step == 0
-    return address.pattern is not None and address.pattern.search(text) is not None
+    if address.pattern is None:
+        return False
+    posix.check_cost(address.pattern, text)
+    return address.pattern.search(text) is not None
 
 
 def _substituted(one: _Substitution, text: bytes) -> bytes | None:
     """The new text, or None when nothing matched."""
     out: list[bytes] = []
+    posix.check_cost(one.pattern, text)
     at = copied = count = 0
     changed = False
     ended = -1

@@ -53,6 +53,7 @@ _DICTIONARY = bytes(
 _UNPRINTABLE = bytes(byte for byte in range(256) if not 32 <= byte < 127)
 _NUMBER = re.compile(rb"-?([0-9]*)(?:\.([0-9]*))?")
 _HUMAN = re.compile(rb"-?[0-9]*(?:\.[0-9]*)?([KkMGTPEZY]?)")
+_LONGEST_VERSION = 4_096
 _UNITS = {b"": 0, **{bytes([unit]): power for power, unit in enumerate(b"KMGTPEZY", start=1)}, b"k": 1}
 
 # What two lines are compared by; anything that Python can order.
@@ -312,6 +313,9 @@ def _human(text: bytes) -> Rank:
 
 
 def version_rank(text: bytes) -> Rank:
+    if len(text) > _LONGEST_VERSION:
+        # Compared letter by letter, in pairs: long lines would take minutes.
+        raise UsageError(f"-V: a line of more than {_LONGEST_VERSION:,} bytes", 2)
     return (functools.cmp_to_key(version_compare)(text),)
 
 
@@ -328,12 +332,15 @@ def version_compare(a: bytes, b: bytes) -> int:
     return _verrevcmp(cut_a, cut_b) or _verrevcmp(a, b)
 
 
-_SUFFIX = re.compile(rb"(?:\.[A-Za-z~][A-Za-z0-9~]*)+$")
+_SUFFIX_PART = re.compile(rb"[A-Za-z~][A-Za-z0-9~]*")
 
 
 def _without_suffix(name: bytes) -> bytes:
-    found = _SUFFIX.search(name, 1)
-    return name[: found.start()] if found else name
+    """`a-1.2.tar.gz` as `a-1.2`: endings that begin with a letter are cut, one by one from the back."""
+    end = len(name)
+    while (dot := name.rfind(b".", 1, end)) > 0 and _SUFFIX_PART.fullmatch(name, dot + 1, end):
+        end = dot
+    return name[:end]
 
 
 def _letter_order(byte: int) -> int:
@@ -400,7 +407,7 @@ def uniq(name: str, argv: list[str]) -> Runner:
 
     def key(line: bytes) -> bytes:
         at = 0
-        for _ in range(fields):
+        for _ in range(min(fields, len(line))):
             at = _next_field(line, at, None)
         part = line[at + chars :]
         part = part if width is None else part[:width]
