@@ -14,7 +14,15 @@ from typing import TypeAlias
 
 from django.db import connection, models
 
-from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.models import (
+    MemoryWrite,
+    Project,
+    Prompt,
+    RequestUsage,
+    Session,
+    TranscriptFile,
+    TranscriptFolder,
+)
 
 Cell: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Cell, ...]
@@ -140,6 +148,16 @@ def put_prompts(rows: Sequence[Row]) -> None:
 
 def put_writes(rows: Sequence[Row]) -> None:
     _write(f"{_insert(MemoryWrite, WRITE)} ON CONFLICT DO NOTHING", rows)
+
+
+def note_last_sessions(projects: Sequence[Row]) -> None:
+    """(moment, project's id) each."""
+    _write(f'UPDATE "{Project._meta.db_table}" SET "last_session_at" = %s WHERE "id" = %s', projects)  # noqa: S608 - as above
+
+
+def note_cwds(folders: Sequence[Row]) -> None:
+    """(cwd, transcript folder's id) each."""
+    _write(f'UPDATE "{TranscriptFolder._meta.db_table}" SET "cwd" = %s WHERE "id" = %s', folders)  # noqa: S608 - as above
 
 
 def drop_replays(messages: set[int]) -> None:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Raw
 
-from .records import Line, Message, Usage
+from .records import NOTHING, Line, Message, ToolResult, Usage
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 Buffer: TypeAlias = bytes | bytearray | memoryview
@@ -148,6 +148,8 @@ def line_from(found: dict[str, Json]) -> Line:
             values[info.name] = as_raw(value)
         elif name == "message":
             values[info.name] = _message_from(value)
+        elif name == "toolUseResult":
+            values[info.name] = _tool_result_from(value)
         else:
             _take(values, info, value)
     return Line(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
@@ -170,6 +172,15 @@ def _take(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Jso
         values[info.name] = msgspec.convert(value, info.type)
     except msgspec.ValidationError:
         return
+
+
+def _tool_result_from(value: Json) -> ToolResult | bool:
+    """What is no object only needs to be there."""
+    if not isinstance(value, dict):
+        return True
+    return ToolResult(
+        *(as_raw(value[key]) if key in value else NOTHING for key in ("filePath", "originalFile"))
+    )
 
 
 def _message_from(value: Json) -> Message | str | None:

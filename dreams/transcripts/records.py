@@ -6,7 +6,7 @@ is skipped by the decoder without building Python objects, which is where the sp
 
 from __future__ import annotations
 
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 
 NOTHING = Raw()
 
@@ -40,6 +40,13 @@ class Message(Struct, gc=False):
     usage: Usage | None = None
 
 
+class ToolResult(Struct, gc=False, rename="camel"):
+    """A tool's result. One that wrote a file has both: `originalFile` is the text before it, null for a new file."""
+
+    file_path: Raw = NOTHING
+    original_file: Raw = NOTHING
+
+
 class Line(Struct, gc=False, rename="camel"):
     """One record. `Raw` fields point into the reader's buffer: use them before the next record is asked for."""
 
@@ -60,8 +67,9 @@ class Line(Struct, gc=False, rename="camel"):
     agent_id: str | None = None
     request_id: str | None = None
     message: Message | str | None = None
+    # Of any shape; decoded in the same pass, because it is often the largest part of a line.
+    tool_use_result: ToolResult | str | list[Raw] | int | float | bool | None = None
     # Rare, or of more than one shape: kept raw, so that an odd one costs nothing and fails nothing.
-    tool_use_result: Raw = NOTHING
     attachment: Raw = NOTHING
     data: Raw = NOTHING
     plan_content: Raw = NOTHING
@@ -83,13 +91,6 @@ class Block(Struct, gc=False):
 
     type: str = ""
     text: str = ""
-
-
-class MemoryEdit(Struct, gc=False, rename="camel"):
-    """A tool result that wrote a file: `originalFile` is the text before it, null for a new file."""
-
-    file_path: str | None = None
-    original_file: Raw = field(default=NOTHING)
 
 
 class Queued(Struct, gc=False, rename="camel"):

@@ -19,16 +19,16 @@ import msgspec
 
 from .keys import key64
 from .reader import Cancelled, Cursor, Problem, Progress, Reader, Source
-from .records import Line, MemoryEdit, Message, present
+from .records import Line, Message, ToolResult, present
 from .summary import Summary, one_line
-from .times import instant
+from .times import Stamp, instant
 from .typed import content_text, is_correction, typed_text
 from .usage import UsageRow, better_line, keep_best, reported, same_request, usage_row
 
 BATCH_LINES = 20_000
 
-_memory_edit = msgspec.json.Decoder(MemoryEdit)
-_NOT_AN_EDIT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_text = msgspec.json.Decoder(str)
+_NOT_TEXT = (msgspec.DecodeError, UnicodeDecodeError)
 _MEMORY_FOLDERS = ("/memory/", "/agent-memory/", "/agent-memory-local/")
 
 
@@ -116,18 +116,21 @@ class _Run:
         self.summary, self.reader, self.uuids = summary, reader, uuids
         self.batch = Batch()
         self._pending: Line | None = None
+        self._stamps: list[Stamp] = []
         self._malformed = self._problems = self._bytes = 0
 
     def add(self, line: Line, offset: int, number: int) -> None:
         self.summary.add(line)
         self.batch.lines += 1
-        kind = line.type
+        kind, message = line.type, line.message
+        if line.timestamp is not None:
+            self._stamps.append(line.timestamp)
         if kind == "progress":
             inner = reported(line)
             if inner is not None and _has_usage(inner):
                 self._add_usage(inner)
             return
-        if _has_usage(line):
+        if message.__class__ is Message and message.usage is not None:
             self._add_usage(line)
         if kind == "user":
             self._add_user_line(line, offset, number)
@@ -139,11 +142,10 @@ class _Run:
     def _add_usage(self, line: Line) -> None:
         """Lines of one request follow each other: only the best of a run becomes a row."""
         last = self._pending
-        if last is not None and same_request(last, line):
-            if not better_line(line, last):
-                return
-        else:
+        if last is None or not same_request(last, line):
             self._flush_usage()
+        elif not better_line(line, last):
+            return
         self._pending = line
 
     def _flush_usage(self) -> None:
@@ -154,10 +156,11 @@ class _Run:
                 keep_best(self.batch.usage, row)
 
     def _add_user_line(self, line: Line, offset: int, number: int) -> None:
-        if present(line.tool_use_result):
-            self._add_memory_write(line, offset, number)
-        else:
+        result = line.tool_use_result
+        if result is None:
             self._add_typed(line, offset, number)
+        elif isinstance(result, ToolResult) and len(result.original_file) and present(result.file_path):
+            self._add_memory_write(line, result, offset, number)
 
     def _add_typed(self, line: Line, offset: int, number: int) -> None:
         text = typed_text(line)
@@ -173,13 +176,12 @@ class _Run:
         if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
             self.summary.first_text = one_line(content_text(line.message.content))
 
-    def _add_memory_write(self, line: Line, offset: int, number: int) -> None:
+    def _add_memory_write(self, line: Line, edit: ToolResult, offset: int, number: int) -> None:
         try:
-            edit = _memory_edit.decode(line.tool_use_result)
-        except _NOT_AN_EDIT:
+            path, before = _text.decode(edit.file_path), edit.original_file
+        except _NOT_TEXT:
             return
-        path, before = edit.file_path, edit.original_file
-        if not path or len(before) == 0 or not in_memory_folder(path):
+        if not in_memory_folder(path):
             return
         self.summary.memory_writes += 1
         at = instant(line.timestamp)
@@ -188,6 +190,8 @@ class _Run:
     def hand_out(self, state: Scan) -> Batch:
         """The batch so far, with `state` brought to the same point."""
         self._flush_usage()
+        self.summary.add_times(self._stamps)
+        self._stamps = []
         batch, reader = self.batch, self.reader
         batch.problems = reader.problems[self._problems :]
         batch.bytes_read = reader.bytes_read - self._bytes

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from .records import Line, Message, present
-from .times import instant
+from .times import Stamp, span
 
 MAX_TYPES = 64
 MAX_DISTINCT = 32
@@ -92,7 +92,7 @@ class Summary(Struct, omit_defaults=True):
         return msgspec.json.decode(saved, type=cls)
 
     def add(self, line: Line) -> None:
-        """Count one record (typed text, corrections and memory writes are added by the scan that finds them)."""
+        """Count one record (times, typed text, corrections and memory writes are added by the scan that finds them)."""
         kind = line.type
         self.lines += 1
         types = self.types
@@ -100,29 +100,27 @@ class Summary(Struct, omit_defaults=True):
             types[kind] += 1
         else:
             self._count_new_type(kind)
-        if line.timestamp is not None:
-            self._add_time(line)
-        if line.cwd is not None and line.cwd != self.last_cwd:
-            self._add_cwd(line.cwd)
-        if line.git_branch and line.git_branch != self.last_branch:
-            self._add_branch(line.git_branch)
-        if kind in ("user", "assistant"):
+        cwd, branch = line.cwd, line.git_branch
+        if cwd is not None and cwd != self.last_cwd:
+            self._add_cwd(cwd)
+        if branch and branch != self.last_branch:
+            self._add_branch(branch)
+        if kind == "progress":
+            return
+        if kind in ("assistant", "user"):
             self._add_turn(line)
-        elif kind != "progress":
+        else:
             self._add_rare(line)
 
     def _count_new_type(self, kind: str) -> None:
         name = kind[:80] if len(self.types) < MAX_TYPES else OTHER
         self.types[name] = self.types.get(name, 0) + 1
 
-    def _add_time(self, line: Line) -> None:
-        at = instant(line.timestamp)
-        if at is None:
-            return
-        if self.last_at is None or at > self.last_at:
-            self.last_at = at
-        if self.first_at is None or at < self.first_at:
-            self.first_at = at
+    def add_times(self, stamps: list[Stamp]) -> None:
+        """Widen the span by the timestamps of many records."""
+        if (found := span(stamps)) is not None:
+            self.first_at = min(self.first_at or found[0], found[0])
+            self.last_at = max(self.last_at or found[1], found[1])
 
     def _add_cwd(self, cwd: str) -> None:
         self.first_cwd = self.first_cwd or cwd

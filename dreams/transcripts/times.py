@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 _MILLISECONDS = 1e11  # a larger number cannot be seconds: it would be past the year 5000
 _parse = datetime.fromisoformat
+
+
+# Texts of this shape sort as the moments they name.
+_SHAPE = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"))
+_SHAPE_LENGTH = 24
+
+Stamp: TypeAlias = str | int | float
+
+
+def span(stamps: list[Stamp]) -> tuple[datetime, datetime] | None:
+    """The first and the last of many timestamps, None where none is one. The usual shape is not parsed one by one."""
+    if (texts := _sortable(stamps)) is not None:
+        first, last = instant(min(texts)), instant(max(texts))
+        if first is not None and last is not None:
+            return first, last
+    found = [at for stamp in stamps if (at := instant(stamp)) is not None]
+    return (min(found), max(found)) if found else None
+
+
+def _sortable(stamps: list[Stamp]) -> list[str] | None:
+    texts = [stamp for stamp in stamps if isinstance(stamp, str)]
+    if not texts or len(texts) != len(stamps) or set(map(len, texts)) != {_SHAPE_LENGTH}:
+        return None
+    joined = "".join(texts)
+    alike = all(joined[at::_SHAPE_LENGTH] == mark * len(texts) for at, mark in _SHAPE)
+    return texts if alike else None
 
 
 def instant(value: str | int | float | None) -> datetime | None:

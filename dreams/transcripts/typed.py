@@ -42,12 +42,26 @@ _HOOK = re.compile(
 )
 
 # Narrow on purpose: these only weigh sessions, and a false alarm would open a gate.
+_OPENING = re.compile(r"\s*(?:(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]|remember\b)", re.IGNORECASE)
 _CORRECTION = re.compile(
-    r"^\s*(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]"
-    r"|\bactually,|\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b"
-    r"|^\s*remember\b|\bplease remember\b|\bremember (?:that|to|this)\b|\bfrom now on\b"
+    r"\bactually,|\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b"
+    r"|\bplease remember\b|\bremember (?:that|to|this)\b|\bfrom now on\b"
     r"|\bthat'?s (?:wrong|not (?:right|what|correct))\b|\bi (?:told|said|asked) you\b",
-    re.IGNORECASE | re.MULTILINE,
+    re.IGNORECASE,
+)
+# One of these is in whatever `_CORRECTION` finds; most texts have none, and a pattern with many ways is slow.
+_SIGNS = (
+    "actually,",
+    "don't ",
+    "dont ",
+    "do not ",
+    "never ",
+    "stop ",
+    "remember",
+    "from now on",
+    "that's ",
+    "thats ",
+    " you",
 )
 
 
@@ -62,7 +76,11 @@ def typed_text(line: Line) -> str | None:
 
 def is_correction(text: str) -> bool:
     """Whether typed text looks like a correction or a wish to be remembered."""
-    return _CORRECTION.search(text[:2000]) is not None
+    text = text[:2000]
+    if any(map(_OPENING.match, text.split("\n"))):
+        return True
+    lowered = text.lower()
+    return any(sign in lowered for sign in _SIGNS) and _CORRECTION.search(text) is not None
 
 
 def plain(text: str) -> str | None:
@@ -92,7 +110,7 @@ def _not_from_the_keyboard(line: Line) -> bool:
         or line.is_sidechain
         or line.is_compact_summary
         or line.is_visible_in_transcript_only
-        or present(line.tool_use_result)
+        or line.tool_use_result is not None
         or present(line.plan_content)
     )
 
