@@ -31,7 +31,7 @@ def _in_line(line: Line, hunk: ChangedHunk, known: set[str]) -> Iterator[Found]:
         removed = "\n".join(hunk.removed)
         if date in known and (date in removed or not _dates_of(hunk.removed)):
             continue
-        if _quoted(date, hunk) or _computed(date, hunk):
+        if _quoted(date, hunk) or computed(date, hunk):
             continue
         yield _found(line, date, hunk)
 
@@ -44,7 +44,7 @@ def _quoted(date: str, hunk: ChangedHunk) -> bool:
     return any(c.found and (date in c.quote or date in c.context) for c in hunk.citations)
 
 
-def _computed(date: str, hunk: ChangedHunk) -> bool:
+def computed(date: str, hunk: ChangedHunk) -> bool:
     """Whether a relative date in the line before or in a quote gives this date, seen from the citation's day."""
     for citation in hunk.citations:
         day = _day_of(citation)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dreams import memdir
 from dreams.engines.base import Citation
-from dreams.findings import facts
+from dreams.findings import dates, facts
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.standing import State
 from dreams.findings.units import Unit, bare_lines, units_of, units_of_lines
@@ -57,7 +57,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
         if _needs_no_source(unit) or before.same_words(unit):
             continue
         said = [*quoted, *(standing.unit.text for standing in before.likest(unit.text))]
-        words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk.citations)
+        words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
         if words:
             yield _finding(hunk, unit, line_no, words)
         elif _denied(unit, said):
@@ -68,7 +68,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
 
 
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
-    listed = ", ".join(f"“{word}”" for word in words[:8])
+    listed = ", ".join(f"“{word}”" for word in facts.as_written(words, unit.text)[:8])
     said = unit.text[:200]
     if not any(citation.found for citation in hunk.citations):
         return Found(
@@ -110,9 +110,7 @@ def _sources(hunk: ChangedHunk) -> list[str]:
     return list(dict.fromkeys(unit.text for unit in units_of_lines(lines)))
 
 
-def _without_source(
-    unit: Unit, said: list[str], summed_up: list[str], citations: tuple[Citation, ...]
-) -> list[str]:
+def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: ChangedHunk) -> list[str]:
     """The words that stand in none of the sources. A number or name counts only where the rest is spoken of too.
 
     "Kept for 30 days" is not said by "kept for 14 days" beside "30 people": words present is not words bound.
@@ -121,13 +119,14 @@ def _without_source(
     loose, bound = _words([*said, *summed_up]), _words([*about, *summed_up])
     one = statement(unit.text[: facts.LONGEST])
     anchors = {item.word for item in one.items if item.anchor}
-    dated = _has_date_source(citations)
+    dated = _has_date_source(hunk.citations)
     return [
         word
         for word in one.weights
         if word not in (bound if word in anchors else loose)
         and word not in lexicon.GENERIC
         and not (dated and _is_date_word(word))
+        and not (_ISO.fullmatch(word) and dates.computed(word.upper(), hunk))
     ]
 
 
@@ -142,7 +141,16 @@ def _words(texts: list[str]) -> set[str]:
 def _denied(unit: Unit, said: list[str]) -> bool:
     """Whether every source that speaks of the same thing says the opposite."""
     close = [text for text in said if facts.coverage(unit.text, text) >= CLOSE]
-    return bool(close) and all(facts.turned(text, unit.text) for text in close)
+    return bool(close) and all(
+        facts.turned(text, unit.text) and not _opens(unit.text, text) for text in close
+    )
+
+
+def _opens(piece: str, text: str) -> bool:
+    """Whether a source begins with these very words, up to the end of a clause: what it denies after that is another thing."""
+    flat, whole = (" ".join(each.replace("`", "").lower().split()) for each in (piece, text))
+    rest = whole.removeprefix(flat.rstrip(" .,;:!"))
+    return rest != whole and rest[:1] in {",", ";", "."}
 
 
 def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:

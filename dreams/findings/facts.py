@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import groupby
 
 from dreams.language import lexicon, similarity
 from dreams.language.statements import Statement, statement
-from dreams.language.words import code_spans
+from dreams.language.words import code_spans, tokens
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
 _NO_CONFLICT = frozenset(
@@ -70,6 +71,15 @@ def words_lost(old: str, new: str) -> list[str]:
     """The words of `old` that carry meaning and that `new` does not have."""
     one, other = statement(old[:LONGEST]), statement(new[:LONGEST])
     return sorted(w for w in one.weights if w not in other.weights and w not in lexicon.GENERIC)
+
+
+def as_written(words: Iterable[str], text: str) -> list[str]:
+    """Words that were compared (stems, canonical forms) as `text` has them, for a person; unknown ones stay."""
+    written: dict[str, str] = {}
+    for token in tokens(text[:LONGEST].replace("`", " ")):
+        for word in statement(token.text).weights:
+            written.setdefault(word, token.text)
+    return list(dict.fromkeys(written.get(word, word) for word in words))
 
 
 def coverage(old: str, new: str) -> float:

@@ -71,14 +71,17 @@ def _found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Uni
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
     said = _short(unit.text if unit else text)
     if answer.fate == "unexplained":
-        gone = ", ".join(f"“{_short(fact, 60)}”" for fact in answer.lost[:6])
+        lost = facts.as_written(answer.lost[:6], unit.text if unit else text)
+        gone = ", ".join(f"“{_short(fact, 60)}”" for fact in lost)
         which = f" It is the only place that says {gone}." if gone else ""
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” stands nowhere any more.{which}",
             "Reject the hunk, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
-        words = ", ".join(f"“{word}”" for word in answer.reworded[:8])
+        words = ", ".join(
+            f"“{word}”" for word in facts.as_written(answer.reworded[:8], unit.text if unit else text)
+        )
         return Found(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
             "Compare both lines, and edit the hunk if the meaning changed.", **place,  # type: ignore[arg-type]  # as above

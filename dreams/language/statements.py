@@ -32,6 +32,8 @@ _PHRASE = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
     re.IGNORECASE,
 )
+# "No, use uv": an answer, which denies nothing of what follows it.
+_ANSWER = re.compile(r"^\s*(?:(?:no|nope|nah)\s*[,.!;]+\s+)+(?=\S)", re.IGNORECASE)
 _ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 
 
@@ -116,7 +118,7 @@ def statement(text: str) -> Statement:
     """A text taken apart. Cached: a text is compared with many others."""
     bare = _PHRASE.sub(
         lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
-        _ARROW.sub(" to ", _BOX.sub("", _unmarked(text))),
+        _ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", _unmarked(text)))),
     )
     found = list(_CLAUSE.finditer(bare))
     cuts = [match.start() for match in found]

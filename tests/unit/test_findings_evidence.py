@@ -26,7 +26,42 @@ def test_a_claim_without_a_quote_warns():
     found = one(adding("- Backups go to Hetzner every night"), "no-evidence")
     assert found.severity == "warn"
     assert found.line_no == 11
-    assert "hetzner" in found.message
+    assert "“Hetzner”" in found.message
+
+
+def test_words_without_source_are_shown_as_they_are_written():
+    found = one(adding("- Releases are watched since the outage"), "no-evidence")
+    assert "“Releases”" in found.message
+    assert "“outage”" in found.message
+
+
+def test_a_no_that_answers_denies_nothing_of_what_follows_it():
+    quote = said("no, use uv instead of pip in this repository")
+    assert "says-otherwise" not in codes(
+        adding("- use uv instead of pip in this repository", citations=quote)
+    )
+    assert "says-otherwise" in codes(
+        adding("- use pip in this repository", citations=said("no, do not use pip in this repository"))
+    )
+
+
+def test_the_first_clause_of_a_source_is_not_turned_round_by_its_second():
+    quote = said("the beta group is on Android only, there is no iOS beta")
+    assert "says-otherwise" not in codes(adding("- the beta group is on Android only", citations=quote))
+    assert "says-otherwise" in codes(adding("- there is iOS beta", citations=said("there is no iOS beta")))
+
+
+def test_a_day_worked_out_from_the_line_before_has_a_source():
+    line = "Yesterday staging moved to the new cluster."
+    cited = (Citation("memory", line, "deploy.md", line_no=1, note="the memory's own date: 2026-03-03"),)
+    before = changed("deploy.md", END, f"{END}{line}\n")
+
+    def wrote(day: str) -> set[str]:
+        after = changed("deploy.md", "Yesterday", f"On {day}", before)
+        return codes(report(after, before, citations=cited))
+
+    assert not {"words-without-source", "date-without-source"} & wrote("2026-03-02")
+    assert {"words-without-source", "date-without-source"} <= wrote("2026-05-09")
 
 
 def test_a_claim_that_its_quote_says_is_fine():

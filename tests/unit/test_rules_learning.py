@@ -28,6 +28,30 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     assert made.summary.startswith("Learnt 1 thing you asked for.")
 
 
+def test_a_title_is_the_first_clause_and_the_file_is_named_by_its_words(tmp_path: Path):
+    made = dream(
+        tmp_path,
+        {"MEMORY.md": INDEX},
+        [session(7, "remember that amounts are rounded half to even, finance signed that off")],
+    )
+    row = "- [amounts are rounded half to even](project_amounts_rounded_even.md) — amounts"
+    assert row in made.text("MEMORY.md")
+
+
+def test_a_row_does_not_say_its_title_twice(tmp_path: Path):
+    made = dream(
+        tmp_path,
+        {"MEMORY.md": INDEX},
+        [
+            session(
+                7,
+                "remember that the beta group is 40 people on Android only, there is no iOS beta at all, nor will be",
+            )
+        ],
+    )
+    assert made.text("MEMORY.md").count("40 people") == 1
+
+
 def test_look_alikes_are_learnt_as_separate_facts_in_one_file(tmp_path: Path):
     said = [
         session(n, f"Remember that the nightly export number {n} of billing must never run before 04:00 UTC.")

@@ -208,6 +208,38 @@ def test_a_file_that_says_nothing_new_goes_and_links_to_it_follow(tmp_path: Path
     assert not any(map(unaccounted, made.edits))
 
 
+def test_a_merge_leaves_one_row_and_no_stray_name(tmp_path: Path):
+    body = "Commit messages are imperative.\nThe ticket number stands at the end.\n"
+    files = {
+        "MEMORY.md": "- [Commit messages](feedback_commits.md) — imperative mood, ticket number at the end\n"
+        "- [Commit style](feedback_commit_style.md) — imperative mood, ticket number at the end\n",
+        "feedback_commits.md": memory(body, "feedback", "Commit messages", "How commit messages are written"),
+        "feedback_commit_style.md": memory(
+            body, "feedback", "Commit style", "How commit messages are written"
+        ),
+    }
+    made = dream(tmp_path, files)
+    assert made.text("MEMORY.md") == files["MEMORY.md"].split("\n")[0] + "\n"
+    assert made.text("feedback_commits.md") == files["feedback_commits.md"]
+    fates = [fate for edit in made.edits for fate in edit.fates if fate.text == "name: Commit style"]
+    assert [(fate.kind, bool(fate.note)) for fate in fates] == [("stated", True)]
+    assert dream(tmp_path / "again", {path: made.text(path) for path in made.after}).edits == []
+
+
+def test_a_row_of_a_merged_file_keeps_a_title_of_its_own_in_the_hook(tmp_path: Path):
+    body = "Write tests before code.\n"
+    files = {
+        "MEMORY.md": "- [Tests](feedback_tests.md) — write them early on\n- [Tests after outages](feedback_tests_2.md) — with Ana\n",
+        "feedback_tests.md": memory(body, "feedback", "Tests"),
+        "feedback_tests_copy.md": memory(body, "feedback", "Tests"),
+    }
+    files["MEMORY.md"] = files["MEMORY.md"].replace("feedback_tests_2", "feedback_tests_copy")
+    made = dream(tmp_path, files)
+    assert made.text("MEMORY.md").count("](") == 1
+    assert "Tests after outages: with Ana" in made.text("MEMORY.md")
+    assert "write them early on" in made.text("MEMORY.md")
+
+
 @pytest.mark.parametrize(
     ("one", "two"),
     [

@@ -21,6 +21,7 @@ from dreams.language.statements import statement
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
 )
+LABEL = "The label of a file that was merged; all that it held stays."
 PARTNERS = 20  # files that share a line and are compared with one
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 COMMON_FROM = 50  # a line in more files than this tells nothing
@@ -165,24 +166,31 @@ def _merge(rec: Recorder, keep: str, drop: str, row_max: int) -> bool:
 
 
 def _with_description(tree: Tree, keep: str, drop: str) -> memdir.Document | None:
-    """The keeper, with name and description of the other where they have a word that it lacks; None if it takes none."""
+    """The keeper, with the description of the other where it has a word that the keeper lacks; None if it takes none.
+
+    A name is a label, no line of a body: one that gives a number, a path or a denial which stands nowhere keeps the files apart.
+    """
     document, front = tree.document(keep), tree.document(drop).frontmatter
     told = set(statement(tree.texts[keep][:MOST_READ].replace("_", " ")).weights)
-    more: list[str] = []
-    for text in (front.description, front.name) if front else ():
-        words = statement((text or "").replace("_", " ")).weights.keys()
-        if text and text.strip() != PurePosixPath(drop).stem and words - told:
-            more.insert(0, one_line(text))
-            told |= words
-    if any(map(names_a_day, more)):
+    if front is None:
+        return document
+    name = statement((front.name or "").replace("_", " "))
+    if name.negations or (name.numbers | name.codes) - told:
         return None
-    return with_paragraph(document, ": ".join(more)) if more else document
+    said = one_line(front.description or "")
+    if not said or not statement(said.replace("_", " ")).weights.keys() - told:
+        return document
+    return None if names_a_day(said) else with_paragraph(document, said)
 
 
 def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
     stands = {line.strip() for line in after.split("\n")}
+    name = memdir.parse(before.encode("utf-8", "surrogateescape")).frontmatter
+    label = f"name: {name.name}" if name and name.name else ""
     for line in before.split("\n"):
-        if line.strip():
+        if label and line.replace('"', "").replace("'", "").strip() == label and line.strip() not in stands:
+            yield Fate(line.rstrip("\r"), "stated", note=LABEL)
+        elif line.strip():
             yield Fate(line.rstrip("\r"), "merged-into", keep, line.strip() if line.strip() in stands else "")
 
 
@@ -213,7 +221,7 @@ def _one_row(
     ]
     if len(rows) != 2:
         return text, fates
-    change = undoubled(tree, path, index, rows[0], rows[1], row_max)
+    change = undoubled(tree, path, index, rows[0], rows[1], row_max, merged=True)
     if change is None or change.after is None:
         return text, fates
     # A row that was pointed elsewhere and then joined is told of in the words that stood on disk.

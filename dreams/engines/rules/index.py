@@ -14,9 +14,12 @@ from dreams.engines.base import Citation, Fate
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log, is_team
 from dreams.engines.rules.wording import one_line
-from dreams.language import similarity
+from dreams.language import lexicon, similarity
+from dreams.language.statements import statement
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
+_PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")
+MOST_READ = 4_000  # characters of a file looked at for the words of a title
 _LOOSE = re.compile(r"[-_ .]+")
 
 
@@ -139,18 +142,28 @@ def undoubled(
     one: memdir.IndexRow,
     two: memdir.IndexRow,
     row_max: int,
+    *,
+    merged: bool = False,
 ) -> Change | None:
-    """One row in the place of two for the same file, with all that both said; None where that cannot be had."""
+    """One row in the place of two for the same file, with all that both said; None where that cannot be had.
+
+    `merged` is for two rows that a merge of their files brought together: a title of its own goes into the hook.
+    """
     keep, drop = (two, one) if len(two.hook) > len(one.hook) else (one, two)
     if _has_children(index, drop):
         return None
-    hook = _joined(keep.hook, drop.hook)
     target = f"{base_of(path)}{keep.target}"
     named = Known([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
     if target in tree.texts and (front := tree.document(target).frontmatter) and front.name:
         named.add(front.name)
+    told = drop.hook
+    if not named.says(drop.title, whole=True) and not (merged and _title_is_told(tree, target, keep, drop)):
+        if not merged:
+            return None
+        told = f"{drop.title}: {drop.hook}" if drop.hook else drop.title
+    hook = _joined(keep.hook, told)
     grown = len(keep.raw) + len(hook) - len(keep.hook)
-    if (hook != keep.hook and grown > row_max) or not named.says(drop.title, whole=True):
+    if hook != keep.hook and grown > row_max:
         return None
     # Later lines first, so that the line numbers of the earlier ones still hold.
     for row in sorted((keep, drop), key=lambda r: -r.line_no):
@@ -166,7 +179,20 @@ def undoubled(
     return Change(path, index.text, reason, tuple(fates), (*_seen(path, keep), *_seen(path, drop)))
 
 
+def _title_is_told(tree: Tree, target: str, keep: memdir.IndexRow, drop: memdir.IndexRow) -> bool:
+    """Whether each word of a title that says something stands in what stays: the other row, its file, the joined hook."""
+    told = statement(f"{keep.title}. {keep.hook}. {drop.hook}").weights.keys() | (
+        statement(tree.texts.get(target, "")[:MOST_READ].replace("_", " ")).weights.keys()
+    )
+    title = statement(drop.title)
+    wanted = {word for word in title.weights if word not in lexicon.GENERIC}
+    return not title.negations and wanted <= told
+
+
 def _joined(keep: str, drop: str) -> str:
+    said = similarity.normalised(drop)
+    if said and any(similarity.normalised(keep[: end.start()]) == said for end in _PIECE_END.finditer(keep)):
+        return keep
     if not drop or Known([keep, *_CLAUSES.split(keep)]).says(drop, whole=True):
         return keep
     return f"{keep.rstrip(' .;')}; {drop}" if keep else drop

@@ -22,7 +22,11 @@ from dreams.language.words import tokens
 MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
 SHARED_WORDS = 2
 NAME_WORDS = 3
-TITLE_MAX = 48
+TITLE_WORDS = 4
+TITLE_MAX = 50
+_LEADING_ON = (
+    lexicon.FILLER | lexicon.NEGATIONS | {"because", "but", "than", "if", "unless", "until", "over", "only"}
+)
 _WEAK_IN_NAMES = frozenset(
     {"instead", "rather", "before", "after", "again", "run", "don't", "stop", "remember"}
 )
@@ -113,9 +117,34 @@ def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
 
 def _new_file(rec: Recorder, group: Sequence[Lesson], row_aim: int) -> None:
     kind, (words, phrase) = group[0].kind, name_words(group)
+    title = " ".join(words) if phrase and len(group) > 1 else title_of(group[0].text)
+    if len(group) == 1:
+        words = _telling(title) or words
     path = memdir.safe_file_name(" ".join(words), kind, (*rec.tree.texts, *rec.tree.workspace.paths()))
-    title = " ".join(words) if phrase else clause(group[0].text, TITLE_MAX).rstrip("….")
     _write(rec, path, group, title or PurePosixPath(path).stem, row_aim)
+
+
+def title_of(text: str) -> str:
+    """The first clause of a statement, cut at a word where it is long, never on a word that leads on to the next."""
+    first = clause(text, TITLE_MAX)
+    cut = first.endswith("…")
+    words = first.rstrip("….").split()
+    while cut and len(words) > 1 and words[-1].lower().strip("`*_") in _LEADING_ON:
+        words.pop()
+    return " ".join(words)
+
+
+def _telling(title: str) -> list[str]:
+    """The words of a title that say what it is about, as they are written."""
+    about = content(title)
+    found = [
+        token.text
+        for token in tokens(title.replace("`", " "))
+        if token.kind in {"word", "identifier"}
+        and token.text.lower() not in _WEAK_IN_NAMES
+        and statement(token.text).weights.keys() & about
+    ]
+    return list(dict.fromkeys(found))[:TITLE_WORDS]
 
 
 def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:

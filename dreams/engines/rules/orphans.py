@@ -161,7 +161,9 @@ def row_text(tree: Tree, index: memdir.Index, path: str, target: str, row_aim: i
     hook = hook_of(tree, path)
     if similarity.normalised(hook) == similarity.normalised(title):
         hook = ""
-    return title, target, clause(hook, room) if room >= 20 else ""
+    hook = clause(hook, room) if room >= 20 else ""
+    # A hook cut to what the title says already would only say it twice.
+    return title, target, "" if similarity.normalised(hook) == similarity.normalised(title) else hook
 
 
 def title_of(tree: Tree, index: memdir.Index, path: str) -> str:
