@@ -166,12 +166,8 @@ def _refuse_open_findings(
     """What is said of the text that is really written, after rebase and edits."""
     if not ready:
         return
-    proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
     hunks = [hunk for file in ready for hunk in file.hunks.all() if hunk.is_taken]
-    blocking = review.in_the_way(proposal, hunks).first()
-    if blocking is not None:
-        where = f" in {blocking.file.path}" if blocking.file else ""
-        raise ReviewRefused(f"Nothing was written. A change{where} has an open finding: {blocking.message}")
+    review.refuse_open_findings(proposal, hunks)
     linked = [file.path for file in ready if (f := snapshot.files.get(file.path)) is not None and f.links > 1]
     if linked:
         raise ReviewRefused(

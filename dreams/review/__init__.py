@@ -1,0 +1,27 @@
+"""Review: decide, edit, undo, confirm, submit. The state machine of a proposal.
+
+Verdicts are pending until the review is submitted; the parts of an operation are decided together; each verdict
+carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.
+"""
+
+from dreams.review.base import Reviewer, ReviewRefused
+from dreams.review.deciding import confirm, decide, edit
+from dreams.review.selecting import select, together
+from dreams.review.submitting import in_the_way, leave_out, refuse_open_findings, submit
+from dreams.review.viewing import is_viewed, mark_viewed
+
+__all__ = [
+    "ReviewRefused",
+    "Reviewer",
+    "confirm",
+    "decide",
+    "edit",
+    "in_the_way",
+    "is_viewed",
+    "leave_out",
+    "mark_viewed",
+    "refuse_open_findings",
+    "select",
+    "submit",
+    "together",
+]

@@ -1,0 +1,31 @@
+"""Who reviews, what a refusal is, and the lock that every step of a review takes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dreams.models import Proposal
+
+REASON_LIMIT = 500
+
+
+class ReviewRefused(Exception):
+    """The decision cannot be taken; the message names the thing and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Who decides, and whether by command: such approvals are marked as such."""
+
+    name: str
+    by_command: bool = False
+
+
+def hold_open(proposal: Proposal) -> None:
+    """Lock the row, so that a verdict cannot slip in behind a submit."""
+    state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
+    if state != Proposal.State.OPEN:
+        raise ReviewRefused(
+            f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its verdicts can no longer change. "
+            "What was applied can be undone."
+        )

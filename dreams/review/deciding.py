@@ -1,0 +1,127 @@
+"""Verdicts: approve, reject, edit, take back, and confirm what a finding says. Each is kept and logged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import auditlog, blobs, memories, proposals, text, textdiff
+from dreams.models import Decision, Finding, Hunk, Proposal
+from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
+from dreams.review.selecting import together
+
+
+def decide(
+    proposal: Proposal, hunks: Sequence[Hunk], verdict: Hunk.Verdict, reviewer: Reviewer, *, reason: str = ""
+) -> list[Hunk]:
+    """Approve, reject or take back (PENDING) `hunks` and the parts that go with them; returns all that were decided."""
+    verdict = Hunk.Verdict(verdict)
+    with transaction.atomic():
+        hold_open(proposal)
+        decided = together(hunks)
+        if verdict == Hunk.Verdict.APPROVED:
+            _refuse_unsolved(decided)
+        for hunk in decided:
+            _set(hunk, verdict, reviewer, reason, edited_sha="")
+        _log(proposal, decided, verdict, reviewer, reason)
+    return decided
+
+
+def edit(
+    proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Reviewer, *, reason: str = ""
+) -> list[Hunk]:
+    """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
+    with transaction.atomic():
+        hold_open(proposal)
+        lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
+        fitted = textdiff.fitted(lines, replacement)
+        decided = together([hunk])
+        _refuse_unsolved(decided)
+        for part in decided:
+            if part.pk == hunk.pk:
+                _set(part, Hunk.Verdict.EDITED, reviewer, reason, edited_sha=blobs.put(text.encode(fitted)))
+            elif not part.is_taken:
+                _set(part, Hunk.Verdict.APPROVED, reviewer, reason, edited_sha="")
+        _log(proposal, decided, Hunk.Verdict.EDITED, reviewer, reason)
+        _examine_anew(proposal)
+    return decided
+
+
+def _examine_anew(proposal: Proposal) -> None:
+    """An edit changes what is written, so what was said of the old text no longer holds."""
+    proposals.examine(proposal, memories.contents(proposal.project))
+
+
+def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer) -> int:
+    """A person saw these findings and wants the change all the same. A refusal can never be confirmed."""
+    count = 0
+    with transaction.atomic():
+        hold_open(proposal)
+        for finding in findings:
+            if finding.severity == Finding.Severity.REFUSE:
+                raise ReviewRefused(f"This cannot be confirmed: {finding.message} Reject the change instead.")
+            if finding.confirmed_at is None:
+                finding.confirmed_by, finding.confirmed_at = reviewer.name, timezone.now()
+                finding.save(update_fields=["confirmed_by", "confirmed_at"])
+                auditlog.record(
+                    "review.finding_confirmed",
+                    actor=reviewer.name,
+                    project=proposal.project,
+                    object_id=proposal.public_id,
+                    code=finding.code,
+                    key=finding.key,
+                    by_command=reviewer.by_command,
+                )
+                count += 1
+    return count
+
+
+def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:
+    unsolved = sorted({hunk.file.path for hunk in hunks if hunk.file.conflict})
+    if unsolved:
+        raise ReviewRefused(
+            f"{', '.join(unsolved)} changed in the same place meanwhile. Solve the conflict first."
+        )
+
+
+def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Reviewer, reason: str, *, edited_sha: str) -> None:
+    pending = verdict == Hunk.Verdict.PENDING
+    hunk.verdict, hunk.edited_sha = verdict, edited_sha
+    hunk.verdict_base_sha = "" if pending else hunk.file.base_sha
+    hunk.decided_by = "" if pending else reviewer.name
+    hunk.decided_at = None if pending else timezone.now()
+    hunk.decide_reason = reason[:REASON_LIMIT]
+    hunk.save()
+
+
+def _log(
+    proposal: Proposal, hunks: Sequence[Hunk], verdict: Hunk.Verdict, reviewer: Reviewer, reason: str
+) -> None:
+    now = timezone.now()
+    Decision.objects.bulk_create(
+        Decision(
+            proposal=proposal,
+            path=hunk.file.path,
+            hunk_id=hunk.hunk_id,
+            verdict=hunk.verdict,
+            base_sha=hunk.file.base_sha,
+            text_sha=hunk.edited_sha,
+            actor=reviewer.name,
+            by_command=reviewer.by_command,
+            reason=reason[:REASON_LIMIT],
+            at=now,
+        )
+        for hunk in hunks
+    )
+    auditlog.record(
+        "review.decided",
+        actor=reviewer.name,
+        project=proposal.project,
+        object_id=proposal.public_id,
+        verdict=verdict.value,
+        hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
+        by_command=reviewer.by_command,
+        reason=reason[:REASON_LIMIT],
+    )

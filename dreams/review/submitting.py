@@ -1,0 +1,107 @@
+"""Closing a review: what must not stand in the way, and what a submit settles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from dreams import auditlog, memories, proposals
+from dreams.models import Finding, Hunk, LeftOut, Proposal, Session
+from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
+
+
+def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> QuerySet[Finding]:
+    """Findings that keep what is approved (or `hunks`) from being applied."""
+    open_blocks = Q(severity=Finding.Severity.BLOCK, confirmed_at__isnull=True) | Q(
+        severity=Finding.Severity.REFUSE
+    )
+    found = proposal.findings.filter(open_blocks)
+    if hunks is not None:
+        return found.filter(Q(hunk__in=list(hunks)) | Q(hunk__isnull=True))
+    return found.filter(Q(hunk__verdict__in=Hunk.TAKEN) | Q(hunk__isnull=True))
+
+
+def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
+
+    Raises ReviewRefused where a finding is in the way.
+    """
+    proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
+    blocking = in_the_way(proposal, hunks).first()
+    if blocking is None:
+        return
+    where = f" in {blocking.file.path}" if blocking.file else ""
+    said = f"Nothing was written. An approved change{where} has an open finding: {blocking.message}"
+    remedy = " Confirm it, or reject the change." if proposal.state == Proposal.State.OPEN else ""
+    raise ReviewRefused(said + remedy)
+
+
+def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
+    """Close the review: what is approved may be written, what is rejected stays out, the rest is left for later.
+
+    The sessions of its dream are used up now. Raises ReviewRefused while a finding blocks something approved.
+    """
+    with transaction.atomic():
+        hold_open(proposal)
+        refuse_open_findings(proposal)
+        now = timezone.now()
+        taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).exists()
+        state = Proposal.State.SUBMITTED if taken else Proposal.State.REJECTED
+        moved = Proposal.objects.filter(pk=proposal.pk, state=Proposal.State.OPEN).update(
+            state=state, submitted_at=now, submitted_by=reviewer.name, closed_at=None if taken else now
+        )
+        if not moved:
+            raise ReviewRefused(
+                f"{proposal.public_id} was submitted by someone else meanwhile. Look at it again."
+            )
+        proposal.refresh_from_db()
+        _leave_out_rejected(proposal)
+        _use_up_sessions(proposal)
+        auditlog.record(
+            "review.submitted",
+            actor=reviewer.name,
+            project=proposal.project,
+            object_id=proposal.public_id,
+            by_command=reviewer.by_command,
+            state=state.value,
+            open_findings=proposal.findings.filter(severity=Finding.Severity.WARN).count(),
+        )
+    return proposal
+
+
+def _leave_out_rejected(proposal: Proposal) -> None:
+    if proposal.origin != Proposal.Origin.DREAM:
+        return
+    for hunk in Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.REJECTED).select_related(
+        "file"
+    ):
+        leave_out(proposal, hunk, hunk.decide_reason)
+
+
+def leave_out(proposal: Proposal, hunk: Hunk, reason: str) -> None:
+    """Never propose this hunk again while it would be made from the same inputs."""
+    LeftOut.objects.update_or_create(
+        project=proposal.project,
+        path=hunk.file.path,
+        hunk_id=hunk.hunk_id,
+        defaults={
+            "inputs_key": proposals.inputs_key(hunk),
+            "added": proposals.added_lines(hunk),
+            "reason": reason[:REASON_LIMIT],
+            "proposal": proposal,
+            "at": timezone.now(),
+        },
+    )
+
+
+def _use_up_sessions(proposal: Proposal) -> None:
+    if proposal.dream is None:
+        return
+    for reviewed in proposal.dream.reviewed.all():
+        Session.objects.filter(pk=reviewed.session_id, used_bytes__lt=reviewed.to_byte).update(
+            used_bytes=reviewed.to_byte
+        )
+    Session.objects.filter(reviewed_by__dream=proposal.dream).update(given_back_at=None)
