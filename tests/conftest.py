@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
+from django.apps import AppConfig, apps
+from django.db.models.signals import post_migrate
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractUser
     from django.test import Client
 
     from tests.world import World
+
+
+@pytest.fixture(scope="session", autouse=True)
+def seeded_prices() -> Iterator[None]:
+    """A test that commits empties every table behind it; what migrations put there must be there for the next."""
+    seed = import_module("dreams.migrations.0002_prices").seed
+
+    def again(sender: AppConfig, **more: object) -> None:
+        if sender.label == "dreams":
+            seed(apps, None)
+
+    post_migrate.connect(again)
+    yield
+    post_migrate.disconnect(again)
 
 
 @pytest.fixture
