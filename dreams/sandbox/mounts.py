@@ -103,7 +103,8 @@ class Tree:
             return Place(full, mount, rel, folder)
         if full in self._folders:
             return Place(full, None, full)
-        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+        here = ", ".join(mount.point for mount in self.mounts[:6])
+        raise FileNotFoundError(errno.ENOENT, f"No such file or directory (here are only {here})")
 
     def _mounted(self, full: str) -> tuple[Mount, str] | None:
         for prefix, mount in self._prefixes:

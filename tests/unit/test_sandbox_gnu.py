@@ -65,7 +65,17 @@ ORDINARY = [
     "grep -rl foo . | sort | xargs wc -l",
     "du -a topic | cut -f2 | sort",
     "sha256sum a.md | cut -d' ' -f1",
-    "comm -12 a.md a.md",
+    "comm -12 nums.txt nums.txt",
+    "awk '{print $1}' a.md",
+    "awk -F, '{print $1, $3}' data.csv",
+    "awk -F, '$2 > 10 {print $1 \":\" $2}' data.csv",
+    "awk 'NR==3' a.md",
+    "awk 'NR>=2 {print NR, $NF; }' a.md b.md",
+    "awk '/foo/ {print $0}' a.md",
+    "awk -F, '$3 == \"a\"' data.csv",
+    "awk '$1 !~ /^[a-z]/ {print NF}' a.md",
+    "awk NF a.md",
+    "ls -l topic | awk '{print $5, $9}'",
     "paste -sd, nums.txt",
 ]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..process import Compile
-from . import basic, diff, filters, find, grep, heads, listing, paths, sed, sorting, sums, xargs
+from . import awk, basic, diff, filters, find, grep, heads, listing, paths, sed, sorting, sums, xargs
 
 _COMMANDS: dict[str, Compile] = {}
-for _module in (basic, diff, filters, find, grep, heads, listing, paths, sed, sorting, sums, xargs):
+for _module in (awk, basic, diff, filters, find, grep, heads, listing, paths, sed, sorting, sums, xargs):
     _COMMANDS.update(_module.COMMANDS)
 
 

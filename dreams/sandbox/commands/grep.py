@@ -250,6 +250,9 @@ def _run(process: Process, plan: _Plan) -> Iterator[bytes]:
     state = _State()
     args = plan.args
     recursive = args.has("r") or args.last("d") == "recurse"
+    if plan.mode != "names-without" and _never(plan):
+        process.status = 1
+        return
     operands = args.operands or (["."] if recursive else ["-"])
     plainly = not args.operands and recursive  # names without the leading ./
     for path in operands:
@@ -258,6 +261,12 @@ def _run(process: Process, plan: _Plan) -> Iterator[bytes]:
         state.named = len(operands) > 1
         yield from _operand(process, plan, state, path, recursive=recursive, plainly=plainly)
     process.status = _status(plan, state)
+
+
+def _never(plan: _Plan) -> bool:
+    """Whether no line can be selected; then GNU opens no file."""
+    everything = plan.invert and plan.patterns == [b""] and not (plan.args.has("w") or plan.args.has("x"))
+    return plan.most == 0 or everything
 
 
 def _status(plan: _Plan, state: _State) -> int:

@@ -140,7 +140,8 @@ def _full_time(args: Args) -> bool:
     style = args.last("time-style")
     if style not in (None, "full-iso", "locale", "long-iso", "iso"):
         raise Refused("ls --time-style: full-iso, long-iso, iso and locale are on offer")
-    return (args.has("full-time") and style is None) or style == "full-iso"
+    last = args.last_of("full-time", "time-style")
+    return last == "full-time" or (last == "time-style" and style == "full-iso")
 
 
 def _order(args: Args, long: bool) -> str:
