@@ -158,8 +158,10 @@ def realpath(name: str, argv: list[str]) -> Runner:
         for path in args.operands:
             try:
                 process.tree.place(path, process.cwd)
-                if not args.has("m"):
+                if args.has("e"):
                     process.stat(path)
+                elif not args.has("m"):
+                    process.stat(normal(path, process.cwd) + "/..")  # the last name may be missing
             except (OSError, SafeFsError) as error:
                 process.complain(f"{path}: {trouble(error)}")
                 continue
