@@ -158,16 +158,24 @@ def realpath(name: str, argv: list[str]) -> Runner:
         for path in args.operands:
             try:
                 process.tree.place(path, process.cwd)
-                if args.has("e"):
-                    process.stat(path)
-                elif not args.has("m"):
-                    process.stat(normal(path, process.cwd) + "/..")  # the last name may be missing
+                if not args.has("m"):
+                    _stat_or_folder(process, path, may_miss=not args.has("e"))
             except (OSError, SafeFsError) as error:
                 process.complain(f"{path}: {trouble(error)}")
                 continue
             yield raw(normal(path, process.cwd)) + b"\n"
 
     return run
+
+
+def _stat_or_folder(process: Process, path: str, *, may_miss: bool) -> None:
+    """Raises unless something stands at `path` or, where the last name may be missing, at its folder."""
+    try:
+        process.stat(path)
+    except FileNotFoundError:
+        if not may_miss:
+            raise
+        process.stat(normal(path, process.cwd) + "/..")
 
 
 def readlink(name: str, argv: list[str]) -> Runner:
