@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import lookup, verifying
-from dreams.management.base import BadUsage, Refused
+from dreams import verifying
+from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.models import Project
+from dreams.management.base import Refused
 from dreams.text import plural
 
 
@@ -24,7 +24,8 @@ class Command(BaseCommand):
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        report = verifying.verify(_project(options["project"]))
+        name = options["project"]
+        report = verifying.verify(named.project(name) if name else None)
         result = {
             "ok": not report.problems,
             "checked": report.checked,
@@ -41,14 +42,3 @@ class Command(BaseCommand):
             yield f"  {damage['remedy']}"
         if result["ok"]:
             yield "All of it is as it was written."
-
-
-def _project(name: str | None) -> Project | None:
-    if name is None:
-        return None
-    try:
-        return lookup.project(name)
-    except lookup.Ambiguous as error:
-        raise BadUsage(str(error)) from error
-    except lookup.Unknown as error:
-        raise Refused(str(error)) from error
