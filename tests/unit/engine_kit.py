@@ -16,7 +16,10 @@ from dreams import workspace
 from dreams.conf import Config
 from dreams.engines.anthropic import AnthropicEngine, Patience, Rate
 from dreams.engines.base import Cancelled, EngineError, Job, Outcome, PromptBrief, SessionBrief, Usage
+from dreams.engines.eyes import Mounts, worker
+from dreams.engines.eyes.tools import NAMES, Reply, Tools
 from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
+from dreams.sandbox import Tree
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
 INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
@@ -117,6 +120,23 @@ class ByTurn:
         return chosen if isinstance(chosen, Step) else Step(chosen)
 
 
+class Near:
+    """The real tools over the real mounts, without a process of their own: hundreds of dreams would start one each."""
+
+    names = NAMES
+
+    def __init__(self, given: Job) -> None:
+        rows = json.loads(Mounts.of(given).as_json())
+        self._tree = Tree([mount for row in rows if (mount := worker._mount(row)) is not None])
+        self._tools = Tools(self._tree)
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+        return self._tools.run(name, given)
+
+    def close(self) -> None:
+        self._tree.close()
+
+
 @dataclass
 class Run:
     """What one dream against a server came to."""
@@ -146,7 +166,8 @@ def dream(
     chosen: Brain = Script(brain) if isinstance(brain, list | tuple) else brain  # type: ignore[assignment]
     watched = report or Watched()
     with job(tmp, files, **config) as given, WireServer(chosen, **(server or {})) as wire:
-        engine = AnthropicEngine(prices=PRICES, patience=patience, environ={"ANTHROPIC_BASE_URL": wire.url})
+        environ = {"ANTHROPIC_BASE_URL": wire.url}
+        engine = AnthropicEngine(prices=PRICES, patience=patience, environ=environ, open_tools=Near)
         outcome, error = None, ""
         try:
             outcome = engine.run(given, watched)

@@ -9,10 +9,15 @@ import pytest
 
 from dreams.engines.anthropic.budget import Budget, LimitReached, Limits
 from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
-from dreams.engines.wire import Reply, Use, say
+from dreams.engines.wire import Reply, Request, Use, say
 from tests.unit import engine_kit as kit
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+
+
+def greedy(request: Request) -> Reply:
+    """Uses up whatever it may: the cap of the request is what holds."""
+    return Reply(READ.blocks, output_tokens=min(900, int(request.body["max_tokens"])))
 
 
 def test_the_turns_of_a_dream_are_counted_and_the_model_is_warned(tmp_path: Path) -> None:
@@ -23,7 +28,7 @@ def test_the_turns_of_a_dream_are_counted_and_the_model_is_warned(tmp_path: Path
 
 
 def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [Reply(READ.blocks, output_tokens=700)] * 30, max_tokens=20_000)
+    run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_tokens=20_000)
     assert run.outcome is None and "Tokens of one dream" in run.error
     used = sum(
         run.report.used(f"{kind}_tokens") for kind in ("input", "output", "cache_read", "cache_creation")
@@ -33,10 +38,6 @@ def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dollars", [0.02, 0.03, 0.05])
 def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
-    # The server uses up whatever it may: the cap of the request is what holds.
-    def greedy(request: object) -> Reply:
-        return Reply(READ.blocks, output_tokens=min(900, int(request.body["max_tokens"])))  # type: ignore[attr-defined]
-
     run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_cost_dream=dollars)
     assert run.outcome is None and "Dollars of one dream" in run.error
     spent = sum((t["usage"].cost_usd for t in run.report.turns if t.get("usage")), Decimal(0))

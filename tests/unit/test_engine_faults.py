@@ -13,6 +13,7 @@ import pytest
 
 from dreams.engines.wire import (
     Fault,
+    Limits,
     Reply,
     Step,
     Text,
@@ -150,9 +151,9 @@ def test_a_base_url_where_nobody_listens_ends_at_once(tmp_path: Path, unused_por
 
     url = f"http://127.0.0.1:{unused_port}"
     with kit.job(tmp_path) as job, pytest.raises(EngineError, match="cannot be reached"):
-        AnthropicEngine(prices={}, patience=kit.QUICK, environ={"ANTHROPIC_BASE_URL": url}).run(
-            job, kit.Watched()
-        )
+        AnthropicEngine(
+            prices={}, patience=kit.QUICK, environ={"ANTHROPIC_BASE_URL": url}, open_tools=kit.Near
+        ).run(job, kit.Watched())
 
 
 @pytest.fixture
@@ -201,3 +202,9 @@ def test_what_was_spent_is_told_even_when_the_dream_fails(tmp_path: Path) -> Non
     run = kit.dream(tmp_path, [READ, Step(write(), closed("message_delta")), status(401)])
     assert run.outcome is None
     assert run.report.used("requests") == 2
+
+
+def test_another_makers_model_does_not_fall_back_to_one_of_anthropics(tmp_path: Path) -> None:
+    known = {"limits": Limits(models=("local",))}
+    run = kit.dream(tmp_path, [READ, *[status(529)] * 4, write(), say("Done.")], model="local", server=known)
+    survived(run, calls=7)

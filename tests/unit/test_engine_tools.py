@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic.reading import Answer, PlainReads
+from dreams.engines.anthropic.reading import Answer
 from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.base import Cancelled, Job
 from tests.unit import engine_kit as kit
@@ -19,7 +19,7 @@ SELF = [{"session": "feedback_testing.md", "quote": "Use make reset before a run
 
 
 def toolbox(job: Job) -> Toolbox:
-    return Toolbox(job, PlainReads(job), lambda: None)
+    return Toolbox(job, kit.Near(job), lambda: None)
 
 
 def call(name: str, /, **given: Any) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class AnthropicEngine:
             caller=client,
             host=endpoint.host,
             model=job.config.model,
-            fallback=job.config.fallback_model,
+            fallback=_fallback(job),
             options=_options(job, endpoint),
             patience=self._patience,
             budget=budget,
@@ -118,6 +118,12 @@ def _dollars_left(report: Reporter) -> Decimal | None:
     ask = getattr(report, "dollars_left", None)
     left = ask() if callable(ask) else None
     return left if isinstance(left, Decimal) else None
+
+
+def _fallback(job: Job) -> str:
+    """The setting's default is one of Anthropic's models: no server with others knows it."""
+    model, fallback = job.config.model, job.config.fallback_model
+    return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
 
 
 def _options(job: Job, endpoint: keys.Endpoint) -> Json:

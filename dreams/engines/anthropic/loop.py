@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -58,6 +59,7 @@ class Loop:
     tools: list[Json]
     progress: Progress = field(default_factory=Progress)
     _told: int = 0
+    _edits_told: int = 0
 
     def run(self) -> str:
         while True:
@@ -225,8 +227,22 @@ class Loop:
             "ms in the API": self.asker.timing.api_ms,
             "ms in the API without retries": self.asker.timing.api_ms_without_retries,
             "ms in tools": sum(int(result.record["ms"]) for result in results),
+            **self._lines(),
         }
         return {name: value for name, value in counts.items() if value}
+
+    def _lines(self) -> dict[str, int]:
+        """Lines that the edits since the last turn added and removed."""
+        fresh = self.toolbox.writer.edits[self._edits_told :]
+        self._edits_told = len(self.toolbox.writer.edits)
+        added = removed = 0
+        for edit in fresh:
+            before, after = (
+                Counter((edit.before or "").splitlines()),
+                Counter((edit.after or "").splitlines()),
+            )
+            added, removed = added + (after - before).total(), removed + (before - after).total()
+        return {"lines added": added, "lines removed": removed}
 
     def _fresh_usage(self) -> Usage:
         """What was spent since the last turn that was told, broken requests included."""

@@ -1,0 +1,307 @@
+"""Read, Grep and Glob over the mounts, and Bash by the shell of the sandbox. A tool never raises for its input."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat as st
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import re2
+
+from dreams.safefs import SafeFsError
+from dreams.sandbox import Limits, Shell, Tree
+from dreams.sandbox.errors import LimitReached
+from dreams.sandbox.limits import Meter
+from dreams.sandbox.mounts import Place, normal, trouble
+
+CHUNK = 1 << 20
+LINE_CHARS = 4_000
+AROUND = 300  # bytes shown on each side of a match in a long line
+DEFAULT_LINES = 2_000
+DEFAULT_HITS = 50
+MOST_HITS = 1_000
+MOST_CONTEXT = 20
+MOST_NAMES = 500
+DEEPEST = 40
+NAMES = frozenset({"Bash", "Read", "Grep", "Glob"})
+
+
+class Wrong(Exception):
+    """The call cannot be answered; the text says what to give instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    text: str
+    refused: bool = False
+
+
+@dataclass(slots=True)
+class Tools:
+    """The tools of one tree of mounts."""
+
+    tree: Tree
+    limits: Limits = field(default_factory=Limits)
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+        meter = Meter(self.limits)
+        try:
+            if name == "Bash":
+                return self._bash(given)
+            answer = {"Read": _read, "Grep": _grep, "Glob": _glob}[name](self.tree, given, meter)
+        except (OSError, SafeFsError) as error:
+            return Reply(f"Not done: {trouble(error)}", refused=True)
+        except (Wrong, LimitReached, re2.error) as error:
+            return Reply(f"Not done: {error}", refused=True)
+        return Reply(_capped(answer, self.limits.output_chars))
+
+    def _bash(self, given: Mapping[str, Any]) -> Reply:
+        answer = Shell(self.tree, limits=self.limits).run(_text(given, "command"))
+        ended = f"[exit code {answer.exit_code}]\n" if answer.exit_code and not answer.refused else ""
+        return Reply(answer.output + ended, answer.refused)
+
+
+def _capped(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return text[:limit] + f"\n[cut at {limit:,} characters; narrow the call]"
+
+
+# --- Arguments ----------------------------------------------------------------------------------------------------
+
+
+def _text(given: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    value = given.get(key, default)
+    if not isinstance(value, str):
+        raise Wrong(f"`{key}` is missing, or is no text.")
+    return value
+
+
+def _count(given: Mapping[str, Any], key: str, default: int, most: int) -> int:
+    value = given.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise Wrong(f"`{key}` must be a whole number.")
+    return min(value, most)
+
+
+def _path(given: Mapping[str, Any]) -> str:
+    return _text(given, "file_path" if "file_path" in given else "path")
+
+
+# --- Read ---------------------------------------------------------------------------------------------------------
+
+
+def _read(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
+    first = max(1, _count(given, "offset", 1, 10**9))
+    last = first + _count(given, "limit", DEFAULT_LINES, 100_000) - 1
+    shown: list[str] = []
+    size = 0
+    for number, line in enumerate(_lines(tree, tree.place(_path(given), "/"), meter), start=1):
+        if number > last or size > meter.limits.output_chars:
+            break
+        if number >= first:
+            shown.append(f"{number:>6}\t{_short(line)}")
+            size += len(shown[-1])
+    return "\n".join(shown) or "(no such lines, or an empty file)"
+
+
+def _short(line: bytes) -> str:
+    text = line.rstrip(b"\n").decode("utf-8", "replace")
+    if len(text) <= LINE_CHARS:
+        return text
+    return text[:LINE_CHARS] + f"… [a line of {len(text):,} characters; search in it with Grep]"
+
+
+def _lines(tree: Tree, place: Place, meter: Meter) -> Iterator[bytes]:
+    for block in _blocks(tree, place, meter):
+        yield from block.splitlines(keepends=True) if b"\r" not in block else _by_newline(block)
+
+
+def _by_newline(block: bytes) -> Iterator[bytes]:
+    """`splitlines` would split at a lone CR too."""
+    parts = block.split(b"\n")
+    yield from (part + b"\n" for part in parts[:-1])
+    if parts[-1]:
+        yield parts[-1]
+
+
+def _blocks(tree: Tree, place: Place, meter: Meter) -> Iterator[bytes]:
+    """Runs of whole lines; a line over the cap ends the reading with its reason."""
+    fd = tree.open(place)
+    try:
+        kept = b""
+        while data := os.read(fd, CHUNK):
+            meter.took(len(data))
+            end = data.rfind(b"\n") + 1
+            if not end:
+                kept += data
+                if len(kept) > meter.limits.line_bytes:
+                    raise LimitReached(f"a line of more than {meter.limits.line_bytes:,} bytes")
+                continue
+            yield kept + data[:end]
+            kept = data[end:]
+        if kept:
+            yield kept
+    finally:
+        os.close(fd)
+
+
+# --- Walking ------------------------------------------------------------------------------------------------------
+
+
+def _files(tree: Tree, start: Place, meter: Meter, depth: int = DEEPEST) -> Iterator[Place]:
+    """Regular files at or below `start`, in name order. What cannot be read is passed over."""
+    if not st.S_ISDIR(tree.stat(start).st_mode):
+        yield start
+        return
+    try:
+        entries = sorted(tree.entries(start), key=lambda entry: entry.name)
+    except (OSError, SafeFsError):
+        return
+    meter.saw(len(entries))
+    for entry in entries:
+        try:
+            place = tree.place(f"{start.path.rstrip('/')}/{entry.name}", "/")
+            if st.S_ISREG(entry.stat.st_mode):
+                yield place
+            elif st.S_ISDIR(entry.stat.st_mode) and depth:
+                yield from _files(tree, place, meter, depth - 1)
+        except (OSError, SafeFsError):
+            continue
+
+
+def _glob_expression(pattern: str) -> str:
+    """A path pattern as a regular expression: `**` crosses folders, `*` and `?` do not."""
+    out: list[str] = []
+    for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):
+        out.append({"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece) or re2.escape(piece))
+    return "".join(out)
+
+
+def _options(*, ignore_case: bool = False) -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    return options
+
+
+# --- Glob ---------------------------------------------------------------------------------------------------------
+
+
+def _glob(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
+    pattern = _text(given, "pattern")
+    base = normal(_text(given, "path", "/"))
+    full = pattern if pattern.startswith("/") else f"{base.rstrip('/')}/{pattern}"
+    wanted = re2.compile(_glob_expression(full), _options())
+    found: list[str] = []
+    for place in _files(tree, tree.place(base, "/"), meter):
+        if wanted.fullmatch(place.path):
+            found.append(place.path)
+        if len(found) > MOST_NAMES:
+            return "\n".join(found[:MOST_NAMES]) + f"\n[more than {MOST_NAMES}; narrow the pattern]"
+    return "\n".join(found) or "No file matches."
+
+
+# --- Grep ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Search:
+    """One call of Grep. `wanted` is what a line must hold; `sieve` lets whole blocks be passed over."""
+
+    wanted: re2._Regexp
+    sieve: re2._Regexp | None
+    mode: str
+    before: int
+    after: int
+    most: int
+    hits: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> _Search:
+        pattern = _text(given, "pattern").encode("utf-8", "replace")
+        options = _options(ignore_case=given.get("-i") is True)
+        # With line anchors a line that matches makes its block match; \A and \z would not.
+        strict = b"\\A" in pattern or b"\\z" in pattern
+        context = _count(given, "-C", 0, MOST_CONTEXT)
+        mode = _text(given, "output_mode", "content")
+        if mode not in ("content", "files_with_matches", "count"):
+            raise Wrong("`output_mode` must be content, files_with_matches or count.")
+        return cls(
+            re2.compile(pattern, options),
+            None if strict else re2.compile(b"(?m)" + pattern, options),
+            mode,
+            _count(given, "-B", context, MOST_CONTEXT),
+            _count(given, "-A", context, MOST_CONTEXT),
+            _count(given, "head_limit", DEFAULT_HITS, MOST_HITS) or DEFAULT_HITS,
+        )
+
+    def file(self, tree: Tree, place: Place, meter: Meter) -> None:
+        count = 0
+        for number, line, kind in self._shown(tree, place, meter):
+            count += kind == ":"
+            if self.mode == "content":
+                self.hits.append(f"{place.path}{kind}{number}{kind}{self._around(line)}")
+            if len(self.hits) >= self.most or self.mode == "files_with_matches":
+                break
+        if count and self.mode != "content":
+            self.hits.append(place.path if self.mode == "files_with_matches" else f"{place.path}:{count}")
+
+    def _shown(self, tree: Tree, place: Place, meter: Meter) -> Iterator[tuple[int, bytes, str]]:
+        """Matching lines (":") and their context ("-"), each once, in order."""
+        number, trailing = 0, 0
+        leading: list[tuple[int, bytes]] = []
+        for block in _blocks(tree, place, meter):
+            if not trailing and not self.before and self.sieve and not self.sieve.search(block):
+                number += block.count(b"\n")
+                continue
+            for line in _by_newline(block):
+                meter.tick()
+                number += 1
+                bare = line.rstrip(b"\r\n")
+                if self.wanted.search(bare):
+                    yield from ((at, text, "-") for at, text in leading)
+                    yield number, bare, ":"
+                    leading, trailing = [], self.after
+                elif trailing:
+                    yield number, bare, "-"
+                    trailing -= 1
+                elif self.before:
+                    leading = [*leading, (number, bare)][-self.before :]
+
+    def _around(self, line: bytes) -> str:
+        if len(line) <= LINE_CHARS // 4:
+            return line.decode("utf-8", "replace")
+        found = self.wanted.search(line)
+        at = found.start() if found else 0
+        start, end = max(0, at - AROUND), at + 2 * AROUND
+        shown = line[start:end].decode("utf-8", "replace")
+        return ("…" if start else "") + shown + ("…" if end < len(line) else "")
+
+
+def _grep(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
+    search = _Search.of(given)
+    names = re2.compile(_glob_expression(_text(given, "glob", "**")), _options())
+    start = tree.place(_text(given, "path", "/"), "/")
+    tree.stat(start)
+    for place in _files(tree, start, meter):
+        if names.fullmatch(place.path.rpartition("/")[2]) or names.fullmatch(place.path.lstrip("/")):
+            _search_file(search, tree, place, meter)
+        if len(search.hits) >= search.most:
+            return (
+                "\n".join(search.hits)
+                + f"\n[stopped at {search.most} lines; narrow the pattern, or raise head_limit]"
+            )
+    return "\n".join(search.hits) or "No match."
+
+
+def _search_file(search: _Search, tree: Tree, place: Place, meter: Meter) -> None:
+    try:
+        search.file(tree, place, meter)
+    except (OSError, SafeFsError):
+        return  # gone, or no ordinary file: the others are still searched

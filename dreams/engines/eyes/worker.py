@@ -1,0 +1,72 @@
+"""The process that answers: JSON lines in, JSON lines out, until its input ends. Started by `eyes`, never by hand.
+
+Its environment is empty, so no key is in reach; its fence goes up after everything is imported, before the first
+call is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, BinaryIO
+
+from dreams.engines.eyes import fence
+from dreams.engines.eyes.tools import NAMES, Reply, Tools
+from dreams.safefs import Root, SafeFsError
+from dreams.sandbox import Ignored, Mount, Tree
+
+LONGEST = 4 * 1024 * 1024
+
+
+def main(requests: BinaryIO, answers: BinaryIO) -> None:
+    mounts = json.loads(requests.readline(LONGEST))
+    tree = Tree([made for given in mounts if (made := _mount(given)) is not None])
+    tools = Tools(tree)
+    _warm(tools)
+    fence.limit_resources()
+    version = fence.landlock([str(given["folder"]) for given in mounts])
+    _send(answers, {"landlock": version, "environment": sorted(os.environ)})
+    while line := requests.readline(LONGEST):
+        _send(answers, _answer(tools, line))
+
+
+def _mount(given: dict[str, Any]) -> Mount | None:
+    """A mount, or None where its folder has gone."""
+    try:
+        root = Root.open(given["folder"])
+    except (OSError, SafeFsError):
+        return None
+    mount = Mount(given["name"], root, tuple(given["stands_for"]))
+    if given["name"] == "repo":
+        mount.hidden = Ignored(root)
+    return mount
+
+
+def _warm(tools: Tools) -> None:
+    """What is imported or compiled on first use must be so before the fence goes up."""
+    tools.run("Bash", {"command": "ls -l /memory 2>/dev/null | sort | head -1; grep -c x /nowhere"})
+    tools.run("Grep", {"pattern": "\\bé", "-i": True})
+    b"\xff".decode("utf-8", "replace")
+
+
+def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
+    try:
+        asked = json.loads(line)
+        name, given = asked["name"], asked["input"]
+        if name not in NAMES or not isinstance(given, dict):
+            reply = Reply(f"Not done: there is no tool {str(name)[:60]!r} here.", refused=True)
+        else:
+            reply = tools.run(name, given)
+    except Exception as error:  # a fault of ours: the dream goes on, and the page shows it
+        reply = Reply(f"Not done: a fault in the tool ({type(error).__name__}).", refused=True)
+    return {"text": reply.text, "refused": reply.refused}
+
+
+def _send(answers: BinaryIO, answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main(sys.stdin.buffer, sys.stdout.buffer)
