@@ -44,7 +44,9 @@ class Project(models.Model):
     last_session_at = models.DateTimeField(null=True, blank=True)
     sessions_scanned_at = models.DateTimeField(null=True, blank=True, help_text="For the scan throttle.")
     inputs_hash = models.CharField(max_length=64, blank=True, help_text="Inputs of the last completed dream.")
-    gate_fingerprint = models.CharField(max_length=300, blank=True, help_text="The last answer of the gates, in short.")
+    gate_fingerprint = models.CharField(
+        max_length=300, blank=True, help_text="The last answer of the gates, in short."
+    )
     failures = models.PositiveIntegerField(default=0, help_text="Failed dreams in a row.")
     not_before = models.DateTimeField(null=True, blank=True, help_text="Back-off after failures.")
 

@@ -161,3 +161,12 @@ def test_lists_do_not_ask_the_database_once_per_row(
     for name in ("session", "memory", "dreamrun", "proposal"):
         with django_assert_max_num_queries(14):  # type: ignore[operator]
             browser.get(reverse(f"admin:dreams_{name}_changelist"))
+
+
+@pytest.mark.parametrize(
+    "page", ["index", "dreams_project_changelist", "dreams_policy_add", "password_change"]
+)
+def test_every_page_has_the_picture_of_the_tab_and_the_name(browser: Client, page: str) -> None:
+    text = browser.get(reverse(f"admin:{page}")).content.decode()
+    assert re.search(r'<link rel="icon" href="[^"]*img/favicon[^"]*\.svg"', text)
+    assert re.search(r'id="site-name"><a href="/admin/">memoryweb</a>', text)
