@@ -1,57 +1,37 @@
-"""How fast a config folder gets into the database: `python bench/discovery.py [--projects N] [--sessions M] [--kilobytes K]`.
+"""How fast a config folder gets into the database: `python bench/discovery.py [--gb N] [--shape long|short]`.
 
-A root with a fixed seed is written to a temporary folder; then: bare reading, the first discovery, one with nothing
-changed, one after a line was appended. Ratios to bare reading, not seconds: the machine's noise cancels out.
+A root with a fixed seed is written to a temporary folder. Side by side, in rounds: bare reading, scanning alone, the
+first discovery with one process and with all cores, one with nothing changed, one after a line was appended. Medians
+of ratios to bare reading, not seconds: the machine's noise cancels out.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import random
 import resource
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.transcripts import bare, session_lines
+from bench._corpus import SHAPES, Corpus
+from bench.transcripts import bare, rows, side_by_side, timed, used
+
+MEMORIES = ("MEMORY", "one", "two")
 
 
-def make_root(root: Path, projects: int, sessions: int, kilobytes: int) -> list[Path]:
-    """`sessions` transcripts of about `kilobytes` in each project, and three memories; returns the transcripts."""
-    rng, made = random.Random(11), []
-    for project in range(projects):
-        folder = root / "projects" / f"-home-dev-project-{project:05d}"
-        (folder / "memory").mkdir(parents=True)
-        for name in ("MEMORY", "one", "two"):
-            (folder / "memory" / f"{name}.md").write_text(f"# {name}\n\n- A fact about {project}\n")
-        for number in range(sessions):
-            path = folder / f"{project:05d}-{number:05d}.jsonl"
-            path.write_bytes(transcript(rng, path.stem, kilobytes << 10))
-            made.append(path)
+def make_root(root: Path, shape: str, megabytes: float, projects: int) -> list[Path]:
+    """Transcripts and three memories in each project; returns the transcripts."""
+    made = Corpus(shape, seed=11).write(root / "projects", megabytes, projects=projects)
+    for folder in (root / "projects").iterdir():
+        (folder / "memory").mkdir()
+        for name in MEMORIES:
+            (folder / "memory" / f"{name}.md").write_text(f"# {name}\n\n- A fact about {folder.name}\n")
     return made
-
-
-def transcript(rng: random.Random, name: str, size: int) -> bytes:
-    lines, written = [], 0
-    while written < size or not lines:
-        for record in session_lines(rng, name, 10 if size > 20_000 else 1):
-            lines.append(json.dumps(record, ensure_ascii=False).encode() + b"\n")
-            written += len(lines[-1])
-            if written >= size:
-                break
-    return b"".join(lines)
-
-
-def timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def start_django(data: Path) -> None:
@@ -67,33 +47,62 @@ def start_django(data: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--projects", type=int, default=50)
-    parser.add_argument("--sessions", type=int, default=50)
-    parser.add_argument("--kilobytes", type=int, default=80)
+    parser.add_argument("--gb", type=float, default=0.3)
+    parser.add_argument("--shape", choices=SHAPES, default="long")
+    parser.add_argument("--projects", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root, data = Path(temporary) / "root", Path(temporary) / "data"
-        paths = make_root(root, options.projects, options.sessions, options.kilobytes)
+        paths = make_root(root, options.shape, options.gb * 1_000, options.projects)
         start_django(data)
-        measure(root, paths)
+        measure(root, paths, options.rounds)
 
 
-def measure(root: Path, paths: list[Path]) -> None:
-    from dreams.discovery import discover
+def measure(root: Path, paths: list[Path], rounds: int) -> None:
+    from dreams.discovery import discover, importing
 
     size = sum(path.stat().st_size for path in paths)
-    base = min(timed(lambda: bare(paths)) for _ in range(3))
-    print(f"{len(paths)} transcripts, {size / 1e6:.0f} MB; bare reading {base:.3f} s = 1.0")
+    biggest = max(paths, key=lambda path: path.stat().st_size)
+    print(f"{len(paths)} transcripts, {size / 1e6:.0f} MB; load {os.getloadavg()[0]:.1f}")
 
-    def show(name: str, seconds: float) -> None:
-        print(f"{name:18} {seconds:7.3f} s  {seconds / base:6.2f} x")
+    def first(children: int | None) -> None:
+        forget()
+        if children is None:
+            discover([root])
+            return
+        with mock.patch.object(importing, "children_for", lambda _: children):
+            discover([root])
 
-    show("first discovery", timed(lambda: discover([root])))
-    show("nothing changed", min(timed(lambda: discover([root])) for _ in range(3)))
-    with max(paths, key=lambda path: path.stat().st_size).open("ab") as file:
-        file.write(b'{"type":"user","uuid":"new","message":{"role":"user","content":"one more"}}\n')
-    show("one line appended", timed(lambda: discover([root])))
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    def append() -> None:
+        with biggest.open("ab") as file:
+            file.write(b'{"type":"user","uuid":"new","message":{"role":"user","content":"one more"}}\n')
+        discover([root])
+
+    ways: dict[str, Callable[[], object]] = {
+        "bare reading": lambda: bare(paths),
+        "scan, 1 process": lambda: rows(paths),
+        "first, 1 process": lambda: first(0),
+        "first, all cores": lambda: first(None),
+        "nothing changed": lambda: discover([root]),
+        "one line appended": append,
+    }
+    start = used()
+    seconds = timed(lambda: discover([root]))
+    print(
+        f"  the very first, which begins a history for each project: {seconds:.3f} s, cpu {used() - start:.3f} s"
+    )
+    side_by_side(ways, size=size, rounds=rounds)
+    print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+def forget() -> None:
+    """Leave the projects and their memories, and know nothing of transcripts."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for name in ("requestusage", "prompt", "memorywrite", "transcriptfile", "session"):
+            cursor.execute(f"DELETE FROM dreams_{name}")  # noqa: S608 - names of our own
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from django.conf import settings
 from django.utils import timezone
@@ -117,17 +117,24 @@ def _workspaces(data_dir: str) -> frozenset[str]:
 
 def usage_row(session: int, row: UsageRow) -> rows.Row:
     long = min(row.cache_creation_1h, row.cache_creation)
+    counts: tuple[int, ...] = (row.input, row.output, row.cache_creation - long, long, row.cache_read)
+    if max(counts) > MOST:
+        counts = tuple(min(count, MOST) for count in counts)
     return (
         row.key,
         session,
         row.message_key,
-        storable(row.model, 100),
+        _model(row.model),
         rows.moment(row.at),
         row.sidechain,
-        *(min(count, MOST) for count in (row.input, row.output, row.cache_creation - long, long)),
-        min(row.cache_read, MOST),
+        *counts,
         min(row.web_searches, 2**31 - 1),
     )
+
+
+@lru_cache(1_000)
+def _model(name: str) -> str:
+    return storable(name, 100)
 
 
 def prompt_row(session: int, row: Prompt) -> rows.Row:

@@ -65,7 +65,9 @@ def moment(at: dt.datetime | None) -> Cell:
     if at is None:
         return None
     if _keeps_text() and at.tzinfo is dt.UTC:
-        return str(at.replace(tzinfo=None))  # what Django's own adapter writes, at a fifth of the time
+        return at.isoformat(" ")[
+            :-6
+        ]  # without "+00:00": what Django's own adapter writes, at a fifth of the time
     value: Cell = connection.ops.adapt_datetimefield_value(at)
     return value
 

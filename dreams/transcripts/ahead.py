@@ -25,12 +25,12 @@ from .child import Answer, Task, receive_answer, send, unpack
 from .reader import Reader
 from .whole import TooMuch, Whole, read_whole
 
-MIN_BYTES = 64 << 20
+MIN_BYTES = 192 << 20
 MAX_CHILDREN = 3
 GROUP_BYTES = 4 << 20
-GROUP_FILES = 64  # the paths of all groups that a child has must fit into a pipe
-GROUPS_AT_ONCE = 6  # for each child: as long as rows are written, it has enough to do
-WINDOW = 40
+GROUP_FILES = 24  # the paths of all groups that a child has must fit into a pipe
+GROUPS_AT_ONCE = 24  # for each child: as long as rows are written, it has enough to do
+WINDOW = 96
 MAX_FILE_BYTES = 256 << 20
 WAIT_SECONDS = 0.1
 PATIENCE_SECONDS = 60
@@ -196,7 +196,9 @@ class Ahead:
 
     def _give(self) -> None:
         """Fill up what the children have to do, evenly."""
-        for waiting in range(GROUPS_AT_ONCE):
+        # Fewer towards the end, where a full queue on one side would leave the other with nothing to do.
+        left = (len(self._groups) - self._next) // (2 * len(self.children) + 1)
+        for waiting in range(min(GROUPS_AT_ONCE, max(2, left))):
             for child in self.children:
                 if len(child.asked) <= waiting and (number := self._unclaimed()) is not None:
                     group = self._groups[number]
