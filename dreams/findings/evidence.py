@@ -115,35 +115,44 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
 
     "Kept for 30 days" is not said by "kept for 14 days" beside "30 people": words present is not words bound.
     """
-    about = [text for text in said if facts.plain_coverage(unit.text, text) >= BOUND]
-    loose, bound = _words([*said, *summed_up]), _words([*about, *summed_up])
     one = statement(unit.text[: facts.LONGEST])
-    anchors = {item.word for item in one.items if item.anchor}
     dated = _has_date_source(hunk.citations)
-    return [
-        word
+    missing = {
+        word: word in {item.word for item in one.items if item.anchor}
         for word in one.weights
-        if word not in (bound if word in anchors else loose)
-        and word not in lexicon.GENERIC
+        if word not in lexicon.GENERIC
         and not (dated and _is_date_word(word))
         and not (_ISO.fullmatch(word) and dates.computed(word.upper(), hunk))
-    ]
+    }
+    for text in summed_up:
+        missing = _left(missing, text, bound=True)
+    for text in said:  # the line before and the quotes come first, and mostly say it all
+        if not missing:
+            break
+        bound = any(missing.values()) and facts.plain_coverage(unit.text, text) >= BOUND
+        missing = _left(missing, text, bound=bound)
+    return list(missing)
 
 
-def _words(texts: list[str]) -> set[str]:
-    known = set[str]()
-    for text in texts:
-        one = statement(text[: facts.LONGEST])
-        known |= one.weights.keys() | one.raw
-    return known
+def _left(missing: dict[str, bool], text: str, *, bound: bool) -> dict[str, bool]:
+    """The words that a text does not have; an anchor only if the text speaks of the same thing."""
+    one = statement(text[: facts.LONGEST])
+    return {
+        word: anchor
+        for word, anchor in missing.items()
+        if (anchor and not bound) or (word not in one.weights and word not in one.raw)
+    }
 
 
 def _denied(unit: Unit, said: list[str]) -> bool:
     """Whether every source that speaks of the same thing says the opposite."""
-    close = [text for text in said if facts.coverage(unit.text, text) >= CLOSE]
-    return bool(close) and all(
-        facts.turned(text, unit.text) and not _opens(unit.text, text) for text in close
-    )
+    spoken_of = False
+    for text in said:
+        if facts.coverage(unit.text, text) >= CLOSE:
+            if not facts.turned(text, unit.text) or _opens(unit.text, text):
+                return False
+            spoken_of = True
+    return spoken_of
 
 
 def _opens(piece: str, text: str) -> bool:

@@ -75,11 +75,14 @@ def words_lost(old: str, new: str) -> list[str]:
 
 def as_written(words: Iterable[str], text: str) -> list[str]:
     """Words that were compared (stems, canonical forms) as `text` has them, for a person; unknown ones stay."""
+    wanted = list(words)
     written: dict[str, str] = {}
-    for token in tokens(text[:LONGEST].replace("`", " ")):
-        for word in statement(token.text).weights:
+    for token in tokens(text[:LONGEST].replace("`", " ")) if wanted else ():
+        if len(written) == len(set(wanted)):
+            break
+        for word in statement(token.text).weights.keys() & set(wanted):
             written.setdefault(word, token.text)
-    return list(dict.fromkeys(written.get(word, word) for word in words))
+    return list(dict.fromkeys(written.get(word, word) for word in wanted))
 
 
 def coverage(old: str, new: str) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import heapq
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +13,14 @@ from functools import cached_property
 from dreams.findings import facts
 from dreams.findings.base import Subject
 from dreams.findings.units import Unit, keyed, units_of
+from dreams.language import lexicon
 
 _WORD = re.compile(r"\w{2,}")
 _DATE = re.compile(r"\b(?:19|20)\d{2}\b")
 PROSE_FIELDS = frozenset({"description", "name", "summary", "title"})
 CANDIDATES = 12  # statements looked at closely for one that left
+ENOUGH = 60  # candidates, from which on common words find no more
+MOST_KEPT = 20_000  # answers remembered
 COMMON = 400  # a word that more statements have finds no candidates
 
 
@@ -36,6 +41,7 @@ class State:
     def __init__(self, files: Mapping[str, bytes], only: Mapping[str, set[int]] | None = None) -> None:
         self._files = files
         self._only = only
+        self._likest: dict[str, list[int]] = {}
 
     @cached_property
     def all(self) -> list[Standing]:
@@ -55,11 +61,11 @@ class State:
         return found
 
     @cached_property
-    def _by_word(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
+    def _by_word(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = defaultdict(set)
         for place, standing in enumerate(self.all):
-            for word in set(_WORD.findall(standing.unit.key)):
-                found[word].append(place)
+            for word in _words(standing.unit.key):
+                found[word].add(place)
         return found
 
     @cached_property
@@ -89,20 +95,46 @@ class State:
 
     def likest(self, text: str) -> list[Standing]:
         """The statements that share most words with `text`, rare ones counted more; likest first."""
-        scores: Counter[int] = Counter()
-        for word in set(_WORD.findall(keyed(text))):
-            places = self._by_word.get(word, ())
-            if len(places) <= COMMON:
-                for place in places:
-                    scores[place] += 1000 // len(places) + 100
-        best = sorted(scores, key=lambda place: (-scores[place], place))[:CANDIDATES]
-        return [self.all[place] for place in best]
+        key = keyed(text)
+        if key not in self._likest:
+            if len(self._likest) > MOST_KEPT:
+                self._likest.clear()
+            self._likest[key] = self._ranked(key)
+        return [self.all[place] for place in self._likest[key]]
+
+    def _ranked(self, key: str) -> list[int]:
+        """Rare words find candidates; once there are enough, common words only tell those apart."""
+        found = [places for word in set(_WORD.findall(key)) if (places := self._by_word.get(word))]
+        scores: dict[int, int] = {}
+        for places in sorted(found, key=len):
+            if len(places) > COMMON:
+                break
+            worth = 1000 // len(places) + 100
+            for place in places if len(scores) < ENOUGH else scores.keys() & places:
+                scores[place] = scores.get(place, 0) + worth
+        best = heapq.nsmallest(CANDIDATES, [(-score, place) for place, score in scores.items()])
+        return [place for _, place in best]
 
     def holder(self, text: str) -> Standing | None:
         """A statement that surely says all that `text` says."""
         merged = self._only is not None
-        found = (s for s in self.likest(text) if facts.absorbed(text, s.unit.text, merged=merged))
+        words = set(_WORD.findall(keyed(text))) - lexicon.FILLER
+        found = (
+            s
+            for s in self.likest(text)
+            if _may_hold(words, s.unit.key) and facts.absorbed(text, s.unit.text, merged=merged)
+        )
         return next(found, None)
+
+
+def _may_hold(words: set[str], key: str) -> bool:
+    """A cheap look before a close one: synonyms and endings aside, two fifths of the words must be there as they are."""
+    return 5 * len(words & _words(key)) >= 2 * len(words)
+
+
+@functools.lru_cache(maxsize=50_000)
+def _words(key: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(key))
 
 
 def _comparable(unit: Unit, other: Standing, path: str) -> bool:

@@ -160,6 +160,7 @@ def _sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
         yield at, len(joined)
 
 
+@functools.lru_cache(maxsize=50_000)
 def keyed(said: str) -> str:
     """What makes two statements the same words: marks and case aside, but not check boxes or struck text."""
     signs = "".join(sign for sign in ("[ ]", "[x]", "~~") if sign in said.lower())

@@ -17,6 +17,9 @@ _BOX = re.compile(r"^\s*\[[ xX]\]\s", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|~~")
 _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b")
 _NEGATION = re.compile(r"n['’]t$", re.IGNORECASE)
+_BLANKS = re.compile(r"[^\S\n]+")
+_QUOTES = dict.fromkeys(map(ord, "\"'“”‘’«»"))
+_STOPS = re.compile(r"\s[—–-]+\s|[.,;:!?]+(?=\s|$)")
 _UNIT = re.compile(r"^([#$€£]?[\d.]+)\s?([a-zA-Z%]*)$")
 _SIGNS = {
     "[x]": "done", "✅": "done", "✔": "done", "☑": "done", "[ ]": "open", "☐": "open", "⬜": "open", "🚧": "open", "⏳": "open",
@@ -102,15 +105,16 @@ class Statement:
 def plain(text: str) -> str:
     """Lower case, single spaces, without list marks, emphasis, link targets, quotes, and punctuation at the end of words."""
     text = _unmarked(text).replace("`", "").lower()
-    text = re.sub(r"[\"'“”‘’«»]", "", text)
-    text = re.sub(r"\s[—–-]+\s|[.,;:!?]+(?=\s|$)", " ", text)
+    text = _STOPS.sub(" ", text.translate(_QUOTES))
     return " ".join(text.split())
 
 
 def _unmarked(text: str) -> str:
-    text = re.sub(r"[^\S\n]+", " ", text[:LONGEST])
-    text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
-    return _EMPHASIS.sub("", _MARKS.sub("", text))
+    text = _BLANKS.sub(" ", text[:LONGEST])
+    if "[" in text:
+        text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
+    text = _MARKS.sub("", text)
+    return _EMPHASIS.sub("", text) if "*" in text or "_" in text or "~" in text else text
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -134,6 +138,8 @@ def statement(text: str) -> Statement:
 
 
 def _signs(text: str) -> frozenset[str]:
+    if text.isascii() and "[" not in text:  # the common case, spared a long search
+        return frozenset()
     return frozenset(_SIGNS[match[0].lower()] for match in _SIGN.finditer(text))
 
 
