@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from pathlib import Path
 
 import pytest
 
-from dreams.engines.anthropic import endpoint
+from dreams.engines.anthropic import Endpoint, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY
 from dreams.engines.base import EngineError
 from dreams.engines.wire import say
@@ -86,3 +87,19 @@ def test_the_key_is_in_no_representation_and_no_log(tmp_path: Path, caplog: pyte
     assert run.error == "" and DUMMY_KEY not in caplog.text
     assert "anthropic-beta" not in run.server.calls[0].headers
     assert {"thinking", "output_config"}.isdisjoint(run.server.calls[0].body)
+
+
+def test_options_that_only_anthropic_knows_are_sent_to_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = endpoint
+
+    def as_if_anthropic(environ: dict[str, str]) -> Endpoint:
+        return dataclasses.replace(real(environ), is_anthropic=True)
+
+    monkeypatch.setattr("dreams.engines.anthropic.engine.keys.endpoint", as_if_anthropic)
+    run = kit.dream(tmp_path, [say("Done.")], effort="low")
+    body = run.server.calls[0].body
+    assert body["thinking"] == {"type": "adaptive"} and body["output_config"] == {"effort": "low"}
+    assert "anthropic-beta" not in run.server.calls[0].headers
+    assert {"temperature", "top_p", "top_k", "tool_choice"}.isdisjoint(body)

@@ -1,0 +1,119 @@
+"""Read, Grep and Glob: the same as a plain search line by line would find, and bounded."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import re2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.engines.eyes.tools import Tools
+from dreams.safefs import Root
+from dreams.sandbox import Limits, Mount, Tree
+
+
+def tools(folder: Path, limits: Limits | None = None) -> Tools:
+    return Tools(Tree([Mount("m", Root.open(folder))]), limits or Limits())
+
+
+def ask(folder: Path, name: str, **given_: Any) -> str:
+    made = tools(folder)
+    try:
+        return made.run(name, given_).text
+    finally:
+        made.tree.close()
+
+
+WORDS = st.lists(st.sampled_from(["ab", "b", "\r", " ", "é", "x" * 30]), max_size=5).map("".join)
+LINES = st.lists(WORDS, max_size=12)
+PATTERNS = st.sampled_from(
+    ["b", "^ab", "b$", "a.*b", "^$", "é", "[^a]b", "(?i)AB", "x{20,}", "\\Aab", "ab\\z"]
+)
+
+
+@given(LINES, PATTERNS, st.integers(0, 2), st.integers(0, 2), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_grep_finds_what_a_search_line_by_line_finds(
+    lines: list[str], pattern: str, before: int, after: int, end: bool
+) -> None:
+    body = "\n".join(lines) + ("\n" if end else "")
+    with tempfile.TemporaryDirectory() as base:
+        (Path(base) / "f.md").write_bytes(body.encode())
+        text = ask(Path(base), "Grep", pattern=pattern, **{"-B": before, "-A": after}, head_limit=900)
+    shown = body.split("\n")
+    shown = shown[:-1] if not shown[-1] else shown
+    bare = [line.rstrip("\r") for line in shown]
+    hits = [number for number, line in enumerate(bare) if re2.search(pattern, line)]
+    near = {n for hit in hits for n in range(hit - before, hit + after + 1) if 0 <= n < len(bare)}
+    wanted = [
+        f"/m/f.md{':' if n in hits else '-'}{n + 1}{':' if n in hits else '-'}{bare[n]}" for n in sorted(near)
+    ]
+    assert text == ("\n".join(wanted) or "No match.")
+
+
+def test_grep_counts_names_filters_and_stops(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md", "c.txt"):
+        (tmp_path / name).write_text("one fact\n" * 5)
+    assert (
+        ask(tmp_path, "Grep", pattern="fact", output_mode="files_with_matches", glob="*.md")
+        == "/m/a.md\n/m/b.md"
+    )
+    assert ask(tmp_path, "Grep", pattern="fact", output_mode="count", path="/m/c.txt") == "/m/c.txt:5"
+    limited = ask(tmp_path, "Grep", pattern="fact", head_limit=3)
+    assert limited.count("one fact") == 3 and "stopped at 3 lines" in limited
+
+
+def test_a_long_line_is_shown_around_its_match(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text("a" * 50_000 + " from now on " + "b" * 50_000 + "\n")
+    text = ask(tmp_path, "Grep", pattern="from now on")
+    assert "from now on" in text and len(text) < 1_200 and text.count("…") == 2
+    assert "a line of 100,013 characters" in ask(tmp_path, "Read", file_path="/m/s.jsonl")
+
+
+def test_read_numbers_lines_from_where_it_is_asked_to(tmp_path: Path) -> None:
+    (tmp_path / "f.md").write_text("".join(f"line {n}\n" for n in range(1, 50)))
+    assert (
+        ask(tmp_path, "Read", file_path="/m/f.md", offset=48, limit=5) == "    48\tline 48\n    49\tline 49"
+    )
+    assert "no such lines" in ask(tmp_path, "Read", file_path="/m/f.md", offset=99)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("/m/*.md", ["/m/a.md"]),
+        ("/m/**/*.md", ["/m/a.md", "/m/sub/b.md"]),
+        ("**/b.*", ["/m/sub/b.md"]),
+        ("/m/?.md", ["/m/a.md"]),
+        ("/m/[a].md", []),
+        ("*.md", []),
+    ],
+)
+def test_glob_stars_do_not_cross_folders_but_double_stars_do(
+    tmp_path: Path, pattern: str, found: list[str]
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.md", "sub/b.md"):
+        (tmp_path / name).write_text("x")
+    assert ask(tmp_path, "Glob", pattern=pattern) == ("\n".join(found) or "No file matches.")
+
+
+def test_every_call_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "big.md").write_text("a fact\n" * 200_000)
+    for limits, name, given_ in (
+        (Limits(read_bytes=1_000), "Grep", {"pattern": "nothing"}),
+        (Limits(seconds=0.0), "Grep", {"pattern": "nothing"}),
+        (Limits(names=0), "Glob", {"pattern": "**"}),
+    ):
+        made = tools(tmp_path, limits)
+        answer = made.run(name, given_)
+        assert answer.refused and "stopped after" in answer.text
+        made.tree.close()
+    made = tools(tmp_path, Limits(output_chars=500))
+    assert len(made.run("Read", {"file_path": "/m/big.md"}).text) < 600
+    assert len(made.run("Bash", {"command": "cat /m/big.md"}).text) < 700
+    made.tree.close()
