@@ -15,7 +15,7 @@ os.environ["MEMORYWEB_ROOTS"] = str(_base / "no-root")
 os.environ["MEMORYWEB_TIME_ZONE"] = "UTC"
 
 from memoryweb.settings import *  # noqa: E402, F403
-from memoryweb.settings import DATABASES, DATA_DIR, Q_CLUSTER  # noqa: E402
+from memoryweb.settings import DATA_DIR, DATABASES, Q_CLUSTER  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
