@@ -5,14 +5,32 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from dreams.discovery import Report, discover
 from dreams.models import Project, Session
 from dreams.sources.claude_code import slug_of
 
 Record = dict[str, object]
+
+
+@contextmanager
+def closed_to_us(path: Path) -> Iterator[None]:
+    """As if `path` were not readable; root in a container may read everything, whatever its mode."""
+    real = os.open
+
+    def refuse(opened: str, flags: int, *args: int, **options: int) -> int:
+        if opened == str(path):
+            raise PermissionError(13, "Permission denied")
+        return real(opened, flags, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        yield
 
 
 class Root:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dreams import discovery
 from dreams.models import Project, Session, TranscriptFolder
-from tests.pipeline.config_root import Root, project, reasons, session, typed
+from tests.pipeline.config_root import Root, closed_to_us, project, reasons, session, typed
 
 pytestmark = pytest.mark.django_db
 
@@ -207,25 +207,15 @@ def test_a_repository_whose_path_is_not_text_stops_nothing(root: Root) -> None:
     assert Session.objects.count() == 2
 
 
-def test_an_unreadable_folder_is_said_and_what_is_below_it_is_not_gone(
-    root: Root, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_folder_is_said_and_what_is_below_it_is_not_gone(root: Root) -> None:
     app, lib = root.repository("app"), root.repository("lib")
     root.session(app, "s1")
     root.session(lib, "s2")
     root.discover()
-    closed = str(root.folder(app))
-    real = os.open
-
-    def refuse(path: str, flags: int, *args: int, **options: int) -> int:
-        if path == closed:
-            raise PermissionError(13, "Permission denied")
-        return real(path, flags, *args, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", refuse)
+    closed = root.folder(app)
+    with closed_to_us(closed):
         report = root.discover()
-    assert reasons(report) == {Path(closed).name: "permission denied"}
+    assert reasons(report) == {closed.name: "permission denied"}
     assert session("s1").gone_at is None
     assert Project.objects.filter(gone_at__isnull=True).count() == 2
 

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.pipeline.servers import Home, link_of, stop, until
+from tests.pipeline.servers import PROMPTLY, Home, link_of, stop, until
 from tests.pipeline.world import INDEX, TESTING, put, write_sessions
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ class Sleeper:
 
     def asleep(self) -> dict[str, Any]:
         """The running dream, once it holds the lock and has fallen asleep."""
-        until(lambda: self.home.rows("select 1 from dreams_turn"), 20, "a dream that sleeps")
+        until(lambda: self.home.rows("select 1 from dreams_turn"), "a dream that sleeps")
         [dream] = self.dreams("running")
         assert self.lock.stat().st_mtime_ns != PRIOR_NS
         return dream
@@ -74,7 +74,7 @@ def test_ctrl_c_kills_a_running_dream_and_puts_the_clock_back(sleeper: Sleeper) 
     server = sleeper.home.start("serve", "--no-browser")
     link_of(sleeper.home)
     sleeper.asleep()
-    assert stop(server) < 5
+    assert stop(server) < PROMPTLY
     assert server.returncode == 0
     [dream] = sleeper.dreams("killed")
     assert dream["error"]
@@ -91,7 +91,7 @@ def test_nothing_outlives_a_killed_server_and_the_next_start_puts_its_dream_righ
     dream = sleeper.asleep()
     server.send_signal(signal.SIGKILL)
     server.wait(5)
-    until(lambda: not sleeper.home.processes(), 8, "nothing left of a killed server")
+    until(lambda: not sleeper.home.processes(), "nothing left of a killed server")
     recovered = sleeper.home.run("recover")
     assert recovered.returncode == 0, recovered.stderr
     assert sleeper.dreams("running") == []
@@ -107,7 +107,7 @@ def test_not_even_workers_whose_every_parent_was_killed_are_left(sleeper: Sleepe
     for process in [psutil.Process(server.pid), *psutil.Process(server.pid).children()]:
         process.send_signal(signal.SIGKILL)
     server.wait(5)
-    until(lambda: not sleeper.home.processes(), 10, "nothing left of a killed server and its queue")
+    until(lambda: not sleeper.home.processes(), "nothing left of a killed server and its queue")
 
 
 def test_a_dream_whose_worker_is_killed_fails_and_the_next_one_succeeds(sleeper: Sleeper) -> None:
@@ -115,7 +115,7 @@ def test_a_dream_whose_worker_is_killed_fails_and_the_next_one_succeeds(sleeper:
     dream = sleeper.asleep()
     assert (dream["attempts"], sleeper.lock.read_text().strip()) == (1, str(dream["worker_pid"]))
     os.kill(dream["worker_pid"], signal.SIGKILL)
-    until(lambda: not psutil.pid_exists(dream["worker_pid"]), 5, "the end of the worker")
+    until(lambda: not psutil.pid_exists(dream["worker_pid"]), "the end of the worker")
 
     sleeper.tick()
     [failed] = sleeper.dreams("failed")
@@ -132,7 +132,7 @@ def test_a_dream_whose_worker_is_killed_fails_and_the_next_one_succeeds(sleeper:
     sleeper.sleep.unlink()
     sleeper.let_time_pass()
     sleeper.tick()
-    [done] = until(lambda: sleeper.dreams("completed"), 15, "the next dream")
+    [done] = until(lambda: sleeper.dreams("completed"), "the next dream")
     assert done["attempts"] == 1
     assert sleeper.lock.stat().st_mtime_ns > PRIOR_NS
     assert sleeper.home.rows("select failures from dreams_project") == [{"failures": 0}]

@@ -12,7 +12,17 @@ from django.db import DataError
 from dreams import discovery
 from dreams.discovery import chunk
 from dreams.models import Prompt, RequestUsage, Session, TranscriptFile
-from tests.pipeline.config_root import Root, answer, append, reasons, same_length, session, typed, write
+from tests.pipeline.config_root import (
+    Root,
+    answer,
+    append,
+    closed_to_us,
+    reasons,
+    same_length,
+    session,
+    typed,
+    write,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -147,20 +157,10 @@ def test_what_a_vanished_session_said_moves_to_a_session_that_repeats_it(root: R
     assert Prompt.objects.get().session == session("s2")
 
 
-def test_a_transcript_that_cannot_be_read_is_said_and_read_when_it_can(
-    root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    closed = str(root.session(app, "s1"))
+def test_a_transcript_that_cannot_be_read_is_said_and_read_when_it_can(root: Root, app: Path) -> None:
+    closed = root.session(app, "s1")
     root.session(app, "s2")
-    real = os.open
-
-    def refuse(path: str, flags: int, *args: int, **options: int) -> int:
-        if path == closed:
-            raise PermissionError(13, "Permission denied")
-        return real(path, flags, *args, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", refuse)
+    with closed_to_us(closed):
         report = root.discover()
     assert reasons(report) == {"s1.jsonl": "permission denied"}
     assert list(Session.objects.values_list("session_id", flat=True)) == ["s2"]
