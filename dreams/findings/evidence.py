@@ -156,10 +156,10 @@ def _denied(unit: Unit, said: list[str]) -> bool:
 
 
 def _opens(piece: str, text: str) -> bool:
-    """Whether a source begins with these very words, up to the end of a clause: what it denies after that is another thing."""
+    """Whether a source has these very words, none denied before them, up to the end of a clause: what it denies after that is another thing."""
     flat, whole = (" ".join(each.replace("`", "").lower().split()) for each in (piece, text))
-    rest = whole.removeprefix(flat.rstrip(" .,;:!"))
-    return rest != whole and rest[:1] in {",", ";", "."}
+    lead, found, rest = whole.partition(flat.rstrip(" .,;:!"))
+    return bool(found) and rest[:1] in {",", ";", "."} and not statement(lead).negations
 
 
 def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:

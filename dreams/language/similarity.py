@@ -19,6 +19,8 @@ from dreams.language.statements import Item, Statement, plain, statement
 # How many words the shorter statement has, the share of its weight that the longer one must have, and the share that both must
 # have in common: three words in common are a topic, ten are a statement.
 BARS = ((4, 0.99, 0.7), (6, 0.8, 0.45), (1_000_000, 0.66, 0.42))
+# Where the shorter one has words of its own, a merge would lose them: more must agree than for one that is contained.
+LEAST_UNCONTAINED = 0.63
 CONTAINED = 0.3  # in common, will do for five words or more that the other one has whole
 RUN = 4  # so many words in a row make up for a lower share (0.66, and 0.4 or 0.3)
 ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
@@ -57,7 +59,7 @@ def same(a: str, b: str) -> Similarity:
     fuller = "a" if long is one else "b"
     covered, shared = _overlap(short, long)
     score = round(min(1.0, (covered + shared) / 2), 3)
-    if not _enough(short, long, covered, shared):
+    if not _enough(short, long, covered, shared) or (covered < 0.999 and score < LEAST_UNCONTAINED):
         return Similarity(False, score, "too few words in common", fuller)
     why = _conflict(short, long)
     if why:

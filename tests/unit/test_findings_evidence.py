@@ -46,7 +46,7 @@ def test_a_no_that_answers_denies_nothing_of_what_follows_it():
 
 
 def test_the_first_clause_of_a_source_is_not_turned_round_by_its_second():
-    quote = said("the beta group is on Android only, there is no iOS beta")
+    quote = said("remember that the beta group is on Android only, there is no iOS beta")
     assert "says-otherwise" not in codes(adding("- the beta group is on Android only", citations=quote))
     assert "says-otherwise" in codes(adding("- there is iOS beta", citations=said("there is no iOS beta")))
 

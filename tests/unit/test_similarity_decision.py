@@ -204,6 +204,10 @@ def test_a_merge_is_lossless_only_if_the_other_statement_has_no_word_of_its_own(
         ("✅ All importer tests passed", "❌ All importer tests passed"),
         ("Does NOT have: a dark mode toggle in settings", "Does have: a dark mode toggle in settings"),
         ("Not supported: nested lists in the parser", "Supported: nested lists in the parser"),
+        (
+            "**Expected queue workers** (not yet deployed):",
+            "**Deployment blockers:** Queue workers not yet created (queue est development phase).",
+        ),
         ("Logs go to the audit trail", "Audit trail integrity: verify that daily logs exist"),
         ("Zero external dependencies", "Code review found zero external dependencies and no injection risk"),
     ],
