@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from .model import HistoryBusy
 #: Our temporary files end so; whatever carries it after a crash was never part of the history.
 UNFINISHED = ".unfinished"
 LOCK_SECONDS = 30.0
+_SYNCS_AT_ONCE = 8
 
 
 def sync_folder(folder: Path) -> None:
@@ -27,12 +29,26 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Make a whole small folder durable, for what a library wrote without syncing."""
-    for where, _, names in os.walk(folder):
-        for name in names:
-            with (Path(where) / name).open("rb") as file:
-                os.fsync(file.fileno())
-        sync_folder(Path(where))
+    """Make a whole small folder durable, for what a library wrote without syncing.
+
+    All at once: the disk joins syncs that wait together, so a busy one takes a few waits and not one for each file.
+    """
+    with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
+        waiting = [
+            *(
+                pool.submit(_sync_file, Path(where) / name)
+                for where, _, names in os.walk(folder)
+                for name in names
+            ),
+            *(pool.submit(sync_folder, Path(where)) for where, _, _ in os.walk(folder)),
+        ]
+    for done in waiting:
+        done.result()
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def write_file(target: Path, write: Callable[[BinaryIO], object]) -> None:
