@@ -1,0 +1,10 @@
+"""Whether what is claimed stands in a session: bound, not only present. Pure: no Django.
+
+`read` a transcript into `Evidence` once, then `check` claims against it, each before its own line.
+"""
+
+from .evidence import Evidence
+from .reading import read
+from .verdict import Quote, Verdict, check
+
+__all__ = ["Evidence", "Quote", "Verdict", "check", "read"]

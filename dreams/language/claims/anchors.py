@@ -1,0 +1,73 @@
+"""What in a claim can be looked up and must be bound: code and names, numbers, and the words that they are said with. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dreams.language.claims.terms import Piece, pieces
+from dreams.language.words import code_spans
+
+Kind = Literal["code", "number"]
+LONGEST = 4_000  # code points read of a claim
+_PATH = re.compile(
+    r"(?<![\w/.-])(?:[~.]{0,2}/)?[\w@.-]+(?:/[\w@.*<>-]+)+/?|(?<![\w/.-])\.?[\w-]+\.[a-zA-Z]{1,5}(?:\.[a-z]{2,4})?(?![\w.])"
+)
+_CALL = re.compile(r"[\w.]+\(\)")
+_IDENTIFIER = re.compile(r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+|[a-z]+(?:-[a-z]+){2,}|--[a-z][\w-]+")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b)")
+_LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A part of the claim (`start` to `end`, code points) that must stand in a source, and there in this company."""
+
+    text: str
+    kind: Kind
+    start: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    text: str
+    pieces: tuple[Piece, ...]
+    anchors: tuple[Anchor, ...]
+
+
+def claim_of(text: str) -> Claim:
+    """A claim taken apart; list marks in front are no part of it."""
+    text = _LIST_MARK.sub(lambda match: " " * len(match[0]), text[:LONGEST])
+    found = pieces(text)
+    spans = list(_spans(text))
+    return Claim(text, found, tuple(_anchors(text, found, spans)))
+
+
+def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:
+    taken: list[tuple[int, int]] = []
+
+    def free(start: int, end: int) -> bool:
+        return all(end <= s or start >= e for s, e in taken)
+
+    for start, end in code_spans(text):
+        taken.append((start, end))
+        yield ("number" if _NUMBER.fullmatch(text[start:end]) else "code"), start, end
+    for pattern in (_PATH, _CALL, _IDENTIFIER):
+        for match in pattern.finditer(text):
+            if free(*match.span()) and re.search(r"[A-Za-z_]", match[0]):
+                taken.append(match.span())
+                yield "code", *match.span()
+    for match in _NUMBER.finditer(text):
+        if free(*match.span()):
+            yield "number", *match.span()
+
+
+def _anchors(text: str, found: tuple[Piece, ...], spans: list[tuple[Kind, int, int]]) -> Iterator[Anchor]:
+    for kind, start, end in sorted(spans, key=lambda span: span[1]):
+        inside = tuple(piece for piece in found if start <= piece.start and piece.end <= end)
+        if inside:
+            yield Anchor(text[start:end], kind, start, end, inside)

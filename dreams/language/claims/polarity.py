@@ -1,0 +1,178 @@
+"""Whether a claim denies what the sources say, or says what they deny. Pure.
+
+A denial is bound to the words that it stands before: "not cached" is said by "never caches", not by "cached, not compressed".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams.language import lexicon
+from dreams.language.claims.anchors import Claim
+from dreams.language.claims.evidence import Evidence
+from dreams.language.claims.terms import pieces, word_of
+
+_DENIAL = re.compile(
+    r"\b(?:not|never|no|none|cannot|without|neither|nor|nothing|nobody|nowhere|no longer|[a-z]+n['’]t|unable|lacks?|lacking)\b",
+    re.IGNORECASE,
+)
+# What says "not" in code and output, right beside the word.
+_CUE = re.compile(
+    r"\b(?:nil|null|none|false|undefined|missing|absent|fail(?:s|ed|ure)?|invalid|unless|except|only|skip\w*|ignor\w*|avoid\w*|"
+    r"prevent\w*|disabled?|block\w*|zero|0)\b|!(?==?\s?\w)",
+    re.IGNORECASE,
+)
+_NEGATIVE = re.compile(r"(?:un|non-?|in|dis)[a-z]{3,}|missing|absent|empty|fail\w*|never|no", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"\b(always|never)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[;:()—–]|,\s|\.\s|\s-\s|→|\b(?:but|and|because|so|which|while|although)\b")
+_OF_ABSENCE = frozenset(
+    {
+        "no",
+        "none",
+        "without",
+        "nothing",
+        "nobody",
+        "nowhere",
+        "neither",
+        "nor",
+        "lack",
+        "lacks",
+        "lacking",
+        "unable",
+    }
+)
+_GUARDED = re.compile(
+    r"\b(?:fails? to|failed to|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
+)
+SCOPE = 3  # words behind a denial that it is about
+NEAR = 45  # code points between a denial and the word that it is about
+BESIDE = 12  # the same for what only says "not" beside the word
+PLACES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    word: str
+    start: int
+    scope: tuple[str, ...]  # terms right behind it in its clause
+    before: tuple[str, ...]  # terms in front of it in its clause
+
+
+def denials(text: str) -> Iterator[Denial]:
+    """Every denial outside inline code, with what it is about."""
+    bare = re.sub(r"`[^`]*`", lambda m: m[0].replace("not", "n_t").replace("no", "n_"), text)
+    for match in _DENIAL.finditer(bare):
+        behind = _CLAUSE.split(text[match.end() : match.end() + 90])[0]
+        ahead = _CLAUSE.split(text[max(0, match.start() - 90) : match.start()])[-1]
+        scope = tuple(p.terms[-1] if len(p.terms) == 1 else p.terms[0] for p in pieces(behind))[:SCOPE]
+        before = tuple(p.terms[0] for p in pieces(ahead))[-2:]
+        yield Denial(match[0].lower(), match.start(), scope, before)
+
+
+def unfounded(evidence: Evidence, claim: Claim, end: int) -> Denial | None:
+    """A denial in the claim that no source makes of the same words; None if every one has a source."""
+    for denial in denials(claim.text):
+        if denial.word in _OF_ABSENCE:
+            continue  # that there is no such thing is often seen and seldom said
+        words = list(dict.fromkeys([*denial.scope, *denial.before]))
+        if words and _doubly(claim.text, denial):
+            if not any(is_doubly_denied(evidence.units[p].text) for p in evidence.places(words[0], end)):
+                return denial
+        elif words and not _denied_somewhere(evidence, words, denial, end):
+            return denial
+    return None
+
+
+def _denied_somewhere(evidence: Evidence, words: Sequence[str], denial: Denial, end: int) -> bool:
+    counts: dict[int, float] = {}
+    weights = {word: evidence.rarity(word) * (1.0 if word in denial.scope else 0.6) for word in words}
+    total = sum(weights.values()) or 1.0
+    for word in words:
+        for place in evidence.places(word, end):
+            counts[place] = counts.get(place, 0.0) + weights[word] / total
+    near = denial.scope[:2] or denial.before[-2:]
+    best = max(counts.values(), default=0.0)
+    need = min(0.5, best - 0.05)
+    return any(_has_cue(evidence.units[place].text, near) for place, share in counts.items() if share >= need)
+
+
+def _has_cue(text: str, words: Sequence[str]) -> bool:
+    """Whether one of the words is denied: by a denial in front of it in the same clause, or by a cue right beside it."""
+    for piece in pieces(text):
+        if not set(piece.terms) & set(words):
+            continue
+        ahead = _CLAUSE.split(text[max(0, piece.start - NEAR) : piece.start])[-1]
+        behind = text[piece.end : piece.end + BESIDE]
+        if _DENIAL.search(ahead) or re.match(
+            r"\W*(?:\w+\W+){0,2}(?:not\b|\w+n['’]t\b|none\b)", behind, re.IGNORECASE
+        ):
+            return True
+        beside = f"{ahead[-BESIDE:]} \0 {behind}"
+        if _CUE.search(beside):
+            return True
+    return False
+
+
+def turned(text: str, sources: Sequence[str]) -> bool:
+    """Whether all sources (which speak of the very same thing) deny what a text says, or have the opposite of its word."""
+    return all(_denies(source, text) for source in sources) or all(
+        _opposes(source, text) for source in sources
+    )
+
+
+def _denies(source: str, text: str) -> bool:
+    """A denial in the source of words that the text says without any denial."""
+    if _DENIAL.search(text) or _GUARDED.search(text):
+        return False
+    said = {term for piece in pieces(text) for term in piece.terms}
+    return any(denial.scope and set(denial.scope[:2]) <= said for denial in denials(source))
+
+
+def _opposes(source: str, text: str) -> bool:
+    mine, theirs = _plain_words(text), _plain_words(source)
+    return any((one, other) in lexicon.OPPOSITES for one in mine - theirs for other in theirs - mine)
+
+
+def _plain_words(text: str) -> set[str]:
+    words = re.findall(r"[a-z]+", text.lower())
+    return {*words, *(word_of(word) for word in words)}
+
+
+def _doubly(text: str, denial: Denial) -> bool:
+    """ "not unused", "never missing": hardly anybody writes so, and who denies a denial must have it from somewhere."""
+    behind = text[denial.start + len(denial.word) :].split()
+    return (
+        bool(behind)
+        and bool(_NEGATIVE.fullmatch(behind[0].strip("`*.,")))
+        and behind[0].lower().startswith(("un", "non", "missing", "absent", "empty", "fail", "no"))
+    )
+
+
+def is_doubly_denied(text: str) -> bool:
+    return any(_doubly(text, denial) for denial in denials(text))
+
+
+def absolute_turned(evidence: Evidence, claim: Claim, end: int) -> int | None:
+    """The unit that says "always" of what the claim says "never" of, or the other way round; None if none does."""
+    for match in _ABSOLUTE.finditer(claim.text):
+        other = "never" if match[1].lower() == "always" else "always"
+        behind = _CLAUSE.split(claim.text[match.end() : match.end() + 60])[0]
+        words = [piece.terms[0] for piece in pieces(behind)][:2]
+        if not words:
+            continue
+        for place in evidence.places(words[0], end):
+            text = evidence.units[place].text
+            if _beside(text, other, words[0]) and not _beside(text, match[1].lower(), words[0]):
+                return place
+    return None
+
+
+def _beside(text: str, word: str, term: str) -> bool:
+    spots = [piece.start for piece in pieces(text) if term in piece.terms]
+    return any(
+        0 < spot - m.end() <= BESIDE
+        for m in re.finditer(rf"\b{word}\b", text, re.IGNORECASE)
+        for spot in spots
+    )

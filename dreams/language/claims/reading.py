@@ -1,0 +1,134 @@
+"""A transcript file → evidence: messages, tool calls and their results, in file order. Pure.
+
+Tool calls are read value by value, as the agent meant them, and not as escaped JSON; a result has its call for a heading, so
+that a file's lines are known by the file's name.
+"""
+
+from __future__ import annotations
+
+from dreams.language.claims.evidence import Evidence
+from dreams.transcripts.decode import Json, objects
+from dreams.transcripts.reader import MAX_LINE_BYTES, Source, opened
+
+_HEADING = 400  # code points: a value up to this long says what a call is about
+_DEEPEST = 8
+_FIRST, _LAST = 60_000, 20_000  # code points kept of a result
+
+
+def read(source: Source) -> Evidence:
+    """The whole file as evidence; lines that cannot be read are passed over. Raises OSError."""
+    reading = _Reading()
+    with opened(source) as fd, open(fd, "rb", buffering=1 << 20, closefd=False) as file:
+        number = 0
+        while raw := file.readline(MAX_LINE_BYTES):
+            number += 1
+            for _, found in objects(raw):
+                if isinstance(found, dict):
+                    reading.record(found, number)
+            # The rest of a line that is too long is passed over without being counted as lines.
+            while len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
+                raw = file.readline(MAX_LINE_BYTES)
+    return reading.evidence
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.evidence = Evidence()
+        self._calls: dict[str, range] = {}  # tool call → its heading
+        self._seen: set[int] = set()  # sub-agents' messages are told again in progress lines
+
+    def record(self, found: dict[str, Json], line: int) -> None:
+        data = found.get("data")
+        nested = data.get("message") if isinstance(data, dict) else None
+        if isinstance(nested, dict):
+            self.record(nested, line)
+            return
+        message = found.get("message")
+        if isinstance(message, dict):
+            self._message(message, line)
+        elif isinstance(message, str):
+            self._text(message, line, str(found.get("type") or ""))
+        else:
+            self._loose(found, line)
+
+    def _message(self, message: dict[str, Json], line: int) -> None:
+        role = str(message.get("role") or "")
+        content = message.get("content")
+        for block in content if isinstance(content, list) else [content]:
+            if isinstance(block, str):
+                self._text(block, line, role)
+            elif isinstance(block, dict):
+                self._block(block, line, role)
+
+    def _block(self, block: dict[str, Json], line: int, role: str) -> None:
+        kind = block.get("type")
+        if kind in ("text", "thinking"):
+            self._text(_string(block.get(str(kind))), line, role)
+        elif kind == "tool_use":
+            self._call(block, line)
+        elif kind == "tool_result":
+            self._result(block, line)
+
+    def _loose(self, found: dict[str, Json], line: int) -> None:
+        for name in ("summary", "content", "planContent"):
+            self._text(_string(found.get(name)), line, "system")
+        attachment = found.get("attachment")
+        if isinstance(attachment, dict):
+            for _, value in _leaves(attachment):
+                self._text(value, line, "system")
+
+    def _text(self, text: str, line: int, role: str) -> None:
+        if text.strip() and self._is_new(text):
+            self.evidence.add(text, line, role, prose=True)
+
+    def _call(self, block: dict[str, Json], line: int) -> None:
+        leaves = list(_leaves(block.get("input")))
+        short = [f"{name}: {value}" for name, value in leaves if len(value) <= _HEADING and "\n" not in value]
+        about = "\n".join([_string(block.get("name")), *short])
+        if not self._is_new(f"{about}{[v for _, v in leaves]}"):
+            return
+        heading = self.evidence.add(about, line, "assistant", prose=False)
+        self._calls[_string(block.get("id"))] = heading
+        for _, value in leaves:
+            if len(value) > _HEADING or "\n" in value:
+                self.evidence.add(value, line, "assistant", prose=False, heading=heading)
+
+    def _result(self, block: dict[str, Json], line: int) -> None:
+        content = block.get("content")
+        parts = content if isinstance(content, list) else [content]
+        heading = self._calls.get(_string(block.get("tool_use_id")), range(0))
+        for part in parts:
+            text = _string(part.get("text")) if isinstance(part, dict) else _string(part)
+            if len(text) > _FIRST + _LAST:
+                text = f"{text[:_FIRST]}\n{text[-_LAST:]}"
+            if text.strip() and self._is_new(text):
+                self.evidence.add(text, line, "tool", prose=False, heading=heading)
+
+    def _is_new(self, text: str) -> bool:
+        """Long texts once: a file read again, a message told again by a progress line."""
+        if len(text) < 200:
+            return True
+        key = hash(text)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+
+def _string(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]]:
+    """Every string below a value, with the key that it stands under."""
+    if isinstance(value, str):
+        return [(name, value)]
+    if isinstance(value, bool | int | float):
+        return [(name, str(value))]
+    if depth > _DEEPEST:
+        return []
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _leaves(item, key, depth + 1)]
+    if isinstance(value, list):
+        return [leaf for item in value[:500] for leaf in _leaves(item, name, depth + 1)]
+    return []

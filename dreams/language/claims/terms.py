@@ -1,0 +1,101 @@
+"""Words, identifiers and numbers as terms, so that prose and code can be compared. Pure.
+
+`w:` is the stem of a word or of one hump of an identifier, `i:` a whole identifier, `n:` a number. "countLines" in code is
+`i:countlines`, `w:count` and `w:line`, so a sentence on "counting lines" meets it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dreams.language import lexicon
+from dreams.language.words import stem
+
+TOKEN = re.compile(
+    r"\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\d_]*(?:,\d{3})*(?:\.\d\w*)*\w*|_*[^\W\d_][^\W_]*(?:_\w*)?|[^\W\d]\w*"
+)
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_NUMBER = re.compile(r"v?(\d[\d_]*(?:,\d{3})*(?:\.\d+)*)([a-zA-Z]*)")
+_RADIX = re.compile(r"0[xob][0-9a-f]+", re.IGNORECASE)
+MOST_HUMPS = 12
+# Words that code spells differently from prose.
+_CODE_WORDS = {
+    "const": "constant", "func": "function", "fn": "function", "def": "function", "int": "integer", "str": "string",
+    "bool": "boolean", "len": "length", "ctx": "context", "req": "request", "res": "response", "impl": "implementation",
+    "struct": "type", "nolint": "nolint", "mod": "modify", "del": "delete", "rm": "remove", "mkdir": "directory",
+    "prev": "previous", "idx": "index", "cnt": "count", "cfg": "configuration", "conf": "configuration", "iface": "interface",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One token of a text with its terms; the first term is the most exact one."""
+
+    text: str
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=200_000)
+def terms_of(token: str) -> tuple[str, ...]:
+    """The terms of one token, the most exact first; none for filler."""
+    if token[0].isdigit():
+        return (f"n:{number_of(token)}",)
+    low = token.lower()
+    if token.isalpha() and not _is_humped(token):
+        return _plain(low)
+    humps = [hump.lower() for hump in _HUMP.findall(token)[:MOST_HUMPS]]
+    words = [term for hump in humps for term in _hump(hump)]
+    return (f"i:{low.strip('_') or low}", *dict.fromkeys(words))
+
+
+def _plain(low: str) -> tuple[str, ...]:
+    if low in lexicon.NUMBER_WORDS:
+        return (f"n:{lexicon.NUMBER_WORDS[low]}",)
+    if low in lexicon.FILLER:
+        return ()
+    return (f"w:{word_of(low)}",)
+
+
+def _hump(hump: str) -> tuple[str, ...]:
+    if hump.isdigit():
+        return (f"n:{hump}",)
+    return () if len(hump) < 2 or hump in lexicon.FILLER else (f"w:{word_of(hump)}",)
+
+
+def _is_humped(token: str) -> bool:
+    return not (token.islower() or token.isupper() or token[1:].islower())
+
+
+@functools.lru_cache(maxsize=100_000)
+def word_of(low: str) -> str:
+    """The canonical form of a lower-case word: synonyms and abbreviations are one."""
+    low = _CODE_WORDS.get(low, low)
+    stemmed = stem(low)
+    return lexicon.SYNONYMS.get(low, lexicon.SYNONYMS.get(stemmed, stemmed))
+
+
+def number_of(token: str) -> str:
+    """A number's value as text: "1,000" and "1_000" are one, and so are "30s" and "30"."""
+    low = token.lower()
+    if _RADIX.fullmatch(low):
+        return low
+    match = _NUMBER.fullmatch(low)
+    return match[1].replace(",", "").replace("_", "") if match else low
+
+
+@functools.lru_cache(maxsize=20_000)
+def pieces(text: str) -> tuple[Piece, ...]:
+    """The tokens of a text in order, filler left out. Cached: the units that many claims speak of are asked again."""
+    return tuple(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    for match in TOKEN.finditer(text):
+        terms = terms_of(match[0])
+        if terms:
+            yield Piece(match[0], match.start(), match.end(), terms)

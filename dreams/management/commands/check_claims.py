@@ -1,0 +1,63 @@
+"""`check_claims --transcripts DIR --batch`: does what is claimed stand in a session? Needs no database."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+
+from django.core.management.base import BaseCommand, CommandError
+
+from dreams.language.claims.sessions import Sessions
+from dreams.language.claims.verdict import Verdict
+from dreams.management import batch
+
+
+class Command(BaseCommand):
+    help = (
+        "Read JSON lines {claim, transcript?, before_line?} and print one JSON line for each: "
+        "{verdict, evidence: [{session, line, quote}], why}. The transcript is a path below DIR; without one, all are searched."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--transcripts", metavar="DIR", required=True, help="the folder that the sessions stand below"
+        )
+        parser.add_argument(
+            "--batch", action="store_true", required=True, help="read JSON lines from standard input"
+        )
+
+    def handle(self, *args: object, **options: object) -> None:
+        folder = str(options["transcripts"])
+        try:
+            sessions = Sessions(folder)
+        except OSError as error:
+            why = error.strerror or error
+            raise CommandError(f"{folder} cannot be read ({why}). Name an existing directory.") from error
+        batch.answer(sys.stdin.buffer, sys.stdout, lambda row: _reply(sessions, row))
+
+
+def _reply(sessions: Sessions, row: batch.Row) -> batch.Row:
+    claim = batch.text_of(row, "claim")
+    if row.get("transcript") is None:
+        if row.get("before_line") is not None:
+            raise ValueError("'before_line' needs a 'transcript' whose line it is")
+        session, verdict = sessions.check_all(claim)
+    else:
+        session = batch.text_of(row, "transcript")
+        verdict = sessions.check(claim, session, _line(row))
+    return _shown(session, verdict)
+
+
+def _line(row: batch.Row) -> int | None:
+    line = row.get("before_line")
+    if line is None:
+        return None
+    if not isinstance(line, int) or isinstance(line, bool) or line < 1:
+        raise ValueError("'before_line' must be a whole number from 1 on")
+    return line
+
+
+def _shown(session: str, verdict: Verdict) -> batch.Row:
+    quotes = [{"session": session, "line": q.line, "quote": q.quote} for q in verdict.evidence]
+    return {"verdict": verdict.verdict, "evidence": quotes, "why": verdict.why}
