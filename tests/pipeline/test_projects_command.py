@@ -42,7 +42,9 @@ def root(tmp_path: Path) -> Root:
     return root
 
 
-def test_a_fresh_machine_discovers_and_lists_its_projects(root: Root, tmp_path: Path) -> None:
+def test_a_fresh_machine_discovers_and_lists_its_projects_in_a_private_database(
+    root: Root, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     found = manage(data, "discover", "--root", str(root.path), "--json")
     assert (found.returncode, found.stderr) == (0, "")
@@ -69,14 +71,9 @@ def test_a_fresh_machine_discovers_and_lists_its_projects(root: Root, tmp_path: 
     words = manage(data, "projects").stdout
     assert listed[0]["slug"] in words
     assert "never" in words
-
-
-def test_the_data_directory_and_the_database_are_private(root: Root, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    manage(data, "discover", "--root", str(root.path))
-    assert stat.S_IMODE(data.stat().st_mode) == 0o700
     databases = list(data.glob("*.sqlite3*"))
     assert databases
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700, "what is found is the person's alone"
     assert {stat.S_IMODE(file.stat().st_mode) for file in databases} == {0o600}
 
 
