@@ -103,3 +103,27 @@ def test_usage_of_two_models_is_summed_and_an_unknown_cost_stays_unknown() -> No
     assert first.cost_usd == 2 and second.cost_usd is None and joined(first, second).cost_usd is None
     assert ledger.usage().cost_usd is None and ledger.usage().input_tokens == 1_000_005
     assert ledger.by_model["b"] == Tokens(5, 5)
+
+
+def test_without_landlock_a_dream_is_refused_where_the_settings_ask_for_it(
+    tmp_path: Path, monkeypatch
+) -> None:
+    from dreams.engines.anthropic import reading
+    from dreams.engines.base import EngineError
+    from dreams.engines.eyes import State
+
+    class Unfenced:
+        state = State(landlock=0)
+        closed = 0
+
+        def __init__(self, mounts: object) -> None: ...
+
+        def close(self) -> None:
+            Unfenced.closed += 1
+
+    monkeypatch.setattr(reading, "Eyes", Unfenced)
+    with kit.job(tmp_path, require_os_sandbox=True) as job, pytest.raises(EngineError, match="Landlock"):
+        reading.open_tools(job)
+    assert Unfenced.closed == 1
+    with kit.job(tmp_path / "b") as job:
+        reading.open_tools(job)

@@ -208,3 +208,10 @@ def test_another_makers_model_does_not_fall_back_to_one_of_anthropics(tmp_path: 
     known = {"limits": Limits(models=("local",))}
     run = kit.dream(tmp_path, [READ, *[status(529)] * 4, write(), say("Done.")], model="local", server=known)
     survived(run, calls=7)
+
+
+def test_a_connection_that_closes_while_tools_run_costs_nothing(tmp_path: Path) -> None:
+    after = closed(10**9)
+    run = kit.dream(tmp_path, [Step(READ, after), Step(write(), after), say("Done.")])
+    survived(run, calls=3)
+    assert "Recovered" not in run.report.text

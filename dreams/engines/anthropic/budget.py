@@ -108,7 +108,7 @@ class Budget:
     def warning(self) -> str:
         """What to tell the model when it nears a limit; empty while there is room."""
         turns = self.limits.turns - self.turns
-        if turns <= max(2, int(self.limits.turns * (1 - WARN_FROM))):
+        if turns <= max(2, self.limits.turns // 10):
             return (
                 f"{turns} turns are left. Finish what you began, check the index, and end with your summary."
             )

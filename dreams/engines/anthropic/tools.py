@@ -90,8 +90,9 @@ class Toolbox:
         if result.refused:
             return
         said = json.dumps(call["input"], ensure_ascii=False)
+        named = memory_path(str(call["input"].get("file_path") or "")) if call["name"] == "Read" else ""
         for path in self.job.workspace.paths():
-            if path in said and (call["name"] == "Read" or self._shown(path, result)):
+            if path == named or (path in said and self._shown(path, result)):
                 self.writer.saw(path)
         if "/transcripts" in said and self.phase == "orient":
             self.phase = "gather"

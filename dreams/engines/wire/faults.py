@@ -1,7 +1,8 @@
 """Everything that can go wrong on the way, on demand. PURE.
 
 A fault happens at a moment: "headers" (before the status line), the name of an event (close, reset, stall and end
-cut it in its middle; garbage and an error event take its place), or a number of bytes of the body.
+cut it in its middle; garbage and an error event take its place), or a number of bytes of the body (past its end: close
+and reset strike after the whole answer, while the client is busy with it).
 """
 
 from __future__ import annotations

@@ -220,6 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
                     break
         self._chunk(b"", last=True)
         seen.sent_whole = True
+        if step.fault is not None and strikes is not None and step.fault.kind in ("close", "reset"):
+            self._break(step.fault)  # its moment is after the end: between two requests
 
     def _strike(self, fault: Fault) -> bool:
         """False when nothing more is to be sent."""

@@ -1,4 +1,5 @@
-"""kill -9 of a worker in mid-dream: the next dream heals lock, clock and status, and succeeds. Real processes."""
+"""Real processes: kill -9 of a worker in mid-dream, after which the next dream heals lock, clock and status; and the
+server to dream against."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dreams.engines.anthropic.probe import probe
 from dreams.engines.wire import DemoBrain, Request, Step, WireServer, say, stalled
 from tests.pipeline import world
 
@@ -79,3 +81,15 @@ def test_the_next_dream_heals_what_a_killed_worker_left(tmp_path: Path) -> None:
     assert result["status"] == "completed" and result["files"], result
     assert (memory / ".consolidate-lock").read_bytes() == b""
     assert (memory / "MEMORY.md").read_text() == world.INDEX
+
+
+def test_the_model_server_tells_its_address_answers_and_stops_when_told(tmp_path: Path) -> None:
+    env = {**os.environ, "MEMORYWEB_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "memoryweb.settings"}
+    arguments = [sys.executable, "manage.py", "model_server", "--port", "0"]
+    server = subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert server.stdout is not None
+    url = server.stdout.readline().decode().strip()
+    assert probe("claude-sonnet-5-5", {"ANTHROPIC_BASE_URL": url}).ok
+    server.send_signal(signal.SIGTERM)
+    server.communicate(timeout=30)
+    assert server.returncode == 0
