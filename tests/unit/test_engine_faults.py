@@ -6,11 +6,15 @@ so a tool that ran twice or too early would show in the edits.
 
 from __future__ import annotations
 
+import threading
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.base import EngineError
 from dreams.engines.wire import (
     Fault,
     Limits,
@@ -146,9 +150,6 @@ def test_what_no_retry_mends_ends_at_once_with_the_remedy(tmp_path: Path, fault:
 
 
 def test_a_base_url_where_nobody_listens_ends_at_once(tmp_path: Path, unused_port: int) -> None:
-    from dreams.engines.anthropic import AnthropicEngine
-    from dreams.engines.base import EngineError
-
     url = f"http://127.0.0.1:{unused_port}"
     with kit.job(tmp_path) as job, pytest.raises(EngineError, match="cannot be reached"):
         AnthropicEngine(
@@ -215,3 +216,39 @@ def test_a_connection_that_closes_while_tools_run_costs_nothing(tmp_path: Path) 
     run = kit.dream(tmp_path, [Step(READ, after), Step(write(), after), say("Done.")])
     survived(run, calls=3)
     assert "Recovered" not in run.report.text
+
+
+@pytest.mark.parametrize(
+    ("code", "headers", "words"),
+    [
+        (200, {"content-type": "text/html"}, "does not speak the Messages API"),
+        (302, {"location": "http://127.0.0.1:1/v1/messages"}, "does not speak the Messages API"),
+        (405, {}, "does not speak the Messages API"),
+    ],
+)
+def test_a_server_of_another_kind_is_told_at_once_and_a_redirect_is_not_followed(
+    tmp_path: Path, code: int, headers: dict[str, str], words: str
+) -> None:
+    asked: list[str] = []
+
+    class Another(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(code)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(b"<html>It works!</html>")
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Another)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    environ = {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.server_address[1]}"}
+    engine = AnthropicEngine(prices={}, patience=kit.QUICK, environ=environ, open_tools=kit.Near)
+    with kit.job(tmp_path) as job, pytest.raises(EngineError, match=words):
+        engine.run(job, kit.Watched())
+    server.shutdown()
+    server.server_close()
+    assert asked == ["/v1/messages"]

@@ -17,6 +17,7 @@ from dreams.engines.anthropic.recovery import Patience
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.base import Cancelled, EngineError, Job, Outcome, Reporter
+from dreams.memdir import INDEX_NAME
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client
@@ -64,6 +65,25 @@ class AnthropicEngine:
         client: Client,
         reads: reading.ReadTools,
     ) -> Outcome:
+        loop = self._loop(job, report, endpoint, client, reads)
+        report.turn("orient", _opening(job, endpoint, loop))
+        try:
+            summary = loop.run()
+        except (EngineError, Cancelled) as error:
+            with suppress(Cancelled, EngineError):
+                loop.tell_the_rest(str(error) or "Cancelled.")
+            raise
+        edits = loop.toolbox.writer.edits
+        return Outcome(edits, summary or _default_summary(len(edits)), loop.budget.ledger.usage())
+
+    def _loop(
+        self,
+        job: Job,
+        report: Reporter,
+        endpoint: keys.Endpoint,
+        client: Client,
+        reads: reading.ReadTools,
+    ) -> Loop:
         ledger = Ledger(self._price_table() if self._prices is None else self._prices)
         budget = Budget(Limits.of(job.config, _dollars_left(report)), ledger)
 
@@ -71,7 +91,6 @@ class AnthropicEngine:
             report.checkpoint()
             budget.check_time()
 
-        toolbox = Toolbox(job, reads, watch)
         conversation = Conversation.begun(briefing.briefing(job))
         asker = Asker(
             caller=client,
@@ -84,27 +103,12 @@ class AnthropicEngine:
             watch=watch,
             on_switch=conversation.forget_thinking,
         )
-        has_index = job.workspace.read("MEMORY.md") is not None
-        loop = Loop(
-            conversation=conversation,
-            toolbox=toolbox,
-            asker=asker,
-            budget=budget,
-            report=report,
-            system=prompt.system(job.config, has_index),
-            tools=schemas.offered(reads.names),
-        )
-        if has_index:
-            toolbox.writer.saw("MEMORY.md")
-        report.turn("orient", _opening(job, endpoint, loop))
-        try:
-            summary = loop.run()
-        except (EngineError, Cancelled) as error:
-            with suppress(Cancelled, EngineError):
-                loop.tell_the_rest(str(error) or "Cancelled.")
-            raise
-        edits = toolbox.writer.edits
-        return Outcome(edits, summary or _default_summary(len(edits)), ledger.usage())
+        toolbox = Toolbox(job, reads, watch)
+        index = job.workspace.read(INDEX_NAME)
+        if index is not None and len(index) <= briefing.INDEX_CHARS:
+            toolbox.writer.saw(INDEX_NAME)  # the briefing shows it whole
+        system, tools = prompt.system(job.config, index is not None), schemas.offered(reads.names)
+        return Loop(conversation, toolbox, asker, budget, report, system, tools)
 
     @staticmethod
     def _price_table() -> PriceTable:

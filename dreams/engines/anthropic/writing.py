@@ -12,10 +12,10 @@ from typing import Any, cast, get_args
 from dreams import redact, safefs
 from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
 from dreams.engines.base import Citation, Edit, Fate, FateKind, OperationKind
+from dreams.memdir import INDEX_NAME as INDEX
 from dreams.workspace import Workspace, WorkspaceRefused
 
 MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
-INDEX = "MEMORY.md"
 _BOM = "\ufeff"
 _FATES = get_args(FateKind)
 _KINDS = get_args(OperationKind)
