@@ -46,7 +46,7 @@ def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     findings, rows = dict[str, Found](), list[Row]()
     for hunk in subject.hunks:
         for line_no, text, answers in _Hunk(subject, hunk, states, details).answers():
-            rows.append(_row(hunk, text, min((answer for answer, _ in answers), key=_badness)))
+            rows.append(_row(hunk, text, min(answers, key=_telling)[0]))
             for answer, unit in answers:
                 found = _found(hunk, line_no, text, answer, unit)
                 if found:
@@ -54,8 +54,10 @@ def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     return list(findings.values()), rows
 
 
-def _badness(answer: Answer) -> int:
-    return _WORST.index(answer.fate)
+def _telling(told: tuple[Answer, Unit | None]) -> tuple[bool, int, int]:
+    """A line of several statements is told by what was lost of it, else by the longest: not by the title of a row."""
+    answer, unit = told
+    return answer.fate != "unexplained", -len(unit.text if unit else ""), _WORST.index(answer.fate)
 
 
 def _row(hunk: ChangedHunk, text: str, answer: Answer) -> Row:

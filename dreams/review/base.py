@@ -21,10 +21,13 @@ class Reviewer:
     by_command: bool = False
 
 
-def hold_open(proposal: Proposal) -> None:
-    """Lock the row, so that a verdict cannot slip in behind a submit."""
+def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
+    """Lock the row, so that a verdict cannot slip in behind a submit.
+
+    `or_submitted`: a rebase may bring a finding up after the submit, and it can be confirmed then too.
+    """
     state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
-    if state != Proposal.State.OPEN:
+    if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
         raise ReviewRefused(
             f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its verdicts can no longer change. "
             "What was applied can be undone."

@@ -58,7 +58,7 @@ def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer)
     """A person saw these findings and wants the change all the same. A refusal can never be confirmed."""
     count = 0
     with transaction.atomic():
-        hold_open(proposal)
+        hold_open(proposal, or_submitted=True)
         for finding in findings:
             if finding.severity == Finding.Severity.REFUSE:
                 raise ReviewRefused(f"This cannot be confirmed: {finding.message} Reject the change instead.")

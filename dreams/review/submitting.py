@@ -35,8 +35,12 @@ def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None
         return
     where = f" in {blocking.file.path}" if blocking.file else ""
     said = f"Nothing was written. An approved change{where} has an open finding: {blocking.message}"
-    remedy = " Confirm it, or reject the change." if proposal.state == Proposal.State.OPEN else ""
-    raise ReviewRefused(said + remedy)
+    remedy = "Confirm it, or reject the change."
+    if proposal.state != Proposal.State.OPEN:
+        remedy = (
+            f"Confirm it on the review page, or: decide {proposal.public_id} --approve --confirm-findings"
+        )
+    raise ReviewRefused(f"{said} {remedy}")
 
 
 def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:

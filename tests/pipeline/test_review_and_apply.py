@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -212,3 +213,23 @@ def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_
     assert applying.apply(proposal, world.ME, rebased=True).complete
     written = (world.folder(project) / "feedback_testing.md").read_text()
     assert "make wipe" in written and "never with -u" in written
+
+
+def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    gone = world.TESTING.replace("Use make reset before a run.\n\n", "")
+    said = world.edit("feedback_testing.md", world.TESTING, gone, "reset")
+    kept = world.edit(
+        "project_deploy.md", world.DEPLOY, world.DEPLOY + "\nUse make reset before a run.\n", "reset"
+    )
+    proposal = world.propose(project, replace(said, fates=()), kept)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.submit(proposal, world.ME)
+    # Somebody takes the line's new place away: its removal is a loss now.
+    proposal.files.filter(path="project_deploy.md").delete()
+    with pytest.raises(review.ReviewRefused, match="Confirm it on the review page"):
+        applying.apply(proposal, world.ME)
+    assert review.confirm(proposal, review.in_the_way(proposal), world.ME) == 1
+    assert applying.apply(proposal, world.ME).complete
+    assert (folder / "feedback_testing.md").read_text() == gone

@@ -66,6 +66,9 @@ class Command(BaseCommand):
         reviewer: review.Reviewer,
         options: Mapping[str, Any],
     ) -> list[Hunk]:
+        if proposal.state == Proposal.State.SUBMITTED and options["approve"] and options["confirm_findings"]:
+            # The verdicts stand; what a rebase brought up since is confirmed.
+            return [hunk for hunk in chosen if hunk.is_taken]
         if options["edit"] is None:
             verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
             return review.decide(proposal, chosen, verdict, reviewer, reason=options["reason"])
