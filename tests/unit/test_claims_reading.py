@@ -42,10 +42,8 @@ def test_a_text_that_comes_twice_is_kept_once(tmp_path: Path) -> None:
 
 
 def test_a_sub_agents_words_in_a_progress_line_are_evidence(tmp_path: Path) -> None:
-    line = {
-        "type": "progress",
-        "data": {"type": "agent_progress", "message": said("user", "The lamp is on pin 17.")},
-    }
+    told = {"type": "agent_progress", "message": said("user", "The lamp is on pin 17.")}
+    line: dict[str, object] = {"type": "progress", "data": told}
     assert check(read(write(tmp_path / "a.jsonl", [line])), "The lamp is on pin 17").verdict == "supported"
 
 

@@ -12,8 +12,10 @@ from dreams.language.words import code_spans
 
 Kind = Literal["code", "number"]
 LONGEST = 4_000  # code points read of a claim
+# Outside code a slash alone is no path: "setup/teardown" is prose.
 _PATH = re.compile(
-    r"(?<![\w/.-])(?:[~.]{0,2}/)?[\w@.-]+(?:/[\w@.*<>-]+)+/?|(?<![\w/.-])\.?[\w-]+\.[a-zA-Z]{1,5}(?:\.[a-z]{2,4})?(?![\w.])"
+    r"(?<![\w/.-])(?:[~.]{0,2}/)(?:[\w@.*<>-]+/?)+|(?<![\w/.-])[\w@.-]+(?:/[\w@.*<>-]+)*/[\w@-]*\.[a-z]\w{0,4}(?!\w)"
+    r"|(?<![\w/.-])[\w@-]+(?:/[\w@*-]+)+/(?!\w)|(?<![\w/.-])\.?[\w-]+\.[a-zA-Z]{1,5}(?:\.[a-z]{2,4})?(?![\w.])"
 )
 _CALL = re.compile(r"[\w.]+\(\)")
 _IDENTIFIER = re.compile(r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+|[a-z]+(?:-[a-z]+){2,}|--[a-z][\w-]+")
@@ -30,6 +32,7 @@ class Anchor:
     start: int
     end: int
     pieces: tuple[Piece, ...]
+    marked: bool  # it stands in a code span
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +73,5 @@ def _anchors(text: str, found: tuple[Piece, ...], spans: list[tuple[Kind, int, i
     for kind, start, end in sorted(spans, key=lambda span: span[1]):
         inside = tuple(piece for piece in found if start <= piece.start and piece.end <= end)
         if inside:
-            yield Anchor(text[start:end], kind, start, end, inside)
+            marked = text[start - 1 : start] == "`" == text[end : end + 1]
+            yield Anchor(text[start:end], kind, start, end, inside, marked)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dreams.language.claims.anchors import Anchor, Claim
-from dreams.language.claims.company import REACHES, Field, company_of
+from dreams.language.claims.company import HEADED, REACHES, Field, company_of
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.local import nearest
 from dreams.language.claims.lookup import MOST_PLACES, occurrences
+from dreams.language.claims.slots import slot
 from dreams.language.claims.terms import TOKEN, terms_of
 
 PAIR_REACHES = (1, 4, 15)
@@ -48,6 +49,9 @@ class Binding:
     near: tuple[
         float, float
     ]  # how near the rest comes to the anchor in one unit, and to the best other of its kind
+    slot: tuple[
+        float, float
+    ]  # for a number: the best unit that has it beside the same word, and the best with another there
     known: int
     weight: float
     best: int  # the unit where the anchor is bound best, or -1
@@ -59,10 +63,12 @@ def bind(evidence: Evidence, claim: Claim, anchor: Anchor, end: int) -> Binding:
     presence, places = occurrences(evidence, anchor, end)
     field = Field(evidence, company_of(evidence, claim, anchor), end)
     here, best = _highest(field, _likely(field, places))
-    here = _with_headed(field, places, here)
+    here, headed = _with_headed(field, places, here)
+    near, other = nearest(field, claim, anchor, places)
     anywhere, elsewhere = _highest(field, field.richest(BEST_PLACES))
     return Binding(
-        anchor, presence, len(places), here, tuple(map(max, anywhere, here)), pairs(field, places), _rival(field, claim, anchor), nearest(field, claim, anchor, places),
+        anchor, presence, len(places), here, tuple(map(max, anywhere, here)), pairs(field, places), _rival(field, claim, anchor), (max(near, HEADED * headed), other),
+        slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0),
         field.company.known, field.company.total, best, elsewhere,
     )  # fmt: skip
 
@@ -82,14 +88,20 @@ def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
     return highest, best
 
 
-def _with_headed(field: Field, places: Sequence[int], here: Shares) -> Shares:
-    """A path named by a tool call is bound to what the file holds, a command to what it printed."""
+def _with_headed(field: Field, places: Sequence[int], here: Shares) -> tuple[Shares, float]:
+    """A path named by a tool call is bound to what the file holds, a command to what it printed.
+
+    Gives the shares with those units counted, and the share of the best of them alone.
+    """
+    alone = 0.0
     for place in places[:_HEADED_PLACES]:
         for span in field.evidence.below(place):
             units = [unit for unit in span if unit < field.end and unit in field.masks]
             for unit in sorted(units, key=lambda u: -field.at(u))[:_HEADED_BEST]:
-                here = tuple(map(max, here, (0.0, *field.around(unit)[1:])))
-    return here
+                around = field.around(unit)
+                alone = max(alone, around[0])
+                here = tuple(map(max, here, (HEADED * around[0], *around[1:])))
+    return here, alone
 
 
 def pairs(field: Field, places: Sequence[int]) -> Shares:

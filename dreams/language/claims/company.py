@@ -12,6 +12,7 @@ from dreams.language.claims.terms import Piece
 
 REACHES = (0, 1, 3, 8, 25)  # units on each side of a place
 COMMONEST = 30_000  # places of a term that are looked at
+HEADED = 0.7  # what a heading's word counts beside one that stands in the line itself
 _NEARNESS = {
     "code": 8.0,
     "number": 3.0,
@@ -113,7 +114,8 @@ class Field:
         """The share within each of REACHES; the part's heading counts from the second on."""
         bare, *wider = self.windows(place, REACHES)
         heading = self.heading(place)
-        return (self.share(bare), *(self.share(mask | heading) for mask in wider))
+        alone = max(self.share(bare), HEADED * self.share(bare | heading))
+        return (alone, *(self.share(mask | heading) for mask in wider))
 
     def richest(self, limit: int) -> list[int]:
         """The units that have the greatest share, the best first."""

@@ -11,6 +11,7 @@ from dreams.language.claims.binding import Binding
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.weights import WEIGHTS
 
+_LINE_NUMBER = re.compile(r"\b(?:lines?|L|rows?)\s?[\d\s,–-]*$", re.IGNORECASE)
 _VERB = re.compile(r"[`*]*\s*(?:[-—:]\s*)?[a-z]+s\b")
 
 
@@ -46,6 +47,12 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
         "surprise": min(binding.pairs[4], 8) / 8,
         **{f"rival {i}": min(1.0, r) - p for i, (p, r) in enumerate(zip(binding.pairs[:4], binding.rival[:4], strict=True))},
         "rival surprise": max(-1.0, min(1.0, (binding.rival[4] - binding.pairs[4]) / 6)),
+        "slot same": binding.slot[0],
+        "slot other": binding.slot[1],
+        "slot gap": max(0.0, binding.slot[1] - binding.slot[0]),
+        "slot taken": float(binding.slot[1] > 0.3 and binding.slot[0] < 0.7 * binding.slot[1]),
+        "loose number": float(_is_loose(binding)),
+        "line number": float(bool(_LINE_NUMBER.search(claim.text[: binding.anchor.start]))),
         "near": near,
         "near ratio": near_ratio,
         "near gap": other - near,
@@ -56,6 +63,15 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
         "known pair": binding.pairs[1] * known,
         **_of_the_claim(evidence, claim, binding.anchor),
     }  # fmt: skip
+
+
+def _is_loose(binding: Binding) -> bool:
+    """Code with a number in it ("limit = 25") that stands nowhere so: its name does, with another number."""
+    anchor = binding.anchor
+    numbered = any(piece.terms[0].startswith("n:") for piece in anchor.pieces[1:])
+    return (
+        anchor.kind == "code" and numbered and binding.presence < 1.0 and shapes.shape(anchor.text) != "call"
+    )
 
 
 def _of_the_claim(evidence: Evidence, claim: Claim, anchor: Anchor) -> dict[str, float]:
@@ -71,6 +87,7 @@ def _of_the_claim(evidence: Evidence, claim: Claim, anchor: Anchor) -> dict[str,
         "acting name": float(acting and kind in {"call", "camel", "pascal", "snake"}),
         "defined": float(defined),
         "others": min(len(claim.anchors) - 1, 4) / 4,
+        "bare": float(not anchor.marked),
         "long": float(anchor.end - anchor.start > 25),
     }
 

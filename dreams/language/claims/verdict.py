@@ -22,9 +22,11 @@ Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12
 MOST_QUOTES = 3
 LONGEST_QUOTE = 300
-COVERED = 0.35  # share of its known words that a claim without code or numbers must have in one place
-KNOWN = 0.5  # share of its words that must stand in the session at all
+COVERED = 0.25  # share of its known words that a claim without code or numbers must have in one place
+KNOWN = 0.35  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
+FEW = 3  # words of company
+BAR_OF_FEW = 0.82
 _PLACES = 40
 
 
@@ -82,6 +84,12 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict 
         "contradicted" if binding.anchor.kind == "number" and binding.anywhere[0] >= SAME else "unsupported"
     )
     return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
+
+
+def _bar(binding: Binding) -> float:
+    """A few words around a name are soon said otherwise: they must weigh more before they speak against it."""
+    bar = BARS[binding.anchor.kind]
+    return max(bar, BAR_OF_FEW) if binding.known <= FEW and binding.presence >= 0.7 else bar
 
 
 def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
