@@ -13,7 +13,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Q, Sum
 
-from dreams import conf, discovery, gates, inputs, locks, process
+from dreams import conf, discovery, gates, inputs, locks, pricing, process
 from dreams.models import DreamRun, LockHold, Project, Proposal
 
 
@@ -163,6 +163,7 @@ def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.
     nothing = Decimal(0)
     return gates.SpendingFact(
         free=False,
+        estimate=pricing.expected_cost(project, config) or nothing,
         today=sums["today"] or nothing,
         month=sums["month"] or nothing,
         project_month=sums["project"] or nothing,

@@ -5,17 +5,23 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
+from django.conf import settings
 from django.db import close_old_connections, connection
+from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dreams import (
     conf,
     locks,
+    pricing,
 )
 from dreams.dreaming.states import LEASE
 from dreams.engines.base import (
@@ -119,5 +125,22 @@ class Watch:
             input_tokens=usage.input_tokens if usage else 0,
             output_tokens=usage.output_tokens if usage else 0,
         )
-        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=phase)
+        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(
+            phase=phase, **(_grown(usage) if usage else {})
+        )
         self.checkpoint()
+
+    def dollars_left(self) -> Decimal | None:
+        """What the budgets of day, month and project still allow when a dream begins; None: no limit."""
+        config = conf.current(self._dream.project)
+        own_zone = zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
+        return pricing.dollars_left(self._dream.project, config, timezone.now(), own_zone)
+
+
+def _grown(usage: Usage) -> dict[str, object]:
+    """The dream's own counts with one turn's added: a dream that fails or is killed has cost what it has cost."""
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+    grown: dict[str, object] = {name: F(name) + getattr(usage, name) for name in kinds}
+    if usage.cost_usd is not None:
+        grown["cost_usd"] = Coalesce(F("cost_usd"), Decimal(0)) + usage.cost_usd
+    return grown

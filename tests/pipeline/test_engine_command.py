@@ -37,7 +37,7 @@ from dreams.engines.wire import (
 )
 from dreams.management.base import Refused
 from dreams.manifest import manifest
-from dreams.models import DreamRun, Evidence, LockHold, Price, Project, Proposal, Turn
+from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from tests.pipeline import world
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
@@ -197,7 +197,10 @@ def test_whatever_fails_for_good_leaves_lock_clock_and_memories_as_they_were(
     assert after == before
     project.refresh_from_db()
     assert project.failures == 1
-    assert sum(turn.output_tokens for turn in run.turns.all()) > 0, "what it cost is on its page"
+    assert run.output_tokens == sum(turn.output_tokens for turn in run.turns.all()) > 0, (
+        "it is paid for all the same"
+    )
+    assert run.cache_read_tokens > 0
 
 
 def test_a_cancel_from_elsewhere_ends_a_silent_stream_within_a_second(
@@ -225,3 +228,17 @@ def test_a_cancel_from_elsewhere_ends_a_silent_stream_within_a_second(
     assert run.status == "killed" and took < 1.5
     assert locks.last_consolidated_ns(world.folder(project)) == clock
     assert not LockHold.objects.exists() and not Proposal.objects.exists()
+
+
+def test_a_dream_that_fails_is_counted_against_the_budgets(
+    project: Project, price: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with WireServer(Script([WRITE, status(401)])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        run = failed(project)
+        assert run.cost_usd and run.cost_usd > 0
+        Override.objects.create(key="max_cost_day", value=float(run.cost_usd) + 0.0001)
+        Project.objects.update(not_before=None)
+        with pytest.raises(Refused, match="day"):
+            command(project)
+    assert len(server.calls) == 2, "no request was made that could pass what is left"
