@@ -176,3 +176,8 @@ def _beside(text: str, word: str, term: str) -> bool:
         for m in re.finditer(rf"\b{word}\b", text, re.IGNORECASE)
         for spot in spots
     )
+
+
+def is_guarded(text: str) -> bool:
+    """Whether a stretch of a claim has a denial or a word that does a denial's work."""
+    return bool(_DENIAL.search(text) or _GUARDED.search(text))

@@ -15,6 +15,7 @@ from dreams.language.claims.anchors import Claim, claim_of
 from dreams.language.claims.binding import Binding, bind
 from dreams.language.claims.company import Field, company_of
 from dreams.language.claims.doubt import doubt
+from dreams.language.claims.dropped import dropped
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.weights import BARS
 
@@ -110,6 +111,9 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
             _quotes(field, best[:2]),
             f"no source has this “{denial.word}”",
         )
+    denied = dropped(field, claim)
+    if denied is not None:
+        return Verdict("contradicted", _quotes(field, [denied]), "the sources deny it")
     close = [place for place in best if field.at(place) >= max(SAME, 0.9 * field.at(best[0]))]
     texts = [evidence.units[place].text for place in close]
     if texts and polarity.turned(claim.text, texts):
