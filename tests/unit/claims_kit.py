@@ -52,7 +52,7 @@ LINES = [
     said(
         "assistant",
         "The cache is always flushed before the snapshot is taken. The importer does not retry failed uploads. "
-        "Sessions are encrypted at rest. Archives cannot be split across buckets. I raised the retry limit from 3 to 7 because the upstream gateway drops bursts.",
+        "Sessions are encrypted at rest. The audit trail is never flushed on shutdown. Archives cannot be split across buckets. I raised the retry limit from 3 to 7 because the upstream gateway drops bursts.",
     ),
     tool_call("Edit", file_path="/repo/internal/server.go", old_string='send("heartbeat")', new_string="send(kindHeartbeat)\n// kindHeartbeat replaces the heartbeat string\n", id="e1"),
     tool_result("e1", "The file /repo/internal/server.go has been updated."),

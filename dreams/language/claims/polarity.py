@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dreams.language import lexicon
 from dreams.language.claims.anchors import Claim
+from dreams.language.claims.company import Field
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.terms import pieces, word_of
 
@@ -154,18 +155,24 @@ def is_doubly_denied(text: str) -> bool:
     return any(_doubly(text, denial) for denial in denials(text))
 
 
-def absolute_turned(evidence: Evidence, claim: Claim, end: int) -> int | None:
-    """The unit that says "always" of what the claim says "never" of, or the other way round; None if none does."""
+def absolute_turned(field: Field, claim: Claim) -> int | None:
+    """The unit that says "always" of what the claim says "never" of, or the other way round; None if none does.
+
+    Of all that say either of the same word, only those that fit the rest of the claim best are asked.
+    """
     for match in _ABSOLUTE.finditer(claim.text):
-        other = "never" if match[1].lower() == "always" else "always"
         behind = _CLAUSE.split(claim.text[match.end() : match.end() + 60])[0]
-        words = [piece.terms[0] for piece in pieces(behind)][:2]
-        if not words:
-            continue
-        for place in evidence.places(words[0], end):
-            text = evidence.units[place].text
-            if _beside(text, other, words[0]) and not _beside(text, match[1].lower(), words[0]):
-                return place
+        words = [piece.terms[0] for piece in pieces(behind)][:1]
+        texts = {p: field.evidence.units[p].text for w in words for p in field.evidence.places(w, field.end)}
+        spoken = [
+            p
+            for p, text in texts.items()
+            if _beside(text, "always", words[0]) or _beside(text, "never", words[0])
+        ]
+        best = max((field.at(place) for place in spoken), default=0.0)
+        close = [place for place in spoken if field.at(place) >= 0.98 * best]
+        if close and not any(_beside(texts[place], match[1].lower(), words[0]) for place in close):
+            return close[0]
     return None
 
 

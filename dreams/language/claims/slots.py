@@ -22,7 +22,7 @@ def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
     value = anchor.pieces[0].terms[0]
     for step, word in _beside(claim, anchor):
         for place, numbers in _numbers(field, word, -step):
-            fit = field.at(place)
+            fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around say whose number it is
             if value in numbers:
                 same = max(same, fit)
             else:

@@ -95,7 +95,7 @@ def _bar(binding: Binding) -> float:
 
 def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
     evidence, end = field.evidence, field.end
-    turned = polarity.absolute_turned(evidence, claim, end)
+    turned = polarity.absolute_turned(field, claim)
     if turned is not None:
         return Verdict(
             "contradicted",
