@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from django.conf import settings
+from django.db import transaction
 
 from dreams import conf, findings, instructions, text, textdiff
 from dreams.findings import secrets
@@ -26,14 +27,29 @@ from dreams.proposals.reading import bytes_of, choices, citations_of, decided_by
 def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool = True) -> Report:
     """Check what would be written and save findings and ledger anew; confirmations stay by key.
 
-    `undecided` False looks only at what was approved: a rejected destination then shows as a loss.
+    `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What is said of
+    changes that nobody has decided on stays beside them.
     """
-    subject = subject_of(proposal, before, undecided=undecided)
     # With a key of this host a confirmed secret is known again by another process, and says nothing to anybody else.
     secrets.use_key(settings.SECRET_KEY.encode())
-    report = findings.examine(subject)
-    _save_report(proposal, report)
+    report = findings.examine(subject_of(proposal, before, undecided=undecided))
+    if not undecided:
+        report = _with_undecided(proposal, before, report)
+    with transaction.atomic():
+        _save_report(proposal, report)
     return report
+
+
+def _with_undecided(proposal: Proposal, before: Mapping[str, bytes], report: Report) -> Report:
+    pending = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING)
+    places = set(pending.values_list("file__path", "hunk_id"))
+    if not places:
+        return report
+    whole = findings.examine(subject_of(proposal, before, undecided=True))
+    return Report(
+        report.findings + tuple(f for f in whole.findings if (f.path, f.hunk_id) in places),
+        report.ledger + tuple(row for row in whole.ledger if (row.path, row.hunk_id) in places),
+    )
 
 
 def subject_of(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool) -> Subject:

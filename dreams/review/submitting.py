@@ -30,6 +30,11 @@ def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None
     Raises ReviewRefused where a finding is in the way.
     """
     proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
+    _refuse_what_is_open(proposal, hunks)
+
+
+def _refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """Without looking again; a verdict may have come in between."""
     blocking = in_the_way(proposal, hunks).first()
     if blocking is None:
         return
@@ -48,9 +53,11 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
 
     The sessions of its dream are used up now. Raises ReviewRefused while a finding blocks something approved.
     """
+    # Before the transaction: what is found must stay on the page for the person to confirm, also when it refuses.
+    refuse_open_findings(proposal)
     with transaction.atomic():
         hold_open(proposal)
-        refuse_open_findings(proposal)
+        _refuse_what_is_open(proposal)
         now = timezone.now()
         taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).exists()
         state = Proposal.State.SUBMITTED if taken else Proposal.State.REJECTED

@@ -233,3 +233,40 @@ def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp
     assert review.confirm(proposal, review.in_the_way(proposal), world.ME) == 1
     assert applying.apply(proposal, world.ME).complete
     assert (folder / "feedback_testing.md").read_text() == gone
+
+
+def test_what_a_rejected_destination_loses_is_kept_for_the_person_to_confirm(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    gone = world.TESTING.replace("Use make reset before a run.\n\n", "")
+    said = world.edit("feedback_testing.md", world.TESTING, gone, "leave")
+    kept = world.edit(
+        "project_deploy.md", world.DEPLOY, world.DEPLOY + "\nUse make reset before a run.\n", "arrive"
+    )
+    proposal = world.propose(project, replace(said, fates=()), kept)
+    leaves, arrives = (proposal.files.get(path=path) for path in ("feedback_testing.md", "project_deploy.md"))
+    review.decide(proposal, list(leaves.hunks.all()), Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, list(arrives.hunks.all()), Hunk.Verdict.REJECTED, world.ME)
+    assert not review.in_the_way(proposal).exists(), "nothing is lost as long as it arrives elsewhere"
+    with pytest.raises(review.ReviewRefused, match="Unexplained loss"):
+        review.submit(proposal, world.ME)
+    assert review.in_the_way(proposal).count() == 1, "the finding is there to be seen"
+    review.confirm(proposal, review.in_the_way(proposal), world.ME)
+    assert applying.apply(proposal, world.ME).complete
+
+
+def test_what_is_said_of_an_undecided_change_stays_when_a_submit_is_refused(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    gone = world.TESTING.replace("Use make reset before a run.\n\n", "")
+    also = world.DEPLOY.replace("The API runs on host alpha.\n", "")
+    proposal = world.propose(
+        project,
+        replace(world.edit("feedback_testing.md", world.TESTING, gone, "one"), fates=()),
+        replace(world.edit("project_deploy.md", world.DEPLOY, also, "two"), fates=()),
+    )
+    review.decide(
+        proposal, review.select(proposal, paths=["feedback_testing.md"]), Hunk.Verdict.APPROVED, world.ME
+    )
+    with pytest.raises(review.ReviewRefused):
+        review.submit(proposal, world.ME)
+    blocked = proposal.findings.filter(severity="block").values_list("file__path", flat=True)
+    assert set(blocked) == {"feedback_testing.md", "project_deploy.md"}
