@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams import auditlog, memories, proposals
-from dreams.models import Finding, Hunk, LeftOut, Proposal, Session
+from dreams.models import Evidence, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 
 
@@ -109,10 +109,18 @@ def leave_out(proposal: Proposal, hunk: Hunk, reason: str) -> None:
 
 
 def _use_up_sessions(proposal: Proposal) -> None:
+    """What the sessions taught is decided. Those that speak for a change left undecided are kept for a later dream."""
     if proposal.dream is None:
         return
-    for reviewed in proposal.dream.reviewed.all():
+    undecided = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING)
+    cited = Evidence.objects.filter(hunk__in=undecided, session__isnull=False)
+    kept = Session.objects.filter(pk__in=cited.values("session"))
+    for reviewed in proposal.dream.reviewed.exclude(session__in=kept):
         Session.objects.filter(pk=reviewed.session_id, used_bytes__lt=reviewed.to_byte).update(
             used_bytes=reviewed.to_byte
         )
-    Session.objects.filter(reviewed_by__dream=proposal.dream).update(given_back_at=None)
+        Session.objects.filter(pk=reviewed.session_id).update(given_back_at=None)
+    if undecided.exists():
+        kept.update(given_back_at=timezone.now())
+        # The same inputs are worth another dream: not everything that came of them was decided on.
+        Project.objects.filter(pk=proposal.project_id).update(inputs_hash="")

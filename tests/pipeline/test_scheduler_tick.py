@@ -194,3 +194,21 @@ def test_a_tick_asks_the_database_no_more_per_project_than_a_few_times(
     with django_assert_max_num_queries(12):
         scheduler.tick()
     assert conf.current().paused
+
+
+def test_what_was_left_undecided_is_proposed_again_by_a_later_dream(tmp_path: Path) -> None:
+    from dreams import review
+    from dreams.models import Hunk, Session
+
+    project = found_project(tmp_path, 5)
+    first = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND).pk)
+    assert first is not None and first.proposal is not None
+    hunks = review.select(first.proposal)
+    review.submit(first.proposal, world.ME)  # nothing decided at all
+    assert Session.objects.filter(used_bytes__gt=0).count() == 0, "they still speak for what is undecided"
+    again = dreaming.run_dream(dreaming.request(Project.objects.get(), DreamRun.Trigger.COMMAND).pk)
+    assert again is not None and again.proposal is not None
+    assert {hunk.hunk_id for hunk in review.select(again.proposal)} == {hunk.hunk_id for hunk in hunks}
+    review.decide(again.proposal, review.select(again.proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.submit(again.proposal, world.ME)
+    assert Session.objects.filter(used_bytes__gt=0).count() == 5
