@@ -7,6 +7,7 @@ reference behaviour (24 h, 10 min, 5 sessions, 60 min, 200 lines, 25,000 bytes).
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import zoneinfo
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
+from django.conf import settings
 from django.db.models import Q
 
 from memoryweb import env
@@ -445,6 +447,11 @@ def _look_up(spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any]) 
 def current(project: Project | None = None) -> Config:
     """The values in force, for `project` or for everywhere; one query."""
     return Overrides.load(project).config(project.pk if project else None)
+
+
+def zone(config: Config) -> dt.tzinfo:
+    """The zone of days and of times on pages: the setting's, else the system's."""
+    return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
 
 
 def engines() -> tuple[str, ...]:

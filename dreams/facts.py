@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import zoneinfo
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-from django.conf import settings
 from django.db.models import Q, Sum
 
 from dreams import conf, discovery, gates, inputs, locks, pricing, process
@@ -59,12 +57,8 @@ def gate_config(config: conf.Config) -> gates.GateConfig:
         day_cap=_cap(config.max_cost_day),
         month_cap=_cap(config.max_cost_month),
         project_cap=_cap(config.max_cost_project),
-        zone=zone(config),
+        zone=conf.zone(config),
     )
-
-
-def zone(config: conf.Config) -> dt.tzinfo:
-    return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
 
 
 def _cap(dollars: float) -> Decimal | None:
@@ -153,7 +147,7 @@ def _inputs(project: Project) -> gates.InputsFact:
 def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:
     if config.engine == "rules":
         return gates.SpendingFact(free=True)
-    own_zone = zone(config)
+    own_zone = conf.zone(config)
     spent = DreamRun.objects.filter(started_at__gte=gates.month_start(now, own_zone))
     sums = spent.aggregate(
         today=Sum("cost_usd", filter=Q(started_at__gte=gates.day_start(now, own_zone))),

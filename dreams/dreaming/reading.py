@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import zoneinfo
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
@@ -41,10 +39,6 @@ log = logging.getLogger(__name__)
 MAX_PROMPTS = 5_000
 
 MAX_VERSIONS = 50
-
-
-def zone_of(config: conf.Config) -> dt.tzinfo:
-    return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
 
 
 def review_sessions(dream: DreamRun) -> list[SessionBrief]:

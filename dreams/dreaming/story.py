@@ -30,7 +30,7 @@ from dreams import (
     review,
     workspace,
 )
-from dreams.dreaming.reading import line_dates, review_sessions, zone_of
+from dreams.dreaming.reading import line_dates, review_sessions
 from dreams.dreaming.states import claim, end
 from dreams.dreaming.watch import Watch
 from dreams.engines.base import (
@@ -109,10 +109,10 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             repo_dir=Path(project.repo_dir) if project.repo_dir else None,
             workspace=scratch,
             sessions=sessions,
-            line_dates=line_dates(project, zone_of(config)),
+            line_dates=line_dates(project, conf.zone(config)),
             config=config,
             now=timezone.now(),
-            time_zone=zone_of(config),
+            time_zone=conf.zone(config),
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()

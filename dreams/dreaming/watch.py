@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
-from django.conf import settings
 from django.db import close_old_connections, connection
 from django.db.models import F
 from django.db.models.functions import Coalesce
@@ -133,8 +131,7 @@ class Watch:
     def dollars_left(self) -> Decimal | None:
         """What the budgets of day, month and project still allow when a dream begins; None: no limit."""
         config = conf.current(self._dream.project)
-        own_zone = zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
-        return pricing.dollars_left(self._dream.project, config, timezone.now(), own_zone)
+        return pricing.dollars_left(self._dream.project, config, timezone.now(), conf.zone(config))
 
 
 def _grown(usage: Usage) -> dict[str, object]:
