@@ -13,7 +13,7 @@ import zoneinfo
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from django.conf import settings
 from django.db.models import Q
@@ -456,6 +456,3 @@ def zone(config: Config) -> dt.tzinfo:
 
 def engines() -> tuple[str, ...]:
     return tuple(specs()["engine"].choices or ())
-
-
-SOURCES: tuple[str, ...] = get_args(SourceName)

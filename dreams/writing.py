@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from dreams import (
     auditlog,
-    blobs,
     journal,
     locks,
     memories,
@@ -187,11 +186,3 @@ def recover() -> list[str]:
         )
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
     return said
-
-
-def kept_text(sha: str, plan_id: str) -> bytes:
-    """An old text, from the database or else from the journal that replaced it."""
-    try:
-        return blobs.get(sha)
-    except blobs.MissingBlob:
-        return journal.read_text(journal_dir(), plan_id, sha)
