@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +153,23 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+# --- Mail and webhook (digests; off until somebody gives an address) ---------------------------------------------
+EMAIL_HOST = env.text("MEMORYWEB_EMAIL_HOST")
+EMAIL_SECURITY = env.choice("MEMORYWEB_EMAIL_SECURITY", "starttls", ("starttls", "ssl", "none"))
+EMAIL_USE_TLS = EMAIL_SECURITY == "starttls"
+EMAIL_USE_SSL = EMAIL_SECURITY == "ssl"
+EMAIL_PORT = env.integer(
+    "MEMORYWEB_EMAIL_PORT",
+    {"starttls": 587, "ssl": 465, "none": 25}[EMAIL_SECURITY],
+    minimum=1,
+    maximum=65535,
+)
+EMAIL_HOST_USER = env.text("MEMORYWEB_EMAIL_USER")
+EMAIL_HOST_PASSWORD = env.text("MEMORYWEB_EMAIL_PASSWORD")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("MEMORYWEB_EMAIL_FROM", "memoryweb@localhost")
+WEBHOOK_SECRET = env.text("MEMORYWEB_WEBHOOK_SECRET")
+
 # --- Web ------------------------------------------------------------------------------------------------------
 X_FRAME_OPTIONS = "DENY"
 # Those headers are set by dreams.web.middleware on every answer, and the loopback address is served without TLS,
@@ -181,6 +197,3 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": env.text("MEMORYWEB_LOG_LEVEL", "WARNING").upper()},
 }
-
-# Only says whether one is there; the key itself is read by the worker that calls the model.
-HAS_API_KEY = bool(os.environ.get("ANTHROPIC_API_KEY"))

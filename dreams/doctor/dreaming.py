@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-
-from django.conf import settings
 
 from dreams import conf, demo, discovery
 from dreams.doctor.check import Check
+from dreams.engines.anthropic import keys
 from dreams.models import DreamRun, Project
 from dreams.text import plural
 
@@ -49,11 +47,26 @@ def dreams(now: dt.datetime) -> Check:
 
 
 def engine() -> Check:
-    config = conf.current()
-    if config.engine == "rules":
-        key = "A key is in the environment" if settings.HAS_API_KEY else "No key, and none is needed"
-        return Check("Engine", "ok", "Rules, offline", key)
-    if not settings.HAS_API_KEY and not os.environ.get("ANTHROPIC_BASE_URL"):
-        remedy = "Set ANTHROPIC_API_KEY and start again, or choose the rules engine in Settings."
-        return Check("Engine", "bad", f"Model {config.model} is chosen, but there is no key", remedy=remedy)
-    return Check("Engine", "ok", f"Model {config.model}")
+    """Everywhere's engine, and whether the projects that chose a model can ask one."""
+    found = keys.state()
+    overrides = conf.Overrides.load()
+    config = overrides.config(None)
+    waiting = [p for p in _present() if overrides.config(p.pk).engine != "rules"]
+    if config.engine == "rules" and not waiting:
+        return Check("Engine", "ok", "Rules, offline", _key_in_words(found))
+    said = (
+        f"Model {config.model}"
+        if config.engine != "rules"
+        else f"A model for {plural(len(waiting), 'project')}"
+    )
+    if not found.usable:
+        return Check("Engine", "bad", f"{said} is chosen, but there is no usable key", remedy=found.remedy)
+    return Check("Engine", "ok", f"{said} at {found.host}", f"Key: {found.said}")
+
+
+def _present() -> list[Project]:
+    return list(Project.objects.filter(gone_at__isnull=True).only("pk"))
+
+
+def _key_in_words(found: keys.KeyState) -> str:
+    return f"Key: {found.said}" if found.usable else "No key, and none is needed"

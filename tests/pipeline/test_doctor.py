@@ -26,14 +26,15 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def healthy(tmp_path: Path, settings: Settings) -> None:
+def healthy(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A private data directory, a config folder, nothing running."""
     settings.DATA_DIR = tmp_path / "data"
     settings.DEMO_ROOT = settings.DATA_DIR / "demo"
     settings.DATA_DIR.mkdir(mode=0o700)
     settings.ROOTS = (tmp_path / ".claude",)
     settings.ROOTS[0].mkdir()
-    settings.HAS_API_KEY = False
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     cache.clear()
 
 
@@ -97,12 +98,27 @@ def test_the_database_is_up_to_date_and_lets_pages_read_while_dreams_write() -> 
     assert (check.state, "journal mode wal" in check.said) == ("ok", True)
 
 
-def test_a_model_without_a_key_stops_dreams(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+def test_a_model_without_a_key_stops_dreams_and_one_in_a_key_file_is_enough(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     override("engine", "anthropic")
-    assert found("Engine").state == "bad"
-    settings.HAS_API_KEY = True
-    assert found("Engine").state == "ok"
+    check = found("Engine")
+    assert check.state == "bad" and "Set ANTHROPIC_API_KEY" in check.remedy
+    path = tmp_path / "keys"
+    path.touch(0o600)
+    path.write_text("made-up")
+    monkeypatch.setenv("ANTHROPIC_API_KEY_FILE", str(path))
+    check = found("Engine")
+    assert check.state == "ok" and "bound to api.anthropic.com" in check.detail
+    path.chmod(0o644)
+    assert "chmod 600" in found("Engine").remedy
+
+
+def test_a_project_that_chose_a_model_is_told_that_there_is_no_key() -> None:
+    project = make_project("acme-api")
+    Override.objects.create(key="engine", value="anthropic", project=project)
+    check = found("Engine")
+    assert (check.state, check.said) == ("bad", "A model for 1 project is chosen, but there is no usable key")
 
 
 def test_a_pause_stops_dreams() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.anthropic import Endpoint, endpoint
-from dreams.engines.anthropic.keys import DUMMY_KEY
+from dreams.engines.anthropic.keys import DUMMY_KEY, state
 from dreams.engines.base import EngineError
 from dreams.engines.wire import say
 from tests.unit import engine_kit as kit
@@ -103,3 +103,39 @@ def test_options_that_only_anthropic_knows_are_sent_to_it_alone(
     assert body["thinking"] == {"type": "adaptive"} and body["output_config"] == {"effort": "low"}
     assert "anthropic-beta" not in run.server.calls[0].headers
     assert {"temperature", "top_p", "top_k", "tool_choice"}.isdisjoint(body)
+
+
+@pytest.mark.parametrize(
+    ("environ", "usable", "source", "host"),
+    [
+        ({}, False, "none", "api.anthropic.com"),
+        ({"ANTHROPIC_API_KEY": KEY}, True, "environment", "api.anthropic.com"),
+        ({"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}, True, "none needed", "127.0.0.1:9"),
+        (
+            {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": "https://m.example.org"},
+            False,
+            "none",
+            "m.example.org",
+        ),
+        ({"ANTHROPIC_BASE_URL": "https://u:pass-word@m.example.org"}, False, "none", ""),
+    ],
+)
+def test_the_state_of_the_key_is_told_without_the_key(
+    environ: dict[str, str], usable: bool, source: str, host: str
+) -> None:
+    found = state(environ)
+    assert (found.usable, found.source, found.host) == (usable, source, host)
+    assert bool(found.remedy) is not usable
+    assert KEY not in repr(found) and "pass-word" not in repr(found)
+
+
+def test_the_state_of_a_key_file_names_the_host_that_its_key_is_for(tmp_path: Path) -> None:
+    environ = {"ANTHROPIC_API_KEY_FILE": key_file(tmp_path, "127.0.0.1:9 word\n")}
+    assert not state(environ).usable, "nothing is bound to Anthropic's"
+    found = state({**environ, "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"})
+    assert found.usable and found.source == "key file" and "127.0.0.1:9" in found.said
+
+
+@pytest.mark.parametrize("tail", ["", "/", "/v1", "/v1/", "/v1/messages", "/messages"])
+def test_an_address_that_was_copied_with_its_path_is_understood(tail: str) -> None:
+    assert endpoint({"ANTHROPIC_BASE_URL": f"http://localhost:9{tail}"}).base_url == "http://localhost:9"

@@ -17,6 +17,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from dreams.engines.base import EngineError
@@ -25,6 +26,9 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 ANTHROPIC_HOST = "api.anthropic.com"
 DUMMY_KEY = "local-server-needs-none"
 MOST_KEY_FILE_BYTES = 64 * 1024
+# What people copy from a client's documents behind the address that is wanted here.
+_TAILS = ("/v1/messages", "/messages", "/v1")
+Source = Literal["environment", "key file", "none needed", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,63 @@ class Endpoint:
     is_anthropic: bool
     is_local: bool
     key: str = field(repr=False)
+    source: Source = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """Whether a model can be asked at the address in force; `said` is words for a person, never the key.
+
+    `host` is "" where the address itself is not one; `remedy` is "" where nothing need be done.
+    """
+
+    usable: bool
+    source: Source
+    host: str
+    base_url: str
+    said: str
+    remedy: str = ""
+
+
+def state(environ: Mapping[str, str] | None = None) -> KeyState:
+    """The one answer to "is there a usable key for this address?", for pages, checks and commands."""
+    try:
+        found = endpoint(environ)
+    except EngineError as error:
+        given = os.environ if environ is None else environ
+        return KeyState(False, "none", *_shown_address(given), "No usable key", str(error))
+    return KeyState(
+        True, found.source, found.host, found.base_url, _SAID[found.source].format(host=found.host)
+    )
+
+
+_SAID: Mapping[Source, str] = {
+    "environment": "In the environment, for {host} alone",
+    "key file": "In the key file, bound to {host}",
+    "none needed": "None is needed: {host} is on this machine and gets a dummy",
+}
+
+
+def _shown_address(given: Mapping[str, str]) -> tuple[str, str]:
+    """(host, address) to show; both "" where the address may hold a password."""
+    try:
+        base_url = _base_url(given)
+        return _host_of(base_url)[0], base_url
+    except EngineError:
+        return "", ""
+
+
+def _base_url(given: Mapping[str, str]) -> str:
+    url = (given.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL).strip().rstrip("/")
+    for tail in _TAILS:
+        url = url.removesuffix(tail)
+    return url.rstrip("/")
 
 
 def endpoint(environ: Mapping[str, str] | None = None) -> Endpoint:
     """The place that the environment names, with its key. Raises EngineError with the remedy."""
     given = os.environ if environ is None else environ
-    base_url = (given.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL).strip().rstrip("/").removesuffix("/v1")
+    base_url = _base_url(given)
     host, name = _host_of(base_url)
     local = _is_local(name)
     official = name == "anthropic.com" or name.endswith(".anthropic.com")
@@ -50,18 +105,17 @@ def endpoint(environ: Mapping[str, str] | None = None) -> Endpoint:
             f"ANTHROPIC_BASE_URL names {host} without https: transcripts would travel unencrypted. Use https, or a server "
             "on this machine."
         )
-    bound = _bound_keys(given)
-    key = bound.get(host) or bound.get(name) or (bound.get(ANTHROPIC_HOST, "") if official else "")
+    key, source = _key_for(given, [host, name, *([ANTHROPIC_HOST] if official else [])])
     if not key and not local:
         raise EngineError(_no_key(host, official))
-    return Endpoint(base_url, host, official, local, key or DUMMY_KEY)
+    return Endpoint(base_url, host, official, local, key or DUMMY_KEY, source if key else "none needed")
 
 
 def _no_key(host: str, official: bool) -> str:
     if official:
         return (
             "There is no API key. Set ANTHROPIC_API_KEY, or ANTHROPIC_API_KEY_FILE to a file of mode 0600 that holds it, "
-            "or choose the rules engine."
+            "and start again; or choose the rules engine in Settings."
         )
     return (
         f"ANTHROPIC_BASE_URL names {host}, and no key is bound to that host. Write a line “{host} KEY” into the file that "
@@ -95,15 +149,17 @@ def _is_local(name: str) -> bool:
         return False
 
 
-def _bound_keys(given: Mapping[str, str]) -> dict[str, str]:
-    bound: dict[str, str] = {}
+def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:
+    """The key of the first of these hosts that has one. What the environment holds goes before the file."""
+    own = given.get("ANTHROPIC_API_KEY", "").strip()
     file_name = given.get("ANTHROPIC_API_KEY_FILE", "").strip()
-    if file_name:
-        bound |= _read_key_file(Path(file_name).expanduser())
-    key = given.get("ANTHROPIC_API_KEY", "").strip()
-    if key:
-        bound[ANTHROPIC_HOST] = key
-    return bound
+    in_file = _read_key_file(Path(file_name).expanduser()) if file_name else {}
+    for host in hosts:
+        if own and host == ANTHROPIC_HOST:
+            return own, "environment"
+        if in_file.get(host):
+            return in_file[host], "key file"
+    return "", "none"
 
 
 def _read_key_file(path: Path) -> dict[str, str]:

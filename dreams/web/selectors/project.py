@@ -6,10 +6,10 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.conf import settings
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 from dreams import blobs, conf
+from dreams.engines.anthropic import keys
 from dreams.models import DreamRun, Memory, Project, Proposal, Session
 from dreams.sources.claude_code import ClaudeCode
 from dreams.web.paging import Listed, listed, page_of
@@ -93,7 +93,7 @@ def head(project: Project) -> Head:
         dreaming_on=config.dreaming,
         config=config,
         engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
-        has_key=settings.HAS_API_KEY,
+        has_key=keys.state().usable,
         memories=memories.filter(gone_at__isnull=True).exclude(kind=Memory.Kind.INDEX).count(),
         gone=memories.filter(gone_at__isnull=False).count(),
         sessions=sessions.count(),
