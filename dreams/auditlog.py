@@ -36,6 +36,7 @@ ACTIONS = {
     "setting.changed": "Setting changed",
     "policy.changed": "Policy changed",
     "project.trusted": "Project trusted",
+    "digest.sent": "Digest sent",
     "history.purged": "History purged",
 }
 

@@ -8,14 +8,18 @@ reference behaviour (24 h, 10 min, 5 sessions, 60 min, 200 lines, 25,000 bytes).
 from __future__ import annotations
 
 import datetime as dt
+import ipaddress
 import math
+import urllib.parse
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db.models import Q
 
 from memoryweb import env
@@ -309,6 +313,40 @@ class Config:
         per_project=False,
     )
 
+    # Telling you
+    digest_email: str = setting(
+        "",
+        "Digest",
+        "Mail a digest to",
+        "Addresses, separated by commas. Empty: no mail. It tells names and counts, never contents.",
+        per_project=False,
+    )
+    digest_webhook: str = setting(
+        "",
+        "Digest",
+        "Post a digest to",
+        "An https address that gets signed JSON. Empty: none.",
+        per_project=False,
+    )
+    digest_hours: float = setting(
+        24.0,
+        "Digest",
+        "Hours between digests",
+        "Only when something waits. Without news, reminders come at longer and longer intervals.",
+        minimum=1,
+        maximum=744,
+        unit="h",
+        per_project=False,
+    )
+    public_url: str = setting(
+        "",
+        "Digest",
+        "Address in links",
+        "How you reach these pages from where you read mail. Empty: where this server runs.",
+        per_project=False,
+        advanced=True,
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -354,9 +392,57 @@ def parse(key: str, raw: object) -> Value:
     value = str(raw).strip()
     if spec.choices is not None and value not in spec.choices:
         raise BadValue(f"{spec.label}: {value!r} is not one of {', '.join(spec.choices)}")
-    if key == "time_zone" and value and value not in zoneinfo.available_timezones():
-        raise BadValue(f"{spec.label}: {value!r} is not a time zone such as Europe/Berlin or UTC")
+    if value and key in _CHECKS and (trouble := _CHECKS[key](value)):
+        raise BadValue(f"{spec.label}: {trouble}")
     return value
+
+
+def _bad_zone(value: str) -> str:
+    known = value in zoneinfo.available_timezones()
+    return "" if known else f"{value!r} is not a time zone such as Europe/Berlin or UTC"
+
+
+def _bad_addresses(value: str) -> str:
+    for address in value.split(","):
+        try:
+            validate_email(address.strip())
+        except ValidationError:
+            return f"{address.strip()!r} is not a mail address"
+    return ""
+
+
+def bad_receiver(value: str) -> str:
+    """What is wrong with `value` as a webhook, or "". Plain HTTP is only for this machine: a digest names projects."""
+    trouble = _bad_address(value)
+    if trouble or value.startswith("https:"):
+        return trouble
+    host = urllib.parse.urlsplit(value).hostname or ""
+    return "" if _is_here(host) else f"{host} is another machine: its address must start with https://"
+
+
+def _bad_address(value: str) -> str:
+    try:
+        parts = urllib.parse.urlsplit(value)
+        _ = parts.port  # a port that is no number raises only when asked for
+    except ValueError:
+        return f"{value!r} is not an address"
+    good = parts.scheme in ("http", "https") and parts.hostname
+    return "" if good else f"{value!r} is not an address that starts with https://"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_CHECKS: Mapping[str, Callable[[str], str]] = {
+    "time_zone": _bad_zone,
+    "digest_email": _bad_addresses,
+    "digest_webhook": bad_receiver,
+    "public_url": _bad_address,
+}
 
 
 def _boolean(spec: Spec, raw: object) -> bool:

@@ -16,7 +16,7 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import discovery, dreaming, gates, holds, process
+from dreams import discovery, dreaming, gates, holds, notify, process
 from dreams.facts import Everywhere, facts_of
 from dreams.hosts import cluster_name, host
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
@@ -48,6 +48,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     cache.set(LAST_TICK, report.at.isoformat(), None)
     repair(report)
     _discover_now_and_then(report.at)
+    _send_digests(report.at)
     everywhere = Everywhere.load()
     free = everywhere.overrides.config(None).max_dreams_at_once - _busy_dreams()
     for project in _projects():
@@ -82,6 +83,14 @@ def _discover_now_and_then(now: dt.datetime) -> None:
             discovery.discover()
         except Exception:
             log.exception("discovery")
+
+
+def _send_digests(now: dt.datetime) -> None:
+    """By a task of its own: a mail server that does not answer must not hold up the tick."""
+    if notify.due(now):
+        from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+        async_task("dreams.tasks.send_digests", cluster=cluster_name(host()), task_name="digest")
 
 
 # --- Judging ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams import dreaming, scheduler
+from dreams import dreaming, notify, scheduler
 
 
 def tick() -> str:
@@ -15,3 +15,8 @@ def run_dream(dream_pk: int) -> str:
     """Run one pending dream. Handed out twice, it runs once."""
     dream = dreaming.run_dream(dream_pk)
     return f"{dream.public_id} {dream.status}" if dream else "nothing to do"
+
+
+def send_digests() -> str:
+    """Tell a person outside the pages what waits, where that is due."""
+    return "; ".join(notify.send_due()) or "nothing to send"

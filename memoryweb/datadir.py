@@ -21,14 +21,24 @@ def ensure(folder: Path) -> Path:
 
 
 def secret_key(folder: Path) -> str:
-    """The signing key in `folder`/secret_key, made (0600) on first use.
+    """The signing key in `folder`/secret_key."""
+    return _made_once(folder, "secret_key")
+
+
+def webhook_secret(folder: Path) -> str:
+    """What a webhook's receiver checks a post with, in `folder`/webhook_secret."""
+    return _made_once(folder, "webhook_secret")
+
+
+def _made_once(folder: Path, name: str) -> str:
+    """The random text in `folder`/`name`, made (0600) on first use.
 
     Two processes may start at once: the key is written to a file of its own and linked into place, so both
     read the same winner and nobody sees half a key.
     """
-    file = ensure(folder) / "secret_key"
+    file = ensure(folder) / name
     if not file.exists():
-        draft = folder / f".secret_key.{os.getpid()}"
+        draft = folder / f".{name}.{os.getpid()}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(secrets.token_urlsafe(48))

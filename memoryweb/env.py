@@ -56,6 +56,13 @@ def integer(name: str, default: int, *, minimum: int | None = None, maximum: int
     return number
 
 
+def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    value = text(name).lower()
+    if value and value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+    return value or default
+
+
 def path(name: str, default: Path) -> Path:
     """An absolute path; `~` is the home folder."""
     value = text(name)

@@ -4,6 +4,7 @@ from dreams.models.auditlog import AuditEntry
 from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
 from dreams.models.memories import Blob, Memory, Version
+from dreams.models.notify import Channel
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
 from dreams.models.proposals import (
     Application,
@@ -26,6 +27,7 @@ __all__ = [
     "AppliedFile",
     "AuditEntry",
     "Blob",
+    "Channel",
     "Decision",
     "DreamRun",
     "DreamSession",

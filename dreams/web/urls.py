@@ -67,6 +67,7 @@ urlpatterns = [
     # --- settings ---
     path("settings/", settings.everywhere, name="settings"),
     path("settings/policies/", settings.policies, name="settings-policies"),
+    path("settings/digest/", settings.send_digest, name="settings-digest"),
     path("settings/pause/", settings.pause, name="settings-pause"),
     path("settings/resume/", settings.resume, name="settings-resume"),
     path("settings/reset/<slug:key>/", settings.reset, name="settings-reset"),

@@ -5,44 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, OuterRef, Prefetch, Subquery
 
-from dreams.models import DreamRun, FileChange, Finding, GateEvaluation, Hunk, Project, Proposal
+from dreams.models import DreamRun, GateEvaluation, Project, Proposal
+from dreams.proposals.waiting import Waiting, waiting
 from dreams.text import plural
 
 MOST = 100
 MOST_NEXT = 6
 MOST_NEWS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """One proposal to review."""
-
-    public_id: str
-    project: str
-    project_pk: int
-    origin: str
-    origin_label: str
-    engine: str
-    summary: str
-    created_at: dt.datetime
-    files: int
-    changes: int
-    decided: int
-    blocks: int
-    warnings: int
-
-    @property
-    def state(self) -> str:
-        return "block" if self.blocks else "warn" if self.warnings else "accent"
-
-    @property
-    def size(self) -> str:
-        return f"{plural(self.changes, 'change')} in {plural(self.files, 'file')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +61,7 @@ class Inbox:
 
 def inbox(now: dt.datetime) -> Inbox:
     return Inbox(
-        waiting=_waiting(),
+        waiting=waiting(MOST),
         running=_running(),
         news=_news(),
         next=_next(now),
@@ -103,49 +75,6 @@ def mark_told(news: Iterable[News], now: dt.datetime) -> None:
     ids = [item.public_id for item in news]
     if ids:
         DreamRun.objects.filter(public_id__in=ids, told_at__isnull=True).update(told_at=now)
-
-
-def _waiting() -> list[Waiting]:
-    hunks = Hunk.objects.filter(file__proposal=OuterRef("pk"))
-    findings = Finding.objects.filter(proposal=OuterRef("pk"), confirmed_at__isnull=True)
-    severe = findings.filter(severity__in=[Finding.Severity.REFUSE, Finding.Severity.BLOCK])
-    rows = (
-        Proposal.objects.filter(state=Proposal.State.OPEN)
-        .select_related("project", "dream")
-        .annotate(
-            files_n=_count(FileChange.objects.filter(proposal=OuterRef("pk")), "proposal"),
-            hunks_n=_count(hunks, "file__proposal"),
-            decided_n=_count(hunks.exclude(verdict=Hunk.Verdict.PENDING), "file__proposal"),
-            blocks_n=_count(severe, "proposal"),
-            warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
-        )
-    )
-    found = [
-        Waiting(
-            public_id=row.public_id,
-            project=str(row.project),
-            project_pk=row.project_id,
-            origin=row.origin,
-            origin_label=row.get_origin_display(),
-            engine=row.dream.engine if row.dream else "",
-            summary=row.summary,
-            created_at=row.created_at,
-            files=row.files_n,
-            changes=row.hunks_n,
-            decided=row.decided_n,
-            blocks=row.blocks_n,
-            warnings=row.warnings_n,
-        )
-        for row in rows[:MOST]
-    ]
-    # What needs care first, then what has waited longest.
-    return sorted(found, key=lambda w: (-min(w.blocks, 1), -min(w.warnings, 1), w.created_at))
-
-
-def _count(rows: QuerySet[Any], group: str) -> Coalesce:
-    """The number of `rows` per outer row: one subquery each, as joins would multiply them by one another."""
-    counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def _running() -> list[Running]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
-from dreams import conf
-from dreams.models import Policy, Project
+from dreams import conf, notify
+from dreams.models import Channel, Policy, Project
 from dreams.settings_service import MEMORY_TYPES
 
 SOURCES = {
@@ -22,6 +24,7 @@ GROUPS = {
     "Budget": "What dreams may cost. Only a model costs anything.",
     "Index": "What an agent loads of MEMORY.md, and what a dream aims at.",
     "Places": "Where your agents keep their notes.",
+    "Digest": "A reminder outside these pages of what waits for you. Off until you give an address.",
 }
 Table = Mapping[tuple[bool, str, str], str]
 # Paused has its own place at the end, where nothing is pressed by accident.
@@ -85,6 +88,33 @@ class PolicyRow:
     memory_type: str
     label: str
     cells: list[PolicyCell]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A way of sending the digest that has an address, and how it went last."""
+
+    label: str
+    to: str
+    sent_at: dt.datetime | None
+    error: str
+
+
+def channels() -> list[Told]:
+    rows = {row.name: row for row in Channel.objects.all()}
+    return [
+        _told(Channel.Name(name), _without_login(to), rows.get(name))
+        for name, to in notify.configured().items()
+    ]
+
+
+def _told(name: Channel.Name, to: str, row: Channel | None) -> Told:
+    return Told(str(name.label), to, row.sent_at if row else None, row.error if row else "")
+
+
+def _without_login(to: str) -> str:
+    """A webhook's address often holds its secret: the host says enough."""
+    return urllib.parse.urlsplit(to).hostname or to if "://" in to else to
 
 
 def groups(

@@ -7,8 +7,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dreams import conf, settings_service
-from dreams.models import Policy, Project
+from dreams import conf, notify, settings_service
+from dreams.models import Channel, Policy, Project
 from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
@@ -68,6 +68,21 @@ def pause(request: Request) -> HttpResponse:
 def resume(request: Request) -> HttpResponse:
     settings_service.set_override("paused", False, actor=actor(request))
     messages.success(request, "Resumed.")
+    return _back(request, None)
+
+
+@owner
+@require_POST
+def send_digest(request: Request) -> HttpResponse:
+    outcome = notify.send(actor=actor(request))
+    if not outcome:
+        messages.error(request, "Nothing was sent: no address is set. Save one first.")
+    for name, problem in outcome.items():
+        label = Channel.Name(name).label
+        if problem:
+            messages.error(request, f"{label}: {problem}")
+        else:
+            messages.success(request, f"{label}: sent.")
     return _back(request, None)
 
 
@@ -138,6 +153,7 @@ def _page(
         "operations": Policy.Operation.labels,
         "actions": Policy.Action.choices,
         "removes_alone": selector.removes_without_asking(project),
+        "channels": selector.channels() if project is None else [],
         "is_paused_here": conf.current().paused,
     }
     return render(request, "dreams/settings.html", context, status=422 if errors else 200)

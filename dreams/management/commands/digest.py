@@ -1,0 +1,45 @@
+"""`digest [--send]`: what waits for a person, as the mail and the webhook would tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from dreams import notify
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+
+
+class Command(BaseCommand):
+    help = "Print what waits for you; with --send, also send it where the settings say."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--send", action="store_true", help="send it by mail and webhook now")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        now = timezone.now()
+        digest = notify.collect(now)
+        result: dict[str, Any] = {**digest.as_json(), "text": digest.as_text(), "sent": []}
+        if not options["send"]:
+            return result
+        outcome = notify.send(now, actor=named.me().name)
+        if not outcome:
+            raise Refused(
+                "No address is set for a digest. Set MEMORYWEB_DIGEST_EMAIL or MEMORYWEB_DIGEST_WEBHOOK."
+            )
+        result["sent"] = [name for name, problem in outcome.items() if not problem]
+        problems = [f"{name}: {problem}" for name, problem in outcome.items() if problem]
+        if problems:
+            raise Refused(" ".join(problems), result)
+        return result
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        yield result["subject"]
+        yield ""
+        yield str(result["text"]).rstrip("\n")
+        if result["sent"]:
+            yield f"Sent by {' and '.join(result['sent'])}."

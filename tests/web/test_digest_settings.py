@@ -1,0 +1,37 @@
+"""The settings page says where a digest goes and how it went, and sends one on demand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import settings_service
+from tests.pipeline import world
+from tests.pipeline.receivers import PostServer, serving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_sending_without_an_address_says_what_is_missing(browser: Client) -> None:
+    page = browser.post("/settings/digest/", follow=True).content.decode()
+    assert "no address is set" in page
+
+
+def test_a_digest_sent_by_hand_is_shown_with_its_receiver_but_not_the_receivers_secret(
+    browser: Client, tmp_path: Path
+) -> None:
+    world.three_changes(world.make_project(tmp_path / "claude"))
+    with serving(PostServer()) as hook:
+        settings_service.set_override("digest_webhook", hook.url, actor="owner")
+        page = browser.post("/settings/digest/", follow=True).content.decode()
+    assert "Webhook: sent." in page and len(hook.posts) == 1
+    assert "Webhook to 127.0.0.1" in page and "Last sent" in page
+
+
+def test_a_receiver_that_is_gone_is_named_with_the_reason(browser: Client) -> None:
+    with serving(PostServer()) as hook:
+        settings_service.set_override("digest_webhook", hook.url, actor="owner")
+    page = browser.post("/settings/digest/", follow=True).content.decode()
+    assert "cannot be reached: Connection refused" in page
