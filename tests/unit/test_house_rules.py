@@ -25,6 +25,8 @@ PURE = [
     "engines/eyes",
     "engines/rules",
     "engines/wire",
+    "blaming/lines.py",
+    "blaming/writes.py",
     "drafts.py",
     "linedates.py",
     "manifest.py",

@@ -1,0 +1,152 @@
+"""Why a line is there: the dream's change with its evidence, the session that wrote it, or the hand that did.
+
+Everything about one memory is loaded at once, so that a page asks the same few queries for ten lines or ten thousand.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dreams import blobs, memdir, memories, proposals, text
+from dreams.blaming.chain import Chain
+from dreams.blaming.lines import Place, lines_of
+from dreams.blaming.writes import added_at
+from dreams.models import FileChange, Hunk, Memory, MemoryWrite, Session, TranscriptFile, Version
+
+#: Records of transcripts that are read for one page, newest first: each may be some hundred kilobytes.
+MAX_WRITES = 60
+MAX_FILES = 20
+# A write is in its transcript a moment before it is on disk, by clocks that need not agree to the second.
+SLACK = dt.timedelta(seconds=10)
+# Seen by nobody: what an agent wrote, and what somebody else did to the file.
+UNSEEN = frozenset({Version.Origin.FOUND, Version.Origin.OUTSIDE})
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An agent's own write to the file, as a transcript shows it. `added` is None where it can no longer be read.
+
+    `subagent` is the row of the sub-agent's transcript that it stands in.
+    """
+
+    session: Session
+    offset: int
+    at: dt.datetime
+    added: frozenset[str] | None = None
+    subagent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What a line came with. `hunk` is set for a dream's change, `write` for an agent's own.
+
+    `sure` is False where a session wrote to the file at that time, and what it wrote can no longer be read.
+    """
+
+    version: Version
+    hunk: Hunk | None = None
+    write: Write | None = None
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """What is known about the states of one memory; `of` answers for one line."""
+
+    chain: Chain
+    hunks: Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]] = field(default_factory=dict)
+    writes: Sequence[Write] = ()
+
+    def of(self, place: Place, line: str) -> Cause:
+        """The cause of `line`, which came in at `place`."""
+        version = self.chain.states[place.state]
+        if version.origin in UNSEEN:
+            return self._unseen(place.state, version, line.strip())
+        return Cause(version, hunk=self._hunk(version, place.line, line))
+
+    def _hunk(self, version: Version, at: int, line: str) -> Hunk | None:
+        """The change of the proposal that has this line; of several, the nearest."""
+        found = [hunk for hunk, lines in self.hunks.get(version.proposal_id or 0, ()) if line in lines]
+        return min(found, key=lambda hunk: abs(hunk.new_start - at), default=None)
+
+    def _unseen(self, state: int, version: Version, line: str) -> Cause:
+        before = [write for write in self.writes if write.at <= version.at + SLACK]
+        wrote = next((write for write in before if line in (write.added or ())), None)
+        if wrote is not None:
+            return Cause(version, write=wrote)
+        previous = self.chain.states[state - 1].at if state else None
+        blind = [
+            write
+            for write in before
+            if write.added is None and (previous is None or write.at > previous - SLACK)
+        ]
+        return Cause(version, write=blind[0], sure=False) if len(blind) == 1 else Cause(version)
+
+
+def causes(memory: Memory, chain: Chain) -> Causes:
+    """Reads the database, and from transcripts at most MAX_WRITES records at known offsets."""
+    used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin)}
+    made = {version.proposal_id for version in used if version.proposal_id is not None}
+    unseen = any(version.origin in UNSEEN for version in used)
+    return Causes(chain, _hunks(memory, made), _writes(memory) if unseen else ())
+
+
+def _hunks(memory: Memory, made: Iterable[int]) -> Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]]:
+    """The applied changes of these proposals to this file, each with the lines that it brought."""
+    files = FileChange.objects.filter(proposal__in=list(made), path=memory.path).prefetch_related(
+        "hunks__operation", "hunks__evidence__session"
+    )
+    shas = {sha for file in files for sha in (file.base_sha, file.new_sha)}
+    shas |= {hunk.edited_sha for file in files for hunk in file.hunks.all()}
+    texts = {sha: text.decode(data) for sha, data in blobs.get_many(shas).items()}
+    return {file.proposal_id: list(_of_file(file, texts)) for file in files}
+
+
+def _of_file(file: FileChange, texts: Mapping[str, str]) -> Iterable[tuple[Hunk, frozenset[str]]]:
+    base, new = (lines_of(texts.get(sha, "")) for sha in (file.base_sha, file.new_sha))
+    for hunk in file.hunks.all():
+        if hunk.applied_in_id is None:
+            continue
+        lines = proposals.lines_of(hunk, base, new).new_lines
+        edited = hunk.verdict == Hunk.Verdict.EDITED
+        yield hunk, frozenset(lines_of(texts.get(hunk.edited_sha, "")) if edited else lines)
+
+
+def _writes(memory: Memory) -> Sequence[Write]:
+    """Newest first, so that a line written twice is said to be of the later write that can have brought it."""
+    path = memories.memory_dir(memory.project) / memory.path
+    names = {str(path), os.path.realpath(path)}
+    rows = MemoryWrite.objects.filter(session__project=memory.project_id, path__in=names, at__isnull=False)
+    found = rows.select_related("session").prefetch_related("session__files").order_by("-at", "-pk")
+    return [_write(row, row.at, names) for row in found[:MAX_WRITES] if row.at is not None]
+
+
+def _write(row: MemoryWrite, at: dt.datetime, names: Container[str]) -> Write:
+    """A write stands in the session's transcript or in one of its sub-agents'; its row says only at which byte."""
+    for file in _main_first(row.session):
+        try:
+            added = added_at(file.path, row.offset, names)
+        except OSError:
+            # Agents delete old transcripts; that it wrote is still known.
+            continue
+        if added is not None:
+            is_main = file.kind == TranscriptFile.Kind.MAIN
+            return Write(row.session, row.offset, at, added, None if is_main else file.pk)
+    return Write(row.session, row.offset, at)
+
+
+def _main_first(session: Session) -> Sequence[TranscriptFile]:
+    files = sorted(session.files.all(), key=lambda file: file.kind != TranscriptFile.Kind.MAIN)
+    return files[:MAX_FILES]
+
+
+def written_in(memory: Memory, data: bytes) -> Session | str | None:
+    """The session that the memory itself says it is from (`originSessionId`): its row, or its id where it is gone."""
+    front = memdir.parse(data).frontmatter
+    named = front.origin_session_id if front else None
+    if not named:
+        return None
+    return memory.project.sessions.filter(session_id=named).first() or named

@@ -1,0 +1,133 @@
+"""Which state of a file each line of it came with. PURE: no Django, no disk.
+
+A line is its words without its line end, so that a file rewritten with other line ends keeps its past. A line that
+only moved within the file keeps the state it came with; where the same words stood before and were moved with a new
+mark, reworded a little, or gone for a while, that earlier place is told beside it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dreams import textdiff
+
+# Shorter lines ("---", "type: user") stand in many places without coming from one of them.
+MIN_KNOWN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a state: `state` counts from 0 in the states given, `line` from 0 in that state."""
+
+    state: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a line came in, and where the same words had stood in this file before that, if they had."""
+
+    state: int
+    line: int
+    before: Place | None = None
+
+    @property
+    def first(self) -> Place:
+        """The earliest place that is known of these words."""
+        return self.before or Place(self.state, self.line)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without their ends."""
+    return [line.removesuffix("\n").removesuffix("\r") for line in textdiff.split_lines(text)]
+
+
+def origins(states: Iterable[str | None]) -> list[Origin]:
+    """One entry per line of the last state; `states` are oldest first, None where the file did not exist.
+
+    The state named has more of that very line than the state before it. Costs one line diff per state.
+    """
+    lines: list[str] = []
+    found: list[Origin] = []
+    known: dict[str, Place] = {}
+    for number, text in enumerate(states):
+        now = [] if text is None else lines_of(text)
+        if now == lines:
+            continue
+        step = _Step.of(lines, now)
+        found = [
+            found[was] if was is not None else _new(Place(number, line), now[line], step, found, known)
+            for line, was in enumerate(step.kept)
+        ]
+        known.update(
+            (now[origin.line], origin.first)
+            for origin in found
+            if origin.state == number and len(now[origin.line]) >= MIN_KNOWN
+        )
+        lines = now
+    return found
+
+
+def _new(here: Place, text: str, step: _Step, found: Sequence[Origin], known: Mapping[str, Place]) -> Origin:
+    """A line that came with this state, with where its words were before."""
+    source = step.reworded.get(here.line)
+    before = found[source].first if source is not None else known.get(text)
+    return Origin(here.state, here.line, before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """From one state to the next: the old line that each new line still is, and those that moved reworded."""
+
+    kept: list[int | None]
+    reworded: dict[int, int]
+
+    @classmethod
+    def of(cls, old: Sequence[str], new: Sequence[str]) -> _Step:
+        changes = textdiff.hunks(_text(old), _text(new), granularity="block")
+        kept: list[int | None] = list(_unchanged(changes, len(new)))
+        free = _gone(old, changes)
+        for line in _come(changes):
+            if free[new[line]]:
+                kept[line] = free[new[line]].pop(0)
+        return cls(kept, dict(_reworded(changes, kept)))
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(line + "\n" for line in lines)
+
+
+def _unchanged(changes: Sequence[textdiff.Hunk], count: int) -> Iterator[int | None]:
+    """For every new line the old one that it is, None where it came."""
+    at, shift = 0, 0
+    for change in changes:
+        yield from range(at + shift, change.new_start + shift)
+        yield from [None] * len(change.new_lines)
+        at = change.new_start + len(change.new_lines)
+        shift = change.base_end - at
+    yield from range(at + shift, count + shift)
+
+
+def _gone(old: Sequence[str], changes: Sequence[textdiff.Hunk]) -> defaultdict[str, list[int]]:
+    """Where each line that left had stood. A blank line has no past worth following."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for change in changes:
+        for line in range(change.base_start, change.base_end):
+            found[old[line]].append(line)
+    return found
+
+
+def _come(changes: Sequence[textdiff.Hunk]) -> Iterator[int]:
+    for change in changes:
+        yield from range(change.new_start, change.new_start + len(change.new_lines))
+
+
+def _reworded(changes: Sequence[textdiff.Hunk], kept: Sequence[int | None]) -> Iterator[tuple[int, int]]:
+    """New line → old line, for those that moved with another mark or nearly the same words."""
+    by_id = {change.id: change for change in changes}
+    for move in textdiff.moved({"": changes}):
+        new = by_id[move.target.hunk].new_start + move.target.line
+        if kept[new] is None:
+            yield new, by_id[move.source.hunk].base_start + move.source.line
