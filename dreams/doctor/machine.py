@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import sqlite3
@@ -19,14 +18,17 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.doctor.check import Check, State
+from dreams.engines.eyes import fence
 from memoryweb import version
 
 LITTLE_SPACE = 200 * 1024**2
 SOME_SPACE = 1024**3
 PACKAGES = ("django-q2", "anthropic", "dulwich", "waitress")
 PRIVATE_FILES = ("secret_key", "memoryweb.sqlite3")
-_LANDLOCK_CREATE_RULESET = 444
-_LANDLOCK_VERSION = 1
+INSTALL = (
+    "For a fence, install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`) where user namespaces are "
+    "allowed, or use Linux 5.13 or later with Landlock."
+)
 
 
 def versions() -> Check:
@@ -79,27 +81,20 @@ def disk() -> Check:
 
 def sandbox() -> Check:
     """The system's own fence around a model's tools; the tools have their checks beneath it."""
-    abi = landlock_abi()
-    layers = [f"Landlock (ABI {abi})"] if abi else []
-    layers += ["bubblewrap"] if shutil.which("bwrap") else []
-    if layers:
-        detail = "Fences a model's tools in, beside their own checks"
-        return Check("Sandbox", "ok", " and ".join(layers), detail)
+    found = fence.offered()
+    if found.has_os_sandbox:
+        missing = [] if found.landlock else ["the kernel has no Landlock"]
+        missing += [found.trouble] if found.trouble else []
+        detail = "Fences a model's tools in, beside their own checks" + "".join(
+            f"; {said}" for said in missing
+        )
+        # One layer is enough: what is missing is told, and nothing need be done.
+        return Check("Sandbox", "ok", " and ".join(found.layers), detail)
+    detail = f"The kernel has no Landlock, and {found.trouble}"
     if conf.current().require_os_sandbox:
-        remedy = "Install bubblewrap, or switch off “Refuse to dream without an OS sandbox” in Settings."
-        return Check("Sandbox", "bad", "The system has none, and Settings ask for one", remedy=remedy)
-    detail = "The system offers neither Landlock nor bubblewrap"
-    remedy = "Nothing need be done; bubblewrap would be a second fence."
-    return Check("Sandbox", "info", "Built-in checks only", detail, remedy)
-
-
-def landlock_abi() -> int:
-    """The version of Landlock that the kernel offers; 0 where there is none. Only asks: nothing is fenced in."""
-    if sys.platform != "linux":
-        return 0
-    libc = ctypes.CDLL(None, use_errno=True)
-    answer = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
-    return max(int(answer), 0)
+        remedy = f"{INSTALL} Or switch off “Refuse to dream without an OS sandbox” in Settings."
+        return Check("Sandbox", "bad", "The system has none, and Settings ask for one", detail, remedy)
+    return Check("Sandbox", "info", "Built-in checks only", detail, f"Nothing need be done. {INSTALL}")
 
 
 def time_zone() -> Check:

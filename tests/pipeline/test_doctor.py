@@ -16,7 +16,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams import doctor, scheduler, settings_service
-from dreams.doctor import machine, running, store
+from dreams.doctor import running, store
+from dreams.engines.eyes import fence
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
 from dreams.serving import record
@@ -170,14 +171,25 @@ def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
     assert check.remedy
 
 
+NO_BUBBLE = "bubblewrap is not installed"
+
+
 def test_a_sandbox_that_is_asked_for_and_missing_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "landlock_abi", lambda: 0)
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    assert found("Sandbox").state == "info"
+    offered = [fence.State(trouble=NO_BUBBLE)]
+    monkeypatch.setattr(fence, "offered", lambda: offered[0])
+    check = found("Sandbox")
+    assert check.state == "info" and NO_BUBBLE in check.detail and "apt install bubblewrap" in check.remedy
     override("require_os_sandbox", True)
-    assert found("Sandbox").state == "bad"
-    monkeypatch.setattr(machine, "landlock_abi", lambda: 3)
-    assert found("Sandbox").state == "ok"
+    check = found("Sandbox")
+    assert check.state == "bad" and "Refuse to dream" in check.remedy
+    offered[0] = fence.State(landlock=3, trouble=NO_BUBBLE)
+    check = found("Sandbox")
+    assert (check.state, check.said) == ("ok", "Landlock (version 3)") and NO_BUBBLE in check.detail
+    offered[0] = fence.State(landlock=7, bubblewrap=True)
+    assert found("Sandbox").said == "bubblewrap and Landlock (version 7)"
+    offered[0] = fence.State(bubblewrap=True)
+    check = found("Sandbox")
+    assert check.state == "ok" and "no Landlock" in check.detail
 
 
 def test_settings_that_do_not_fit_together_are_told_with_the_remedy(settings: Settings) -> None:

@@ -105,7 +105,7 @@ def test_usage_of_two_models_is_summed_and_an_unknown_cost_stays_unknown() -> No
     assert ledger.by_model["b"] == Tokens(5, 5)
 
 
-def test_without_landlock_a_dream_is_refused_where_the_settings_ask_for_it(
+def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
     tmp_path: Path, monkeypatch
 ) -> None:
     from dreams.engines.anthropic import reading
@@ -113,7 +113,7 @@ def test_without_landlock_a_dream_is_refused_where_the_settings_ask_for_it(
     from dreams.engines.eyes import State
 
     class Unfenced:
-        state = State(landlock=0)
+        state = State(landlock=0, trouble="bubblewrap is not installed")
         closed = 0
 
         def __init__(self, mounts: object) -> None: ...
@@ -122,7 +122,10 @@ def test_without_landlock_a_dream_is_refused_where_the_settings_ask_for_it(
             Unfenced.closed += 1
 
     monkeypatch.setattr(reading, "Eyes", Unfenced)
-    with kit.job(tmp_path, require_os_sandbox=True) as job, pytest.raises(EngineError, match="Landlock"):
+    with (
+        kit.job(tmp_path, require_os_sandbox=True) as job,
+        pytest.raises(EngineError, match=r"no Landlock.*bubblewrap is not installed.*Install"),
+    ):
         reading.open_tools(job)
     assert Unfenced.closed == 1
     with kit.job(tmp_path / "b") as job:

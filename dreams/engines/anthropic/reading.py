@@ -35,7 +35,8 @@ def open_tools(job: Job) -> ReadTools:
     if job.config.require_os_sandbox and not eyes.state.has_os_sandbox:
         eyes.close()
         raise EngineError(
-            "This system has no Landlock, and the settings refuse to dream without an OS sandbox. Use a Linux kernel with "
-            "Landlock, or switch “Refuse to dream without an OS sandbox” off."
+            f"This system has no Landlock, and no bubblewrap that works ({eyes.state.trouble}); the settings refuse to dream "
+            "without an OS sandbox. Install bubblewrap, use a Linux kernel with Landlock, or switch “Refuse to dream "
+            "without an OS sandbox” off."
         )
     return eyes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dreams.engines.base import Job
+from dreams.engines.eyes import bubble
 from dreams.engines.eyes.fence import State
 from dreams.engines.eyes.tools import NAMES, Reply
 
@@ -47,6 +49,10 @@ class Mounts:
             rows.append(("repo", str(job.repo_dir), (str(job.repo_dir),)))
         return cls(tuple(rows))
 
+    @property
+    def folders(self) -> list[str]:
+        return [folder for _, folder, _ in self.rows]
+
     def as_json(self) -> bytes:
         return (
             json.dumps([{"name": n, "folder": f, "stands_for": s} for n, f, s in self.rows]).encode() + b"\n"
@@ -58,10 +64,13 @@ class Eyes:
 
     names = NAMES
 
-    def __init__(self, mounts: Mounts, *, call_seconds: float = CALL_SECONDS) -> None:
-        """Raises EyesFailed."""
+    def __init__(
+        self, mounts: Mounts, *, call_seconds: float = CALL_SECONDS, bwrap: str | None = None
+    ) -> None:
+        """`bwrap` is the path of bubblewrap, "" for none; left out: what the system has. Raises EyesFailed."""
         self._mounts = mounts
         self._call_seconds = call_seconds
+        self._bwrap = bubble.found() if bwrap is None else bwrap
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
@@ -89,8 +98,7 @@ class Eyes:
         self._closed = True
         process = self._process
         if process is not None:
-            with suppress(OSError):
-                process.kill()
+            _kill(process)
         with self._lock:
             self._end()
 
@@ -100,25 +108,31 @@ class Eyes:
         self._starts += 1
         if self._closed or self._starts > MOST_STARTS:
             raise EyesFailed("the reading tools are not available any more")
+        trouble = bubble.trouble(self._bwrap)
+        around = [] if trouble else self._bubble()
         # No key and no path in its environment: only what Python itself shall do.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "dreams.engines.eyes.worker"],
+            [*around, sys.executable, "-m", "dreams.engines.eyes.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=BASE,
             env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "TZ": "UTC"},
             close_fds=True,
+            # A group of its own: what bubblewrap starts is ended together with it.
             start_new_session=True,
         )
         hello = self._exchange(self._mounts.as_json(), START_SECONDS)
-        self.state = State(int(hello.get("landlock", 0)))
+        self.state = State(int(hello.get("landlock", 0)), not trouble, trouble)
+
+    def _bubble(self) -> list[str]:
+        return bubble.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0)
 
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
+        _kill(process)
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with suppress(OSError):
@@ -151,3 +165,9 @@ class Eyes:
                 raise EyesFailed("the reading tools ended")
             parts = [*parts, data]
         return b"".join(parts)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """The whole group: bubblewrap's own death would leave the worker to finish its call."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)

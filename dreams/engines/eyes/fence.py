@@ -1,7 +1,8 @@
-"""What the operating system adds around the worker: limits on resources, and Landlock where the kernel has it.
+"""What the operating system adds around the worker: limits on resources, Landlock and bubblewrap where it has them.
 
-The tools cannot write or start anything by themselves; this layer is for the day on which one of them is wrong. It
-is put up after all imports, and only takes away. Numbers: landlock(7), include/uapi/linux/landlock.h.
+The tools cannot write or start anything by themselves; this layer is for the day on which one of them is wrong.
+Limits and Landlock are put up after all imports, and only take away; `bubble` is around the process from its start.
+Numbers: landlock(7), include/uapi/linux/landlock.h.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+
+from dreams.engines.eyes import bubble
 
 MEMORY_BYTES = 2 * 1024**3
 CPU_SECONDS = 1_800
@@ -32,13 +35,36 @@ _SCOPE_SINCE, _SCOPE = 6, 0b11
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What stands around the worker. `landlock` is the version of the kernel's interface, 0 for none."""
+    """What stands around the worker. `landlock` is the version of the kernel's interface, 0 for none. `trouble` says
+    why there is no bubblewrap."""
 
     landlock: int = 0
+    bubblewrap: bool = False
+    trouble: str = ""
 
     @property
     def has_os_sandbox(self) -> bool:
-        return self.landlock > 0
+        return self.landlock > 0 or self.bubblewrap
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """In words, the outer one first."""
+        outer = ("bubblewrap",) if self.bubblewrap else ()
+        return (*outer, f"Landlock (version {self.landlock})") if self.landlock else outer
+
+
+def offered() -> State:
+    """What this system would put around a worker. Starts bubblewrap once to see whether it works; fences nothing in."""
+    trouble = bubble.trouble(bubble.found())
+    return State(landlock_version(), not trouble, trouble)
+
+
+def landlock_version() -> int:
+    """The version of Landlock that the kernel offers, 0 where there is none. Only asks."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)))
 
 
 def limit_resources() -> None:
@@ -58,12 +84,10 @@ def limit_resources() -> None:
 
 def landlock(folders: Iterable[str]) -> int:
     """Let this process read below `folders` and nothing else, with no network. The interface's version, or 0."""
-    if not sys.platform.startswith("linux"):
-        return 0
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = int(libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG))
+    version = landlock_version()
     if version < 1:
         return 0
+    libc = ctypes.CDLL(None, use_errno=True)
     ruleset = _ruleset(libc, version)
     if ruleset < 0:
         return 0
