@@ -48,30 +48,42 @@ def _expanded(word: Word, tree: Tree, cwd: str, meter: Meter) -> list[str]:
 
 
 def _walk(pattern: str, tree: Tree, cwd: str, meter: Meter) -> list[str]:
-    """All paths that match, as typed: one component after the other."""
+    """All paths that match, as typed: one component after the other.
+
+    Plain components are looked at only once a wildcard stands before them, or at the end: the folders above a
+    mount's real path are not there for us, and still lead to it.
+    """
     prefixes = ["/"] if pattern.startswith("/") else [""]
     parts = [part for part in pattern.split("/") if part]
+    guessed = True
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
         folder_wanted = not last or pattern.endswith("/")
+        guessed = guessed and not wild(part)
+        if guessed and not last:
+            prefixes = [_joined(prefix, unescaped(part)) for prefix in prefixes]
+            continue
         prefixes = [
             path for prefix in prefixes for path in _component(part, prefix, folder_wanted, tree, cwd, meter)
         ][:MOST_MATCHES]
     return [path + "/" for path in prefixes] if pattern.endswith("/") else prefixes
 
 
+def _joined(prefix: str, name: str) -> str:
+    return prefix + name if not prefix or prefix.endswith("/") else f"{prefix}/{name}"
+
+
 def _component(part: str, prefix: str, folder: bool, tree: Tree, cwd: str, meter: Meter) -> list[str]:
-    base = prefix if not prefix or prefix.endswith("/") else prefix + "/"
     if not wild(part):
-        path = base + unescaped(part)
+        path = _joined(prefix, unescaped(part))
         return [path] if _stands(path, folder, tree, cwd) else []
     try:
-        entries = tree.entries(tree.place(base or ".", cwd))
+        entries = tree.entries(tree.place(prefix or ".", cwd))
     except (OSError, SafeFsError):
         return []
     meter.saw(len(entries))
     return [
-        base + entry.name
+        _joined(prefix, entry.name)
         for entry in entries
         if (not entry.name.startswith(".") or part.startswith((".", "\\.")))
         and (not folder or st.S_ISDIR(entry.stat.st_mode))

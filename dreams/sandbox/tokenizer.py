@@ -144,6 +144,10 @@ class _Reader:
         elif self._text_of_word is None and (found := _REDIRECTION.match(self._text, self._at)):
             self._simple.stderr = "dropped" if found[1] == "/dev/null" else "joined"
             self._at = found.end()
+        elif self._text.startswith("{}", self._at):
+            # Nothing to expand: every shell leaves an empty pair alone, and `xargs -I {}` is what people write.
+            self._add("{}", quoted=False)
+            self._at += 2
         elif char in _REFUSED:
             raise Refused(_REFUSED[char])
         else:

@@ -19,6 +19,20 @@ def test_a_mount_and_its_real_path_are_the_same_files(world: World) -> None:
     assert world.out("cat /memory/a.md") == world.out(f"cat {world.memory}/a.md") == world.out("cat a.md")
 
 
+def test_a_wildcard_below_a_real_path_finds_the_same_files(world: World) -> None:
+    """The folders above a mount do not exist here, and still lead to it."""
+    found = world.out(f"ls -d {world.memory}/*.md {world.memory}/topic/*").split()
+    assert f"{world.memory}/a.md" in found and f"{world.memory}/topic/one.md" in found
+    assert world.out(f"echo {world.memory}/t*/one.md") == f"{world.memory}/topic/one.md\n"
+    for outside in (
+        f"{world.base}/*",
+        f"{world.base}/home/*",
+        f"{world.memory}/../*/../../../home/s*",
+        "/*/../etc/*",
+    ):
+        assert world.out(f"echo {outside}") == f"{outside}\n"
+
+
 def test_memory_below_a_transcript_folder_is_the_memory_mount(world: World) -> None:
     assert world.out("cat /transcripts/project/memory/a.md") == world.out("cat /memory/a.md")
     tree = world.shell._tree

@@ -35,6 +35,7 @@ def words(line: str) -> list[str]:
         ("echo a#b", ["echo", "a#b"]),
         ("ls\n", ["ls"]),
         ("echo a=b", ["echo", "a=b"]),
+        ("xargs -I {} echo x{}y", ["xargs", "-I", "{}", "echo", "x{}y"]),
     ],
 )
 def test_words_and_quotes_are_read_as_bash_reads_them(line: str, expected: list[str]) -> None:
@@ -64,6 +65,9 @@ def test_two_redirections_of_errors_are_read_the_last_one_counts() -> None:
         ("echo `id`", "backtick"),
         ('echo "`id`"', "backtick"),
         ("echo {a,b}", "'{'"),
+        ("echo {}{a,b}", "'{'"),
+        ("echo {{},b}", "'{'"),
+        ("echo {},b}", "'}'"),
         ("cat ~/x", "'~'"),
         ("ls > x", "'>'"),
         ("ls >> x", "'>'"),
