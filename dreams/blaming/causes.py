@@ -88,7 +88,7 @@ class Causes:
 
 def causes(memory: Memory, chain: Chain) -> Causes:
     """Reads the database, and from transcripts at most MAX_WRITES records at known offsets."""
-    used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin)}
+    used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin.here)}
     made = {version.proposal_id for version in used if version.proposal_id is not None}
     unseen = any(version.origin in UNSEEN for version in used)
     return Causes(chain, _hunks(memory, made), _writes(memory) if unseen else ())

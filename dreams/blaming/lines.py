@@ -34,9 +34,13 @@ class Origin:
     before: Place | None = None
 
     @property
+    def here(self) -> Place:
+        return Place(self.state, self.line)
+
+    @property
     def first(self) -> Place:
         """The earliest place that is known of these words."""
-        return self.before or Place(self.state, self.line)
+        return self.before or self.here
 
 
 def lines_of(text: str) -> list[str]:

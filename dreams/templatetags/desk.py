@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible` (filters);
 `icon`, `query`, `pages`, `bar` (tags).
 """
 
@@ -36,6 +36,20 @@ def age(moment: dt.datetime | None) -> str:
         _iso(moment),
         absolute(moment),
         ages.ago(moment, timezone.now()),
+    )
+
+
+@register.filter
+def moment(when: dt.datetime | None) -> str:
+    """As `age`, and the absolute time also for a keyboard's focus and, beside it, where no script runs."""
+    if when is None:
+        return ""
+    return format_html(
+        '<time class="moment" datetime="{}" title="{}" data-age tabindex="0">{}<noscript> ({})</noscript></time>',
+        _iso(when),
+        absolute(when),
+        ages.ago(when, timezone.now()),
+        absolute(when),
     )
 
 

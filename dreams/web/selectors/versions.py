@@ -47,7 +47,7 @@ class Comparison:
     missing: str
 
 
-_ORIGINS = {
+ORIGINS = {
     Version.Origin.FOUND: ("eye", "", "Found when first looked at"),
     Version.Origin.OUTSIDE: ("edit", "", "Changed outside"),
     Version.Origin.APPLY: ("moon", "accent", "Applied from a dream"),
@@ -80,7 +80,7 @@ def version(memory: Memory, pk: int) -> VersionRow | None:
 
 
 def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
-    icon, tone, what = _ORIGINS[Version.Origin(row.origin)]
+    icon, tone, what = ORIGINS[Version.Origin(row.origin)]
     removed = not row.sha256
     if removed and row.origin == Version.Origin.OUTSIDE:
         icon, tone, what = "trash", "warn", "Removed outside"

@@ -1,0 +1,254 @@
+"""Each line of a memory beside where it came from: which dream and why, which session, or which hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from dreams import blobs, textdiff
+from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
+from dreams.blaming.chain import Chain, chain
+from dreams.models import Evidence, Hunk, Memory, Session, Version
+from dreams.text import plural
+from dreams.web.selectors.versions import ORIGINS
+from dreams.web.shown import shown
+
+MOST_LINES = 2_000
+MOST_QUOTES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What somebody said, with the way to where it stands."""
+
+    text: str
+    who: str
+    at: dt.datetime | None
+    place: str
+    session: int | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLink:
+    """A session that wrote; `offset` is the byte of its transcript, or of its sub-agent's, where it did."""
+
+    pk: int
+    title: str
+    offset: int
+    subagent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a run of lines came from. `kind` is dream, session, hand, outside or found."""
+
+    kind: str
+    icon: str
+    tone: str
+    what: str
+    who: str
+    at: dt.datetime
+    reason: str
+    proposal: str = ""
+    dream: str = ""
+    hunk: str = ""
+    note: str = ""
+    quotes: tuple[Quote, ...] = ()
+    session: SessionLink | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Lines that follow each other and came from one place. `before`: where their words first stood, if elsewhere."""
+
+    lines: tuple[Line, ...]
+    source: Source
+    before: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the lines with text came from one kind of place."""
+
+    kind: str
+    label: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """`origin_session` is what the memory says of itself: a session we know, else its id alone."""
+
+    version: Version
+    is_now: bool
+    runs: list[Run]
+    shares: list[Share]
+    total: int
+    more: int
+    is_cut: bool
+    missing: str
+    origin_session: Session | None
+    origin_id: str
+
+
+_KINDS = {
+    "dream": "from dreams",
+    "session": "written in sessions",
+    "hand": "by hand here",
+    "outside": "changed outside",
+    "found": "there before memoryweb looked",
+}
+
+
+def blame(memory: Memory, version: Version) -> Blame:
+    """`version` is one of the memory's, and no removal. The same few queries for any number of lines."""
+    found = chain(memory, version)
+    why = causes(memory, found)
+    told = list(_told(found, why))
+    named = written_in(memory, blobs.get_many([version.sha256]).get(version.sha256, b""))
+    return Blame(
+        version=version,
+        is_now=memory.gone_at is None and version.sha256 == memory.sha256,
+        runs=_runs(told[:MOST_LINES]),
+        shares=_shares(told),
+        total=len(told),
+        more=max(0, len(told) - MOST_LINES),
+        is_cut=found.is_cut,
+        missing=found.missing,
+        origin_session=named if isinstance(named, Session) else None,
+        origin_id=named if isinstance(named, str) else "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    line: Line
+    cause: Cause
+    before: Cause | None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (_key(self.cause), self.before and _key(self.before))
+
+
+def _key(cause: Cause) -> tuple[object, ...]:
+    write = (cause.write.session.pk, cause.write.offset) if cause.write else None
+    return (cause.version.pk, cause.hunk and cause.hunk.pk, write)
+
+
+def _told(found: Chain, why: Causes) -> Iterator[_Told]:
+    for number, (text, origin) in enumerate(zip(found.lines, found.origins, strict=True), 1):
+        cause = why.of(origin.here, text)
+        before = why.of(origin.before, text) if origin.before else None
+        same = before is None or _key(before) == _key(cause)
+        yield _Told(Line(number, textdiff.visible(text)), cause, None if same else before)
+
+
+def _runs(told: Sequence[_Told]) -> list[Run]:
+    """Blank lines go with what is above them: alone they would cut every run in two."""
+    groups: list[list[_Told]] = []
+    for item in told:
+        blank = not item.line.text.strip()
+        if groups and (blank or item.key == groups[-1][0].key):
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return [
+        Run(
+            tuple(item.line for item in group),
+            _source(group[0].cause),
+            _source(group[0].before) if group[0].before else None,
+        )
+        for group in groups
+    ]
+
+
+def _shares(told: Iterable[_Told]) -> list[Share]:
+    counts = dict.fromkeys(_KINDS, 0)
+    for item in told:
+        if item.line.text.strip():
+            counts[_kind(item.cause)] += 1
+    return [Share(kind, label, counts[kind]) for kind, label in _KINDS.items() if counts[kind]]
+
+
+def _kind(cause: Cause) -> str:
+    if cause.write is not None:
+        return "session"
+    origin = cause.version.origin
+    named = {
+        Version.Origin.APPLY: "dream",
+        Version.Origin.OUTSIDE: "outside",
+        Version.Origin.FOUND: "found",
+    }
+    return named.get(Version.Origin(origin), "hand")
+
+
+def _source(cause: Cause) -> Source:
+    if cause.write is not None:
+        return _by_session(cause, cause.write)
+    version, hunk = cause.version, cause.hunk
+    icon, tone, what = ORIGINS[Version.Origin(version.origin)]
+    proposal = version.proposal
+    dream = proposal.dream.public_id if proposal and proposal.dream else ""
+    operation = hunk.operation if hunk else None
+    return Source(
+        kind=_kind(cause),
+        icon=icon,
+        tone=tone,
+        what=f"{operation.get_kind_display()} by a dream" if operation and dream else what,
+        who=version.actor,
+        at=version.at,
+        reason=(operation.reason if operation else "") or (proposal.summary if proposal else ""),
+        proposal=proposal.public_id if proposal else "",
+        dream=dream,
+        hunk=str(hunk.pk) if hunk else "",
+        note=_note(hunk),
+        quotes=tuple(map(_quote, islice(hunk.evidence.all(), MOST_QUOTES))) if hunk else (),
+    )
+
+
+def _note(hunk: Hunk | None) -> str:
+    return "Worded anew in the review." if hunk and hunk.verdict == Hunk.Verdict.EDITED else ""
+
+
+def _by_session(cause: Cause, write: Write) -> Source:
+    title = str(write.session)
+    note = "" if cause.sure else "It wrote to this file then; what it wrote can no longer be read."
+    return Source(
+        kind="session",
+        icon="session",
+        tone="info",
+        what="Written in a session" if cause.sure else "Perhaps written in a session",
+        who="the agent’s own dream" if write.session.own else "the agent",
+        at=write.at,
+        reason="",
+        note=note,
+        session=SessionLink(write.session.pk, title, write.offset, write.subagent),
+    )
+
+
+def _quote(row: Evidence) -> Quote:
+    return Quote(
+        text=shown(row.quote),
+        who="You" if row.role == "user" else row.role.capitalize() or row.get_source_display(),
+        at=row.at,
+        place=str(row.session) if row.session else row.place,
+        session=row.session_id,
+        line=row.line_no,
+    )
+
+
+def summary(found: Blame) -> str:
+    """The shares in one sentence, for those who hear the page."""
+    parts = [f"{share.lines:,} {share.label}" for share in found.shares]
+    lines = plural(sum(share.lines for share in found.shares), "line")
+    return f"{lines} with text: {', '.join(parts)}." if parts else "It has no text."
