@@ -11,6 +11,7 @@ from django.urls import path
 
 from dreams.web.views import (
     audit,
+    blame,
     conflict,
     dreams,
     health,
@@ -39,6 +40,7 @@ urlpatterns = [
     path("projects/<int:pk>/dream/", project.dream, name="project-dream"),
     path("projects/<int:pk>/trust/", project.set_trust, name="project-trust"),
     path("memories/<int:pk>/", memory.memory, name="memory"),
+    path("memories/<int:pk>/blame/", blame.blame, name="memory-blame"),
     path("memories/<int:pk>/compare/", memory.compare, name="memory-compare"),
     path("memories/<int:pk>/restore/", memory.restore, name="memory-restore"),
     path("memories/<int:pk>/edit/", memory.edit, name="memory-edit"),
