@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dreams.models import Project
 
 Value = bool | int | float | str
+# Settings that the environment may also give without the prefix.
+SHORT_NAMES: Mapping[str, tuple[str, ...]] = {"require_os_sandbox": ("REQUIRE_OS_SANDBOX",)}
 SourceName = Literal["default", "environment", "everywhere", "project"]
 
 
@@ -474,7 +476,8 @@ def from_environment(key: str) -> Value | None:
     """The environment's value, or None. `roots` has its own variable, which separates by `:`."""
     if key == "roots":
         return None
-    raw = env.text(specs()[key].env_name)
+    names = [specs()[key].env_name, *SHORT_NAMES.get(key, ())]
+    raw = next(filter(None, map(env.text, names)), "")
     return parse(key, raw) if raw else None
 
 

@@ -52,3 +52,10 @@ def test_the_environment_is_read_by_the_settings_name(monkeypatch: pytest.Monkey
     monkeypatch.setenv("MEMORYWEB_MIN_SESSIONS", "nine")
     with pytest.raises(conf.BadValue):
         conf.from_environment("min_sessions")
+
+
+@pytest.mark.parametrize("name", ["REQUIRE_OS_SANDBOX", "MEMORYWEB_REQUIRE_OS_SANDBOX"])
+def test_the_os_sandbox_can_be_required_by_either_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    assert conf.from_environment("require_os_sandbox") is None
+    monkeypatch.setenv(name, "1")
+    assert conf.from_environment("require_os_sandbox") is True

@@ -151,6 +151,15 @@ def test_a_bubblewrap_that_the_system_forbids_is_told_and_done_without(
     eyes.close()
 
 
+def test_a_bubblewrap_that_does_not_take_the_folders_is_done_without(tmp_path: Path) -> None:
+    """It passes its trial, and fails over what it shall mount."""
+    bwrap = fake(tmp_path, f'case "$*" in *{tmp_path}*) exit 1;; *) echo works;; esac')
+    eyes = Eyes(Mounts((("memory", str(tmp_path), ()),)), bwrap=bwrap)
+    assert eyes.state.trouble == "bubblewrap does not take these folders" and not eyes.state.bubblewrap
+    assert "bwrap" in eyes.run("Bash", {"command": "ls /memory"}).text
+    eyes.close()
+
+
 def test_where_there_is_no_bubblewrap_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found = fence.offered()

@@ -109,7 +109,17 @@ class Eyes:
         if self._closed or self._starts > MOST_STARTS:
             raise EyesFailed("the reading tools are not available any more")
         trouble = bubble.trouble(self._bwrap)
-        around = [] if trouble else self._bubble()
+        if not trouble:
+            try:
+                self._launch(bubble.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0), "")
+                return
+            except EyesFailed:
+                # It works, but not over these folders (one below a link, say): better without it than no dream.
+                self._end()
+                trouble = "bubblewrap does not take these folders"
+        self._launch((), trouble)
+
+    def _launch(self, around: Sequence[str], trouble: str) -> None:
         # No key and no path in its environment: only what Python itself shall do.
         self._process = subprocess.Popen(
             [*around, sys.executable, "-m", "dreams.engines.eyes.worker"],
@@ -123,10 +133,7 @@ class Eyes:
             start_new_session=True,
         )
         hello = self._exchange(self._mounts.as_json(), START_SECONDS)
-        self.state = State(int(hello.get("landlock", 0)), not trouble, trouble)
-
-    def _bubble(self) -> list[str]:
-        return bubble.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0)
+        self.state = State(int(hello.get("landlock", 0)), bool(around), trouble)
 
     def _end(self) -> None:
         process, self._process = self._process, None
