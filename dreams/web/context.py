@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django_q.models import Schedule
@@ -21,19 +21,22 @@ MOST_ON_ICON = 9
 
 
 def everywhere(request: HttpRequest) -> dict[str, Any]:
-    """`open_proposals`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`; little for those not logged in."""
+    """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`; little for those not logged in."""
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
     try:
-        waiting = Proposal.objects.filter(state=Proposal.State.OPEN).count()
+        found = Proposal.objects.aggregate(
+            waiting=Count("pk", filter=Q(state=Proposal.State.OPEN)), newest=Max("pk")
+        )
         running = scheduler_runs(timezone.now())
     except DatabaseError:
         # An error page is rendered with this too: it must not fail for the same reason again.
         return {"favicon": favicon(0)}
     return {
-        "open_proposals": waiting,
-        "favicon": favicon(waiting),
+        "open_proposals": found["waiting"],
+        "last_proposal": found["newest"],
+        "favicon": favicon(found["waiting"]),
         "scheduler_ok": running,
         "is_demo": settings.DEMO_ROOT in settings.ROOTS,
         "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),

@@ -12,6 +12,7 @@ from django.urls import path
 from dreams.web.views import (
     audit,
     blame,
+    bulk,
     conflict,
     dreams,
     health,
@@ -20,6 +21,7 @@ from dreams.web.views import (
     memory,
     project,
     projects,
+    pulse,
     review,
     review_submit,
     session,
@@ -30,6 +32,9 @@ from dreams.web.views import (
 
 urlpatterns = [
     path("", inbox.inbox, name="inbox"),
+    path("pulse/", pulse.pulse, name="pulse"),
+    path("several/", bulk.look, name="bulk"),
+    path("several/decide/", bulk.decide, name="bulk-decide"),
     # --- login ---
     path("login/", login.login, name="login"),
     path("login/password/", login.with_password, name="login-password"),

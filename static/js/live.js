@@ -8,3 +8,14 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
   for (const element of document.querySelectorAll("[data-poll]")) element.dispatchEvent(new Event("look"));
 });
+
+// The server says how many proposals wait now: the tab's title and picture and the count in the menu follow.
+document.addEventListener("waiting", (event) => {
+  const { count, icon } = event.detail;
+  document.title = (count ? `(${count}) ` : "") + document.title.replace(/^\(\d+\) /, "");
+  document.querySelector('link[rel="icon"]')?.setAttribute("href", icon);
+  for (const place of document.querySelectorAll("[data-waiting]")) {
+    place.hidden = !count;
+    place.firstElementChild.textContent = count;
+  }
+});

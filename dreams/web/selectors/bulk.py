@@ -1,0 +1,69 @@
+"""Several proposals at once: what one verdict would do to each, and which need to be looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dreams.models import Hunk, Proposal
+from dreams.text import plural
+from dreams.web.selectors import review, review_state
+from dreams.web.selectors.review import Loaded
+
+#: Each proposal costs a handful of queries and a look at its files.
+MOST = 20
+MOST_PATHS = 6
+APPROVE, REJECT = "approve", "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One selected proposal. `why_not` says why it is left as it is; empty when the verdict can be given."""
+
+    public_id: str
+    project: str
+    summary: str
+    paths: list[str]
+    more_paths: int
+    changes: int
+    digest: str
+    why_not: str
+
+
+def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
+    """Those that are there, in the order given; at most MOST."""
+    wanted = list(dict.fromkeys(public_ids))[:MOST]
+    rows = {
+        row.public_id: row
+        for row in Proposal.objects.filter(public_id__in=wanted).select_related("project", "dream")
+    }
+    return [choice(review.load(rows[name]), verdict) for name in wanted if name in rows]
+
+
+def choice(loaded: Loaded, verdict: str) -> Choice:
+    return Choice(
+        public_id=loaded.proposal.public_id,
+        project=str(loaded.proposal.project),
+        summary=loaded.proposal.summary,
+        paths=[file.path for file in loaded.files[:MOST_PATHS]],
+        more_paths=max(0, len(loaded.files) - MOST_PATHS),
+        changes=len(loaded.all_hunks),
+        digest=loaded.digest,
+        why_not=why_not(loaded, verdict),
+    )
+
+
+def why_not(loaded: Loaded, verdict: str) -> str:
+    """Approving many unseen is only for what nothing speaks against; rejecting writes nothing, so it is for all."""
+    if not loaded.is_open:
+        return f"It is no longer open ({loaded.proposal.get_state_display().lower()})."
+    if verdict == REJECT:
+        return ""
+    pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
+    left = len(pending) - len(loaded.without_findings(pending))
+    if left:
+        return f"{plural(left, 'change')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
+    stale = review_state.changed_since(loaded.proposal, loaded.files, loaded.memories)
+    if stale:
+        return f"{min(stale)} changed on disk since it was proposed."
+    return ""

@@ -1,0 +1,94 @@
+"""One verdict on several proposals: first what it would do to each, then, on a second press, doing it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams import apply as applying
+from dreams import holds, review
+from dreams.models import Hunk
+from dreams.review import ReviewRefused
+from dreams.text import plural
+from dreams.web.access import owner
+from dreams.web.htmx import Request, SeeOther, go
+from dreams.web.selectors import bulk as selector
+from dreams.web.selectors.review import Loaded, find, load
+from dreams.web.views.review_answer import CHIPS, reviewer
+
+
+@owner
+@require_safe
+def look(request: Request) -> HttpResponse:
+    """What the verdict would do; nothing is done yet."""
+    verdict = selector.REJECT if request.GET.get("verdict") == selector.REJECT else selector.APPROVE
+    choices = selector.chosen(request.GET.getlist("proposal"), verdict)
+    if not choices:
+        messages.info(request, "Select the proposals first.")
+        return go(request, "inbox")
+    able = [choice for choice in choices if not choice.why_not]
+    context = {
+        "verdict": verdict,
+        "able": able,
+        "unable": [choice for choice in choices if choice.why_not],
+        "changes": sum(choice.changes for choice in able),
+        "chips": CHIPS,
+    }
+    return render(request, "dreams/bulk.html", context)
+
+
+@owner
+@require_POST
+def decide(request: Request) -> HttpResponse:
+    """Give the verdict to each proposal that is still what was shown. One that cannot be decided stops no other."""
+    verdict = request.POST.get("verdict", "")
+    if verdict not in (selector.APPROVE, selector.REJECT):
+        messages.error(request, "Nothing was decided: choose to approve or to reject.")
+        return go(request, "inbox")
+    for public_id in dict.fromkeys(request.POST.getlist("proposal")[: selector.MOST]):
+        _decide_one(request, public_id, verdict)
+    return SeeOther("/")
+
+
+def _decide_one(request: Request, public_id: str, verdict: str) -> None:
+    proposal = find(public_id)
+    if proposal is None:
+        messages.warning(request, f"{public_id} is gone.")
+        return
+    loaded = load(proposal)
+    trouble = selector.why_not(loaded, verdict)
+    if not trouble and request.POST.get(f"base-{public_id}") != loaded.digest:
+        trouble = "It changed since you looked at the list."
+    if trouble:
+        messages.warning(request, f"{proposal.project} was left as it is. {trouble}")
+        return
+    try:
+        (_approve if verdict == selector.APPROVE else _reject)(request, loaded)
+    except (ReviewRefused, holds.ProjectBusy) as refused:
+        messages.error(request, f"{proposal.project}: {refused}")
+
+
+def _approve(request: Request, loaded: Loaded) -> None:
+    pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
+    if pending:
+        review.decide(loaded.proposal, pending, Hunk.Verdict.APPROVED, reviewer(request))
+    report = applying.apply(loaded.proposal, reviewer(request))
+    if report.error:
+        messages.error(request, f"{loaded.proposal.project}: nothing was written: {report.error}")
+    for waiting in (*report.conflicts, *report.rebased):
+        messages.warning(
+            request, f"{loaded.proposal.project}: {waiting.path} was not written: {waiting.why}."
+        )
+    if report.applied:
+        messages.success(
+            request, f"{loaded.proposal.project}: {plural(len(report.applied), 'file')} written."
+        )
+
+
+def _reject(request: Request, loaded: Loaded) -> None:
+    reason = (request.POST.get("reason") or request.POST.get("chip") or "").strip()
+    review.decide(loaded.proposal, loaded.all_hunks, Hunk.Verdict.REJECTED, reviewer(request), reason=reason)
+    review.submit(loaded.proposal, reviewer(request))
+    messages.success(request, f"{loaded.proposal.project}: rejected. Nothing was written.")

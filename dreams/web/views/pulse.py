@@ -1,0 +1,41 @@
+"""What a page that stays open asks for now and then: how many wait, and whether any is new."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Max, Q
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.views.decorators.http import require_safe
+from django_htmx.http import trigger_client_event
+
+from dreams.models import Proposal
+from dreams.web.access import owner
+from dreams.web.context import favicon
+from dreams.web.htmx import Request
+
+
+@owner
+@require_safe
+def pulse(request: Request) -> HttpResponse:
+    """204 while nothing is other than `count` and `last` say; else both anew, and a word on what came after `since`.
+
+    What is being read is never replaced: the new ones announce themselves with a link.
+    """
+    known, last, since = (_number(request.GET.get(name, "")) for name in ("count", "last", "since"))
+    is_open = Q(state=Proposal.State.OPEN)
+    found = Proposal.objects.aggregate(
+        waiting=Count("pk", filter=is_open),
+        new=Count("pk", filter=is_open & Q(pk__gt=since)),
+        newest=Max("pk"),
+    )
+    waiting, new, newest = found["waiting"], found["new"], found["newest"] or 0
+    if waiting == known and newest == last:
+        return HttpResponse(status=204)
+    context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new": new}
+    response = render(request, "_pulse.html", context)
+    return trigger_client_event(response, "waiting", {"count": waiting, "icon": static(favicon(waiting))})
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 18 else 0

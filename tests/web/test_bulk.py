@@ -1,0 +1,108 @@
+"""One verdict on several proposals: shown first, done on a second press, and never where something needs a look."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams.models import Decision, Project, Proposal
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PLAIN = world.DEPLOY.replace("host alpha", "host beta")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[Proposal]:
+    """Two projects; nothing speaks against either's proposal."""
+    return [_proposal(tmp_path / name) for name in ("one", "two")]
+
+
+def _proposal(root: Path, after: str = PLAIN) -> Proposal:
+    project = world.make_project(root)
+    Project.objects.filter(pk=project.pk).update(name=root.name)
+    project.refresh_from_db()
+    proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, after, "moved"))
+    proposal.findings.exclude(severity="block").update(severity="info")
+    return proposal
+
+
+def _form(browser: Client, proposals: list[Proposal], verdict: str) -> dict[str, object]:
+    """What the second page would post."""
+    page = browser.get("/several/", {"proposal": [p.public_id for p in proposals], "verdict": verdict})
+    fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]+)"', page.content.decode())
+    form: dict[str, object] = {name: value for name, value in fields if name.startswith("base-")}
+    return {**form, "proposal": [value for name, value in fields if name == "proposal"], "verdict": verdict}
+
+
+def _text(proposal: Proposal) -> str:
+    return (world.folder(proposal.project) / "project_deploy.md").read_text()
+
+
+def test_the_first_page_says_what_would_be_done_and_does_nothing(
+    browser: Client, two: list[Proposal]
+) -> None:
+    page = browser.get("/several/", {"proposal": [p.public_id for p in two], "verdict": "approve"})
+    text = page.content.decode()
+    assert "Approve 2 proposals?" in text and "2 changes will be written" in text
+    assert text.count("project_deploy.md") == 2
+    assert not Decision.objects.exists()
+    assert [_text(p) for p in two] == [world.DEPLOY] * 2
+
+
+def test_approving_several_writes_each_and_each_can_be_undone(browser: Client, two: list[Proposal]) -> None:
+    page = browser.post("/several/decide/", _form(browser, two, "approve"), follow=True).content.decode()
+    assert [_text(p) for p in two] == [PLAIN] * 2
+    assert page.count("1 file written") == 2
+    for proposal in two:
+        assert browser.get(f"/review/{proposal.public_id}/undo/").status_code == 200
+
+
+def test_rejecting_several_writes_nothing_and_keeps_the_reason(browser: Client, two: list[Proposal]) -> None:
+    form = {**_form(browser, two, "reject"), "chip": "Outdated"}
+    browser.post("/several/decide/", form)
+    assert [_text(p) for p in two] == [world.DEPLOY] * 2
+    assert set(Proposal.objects.values_list("state", flat=True)) == {Proposal.State.REJECTED}
+    assert set(Decision.objects.values_list("reason", flat=True)) == {"Outdated"}
+
+
+def test_a_proposal_with_a_finding_is_left_and_says_so(browser: Client, two: list[Proposal]) -> None:
+    two[0].findings.update(severity="warn")
+    text = browser.get(
+        "/several/", {"proposal": [p.public_id for p in two], "verdict": "approve"}
+    ).content.decode()
+    assert "Approve 1 proposal?" in text
+    assert "1 change with a finding or a conflict: decide on it there." in text
+    form = {**_form(browser, two, "approve"), "proposal": [p.public_id for p in two]}
+    browser.post("/several/decide/", form)
+    assert [_text(p) for p in two] == [world.DEPLOY, PLAIN]
+
+
+def test_what_changed_since_the_first_page_is_left(browser: Client, two: list[Proposal]) -> None:
+    form = _form(browser, two, "approve")
+    two[0].files.update(new_sha="0" * 64)
+    page = browser.post("/several/decide/", form, follow=True).content.decode()
+    assert "one was left as it is. It changed since you looked at the list." in page
+    assert [_text(p) for p in two] == [world.DEPLOY, PLAIN]
+
+
+def test_a_file_that_changed_on_disk_is_named(browser: Client, two: list[Proposal]) -> None:
+    (world.folder(two[1].project) / "project_deploy.md").write_text("By hand.\n")
+    text = browser.get("/several/", {"proposal": [two[1].public_id], "verdict": "approve"}).content.decode()
+    assert "None of these can be approved together" in text
+    assert "project_deploy.md changed on disk since it was proposed." in text
+
+
+def test_nothing_ticked_leads_back_to_the_inbox(browser: Client) -> None:
+    assert "Select the proposals first." in browser.get("/several/", follow=True).content.decode()
+    page = browser.post("/several/decide/", {"verdict": "sideways"}, follow=True).content.decode()
+    assert "choose to approve or to reject" in page
+
+
+def test_the_inbox_offers_it_only_where_several_wait(browser: Client, two: list[Proposal]) -> None:
+    assert browser.get("/").content.count(b'form="several"') == 4
+    two[0].delete()
+    assert b"several" not in browser.get("/").content
