@@ -154,6 +154,9 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
         for hunk, own in matched:
             groups.join([f"hunk:{path}:{hunk.id}", *(step.edit.operation for step in own)])
         loose.append((path, base, new, matched))
+    _link_renames(
+        [(path, base, new, [hunk for hunk, _ in matched]) for path, base, new, matched in loose], groups
+    )
     files = tuple(
         DraftFile(
             path,
@@ -246,6 +249,17 @@ def _link_chains(steps: Sequence[_Step], groups: _Groups) -> None:
         earlier = [wrote[step.edit.path, line] for line in step.removed if (step.edit.path, line) in wrote]
         groups.join([step.edit.operation, *earlier])
         wrote.update({(step.edit.path, line): step.edit.operation for line in step.added})
+
+
+def _link_renames(
+    changed: Sequence[tuple[str, bytes | None, bytes | None, list[textdiff.Hunk]]], groups: _Groups
+) -> None:
+    """A file that gets another name is one decision: taken singly, it would be lost, or be there twice."""
+    gone = {path: text.decode(base) for path, base, new, _ in changed if base is not None and new is None}
+    come = {path: text.decode(new) for path, base, new, _ in changed if base is None and new is not None}
+    names = {path: [f"hunk:{path}:{hunk.id}" for hunk in hunks] for path, _, _, hunks in changed}
+    for new_path, old_path in textdiff.renamed(gone, come).items():
+        groups.join([*names[old_path], *names[new_path]])
 
 
 class _Groups:

@@ -15,7 +15,8 @@ from dreams.textdiff.hunks import (
 )
 from dreams.textdiff.invisible import visible
 from dreams.textdiff.lines import line_end_of, split_lines
-from dreams.textdiff.moves import Move, Place, moved
+from dreams.textdiff.moves import Move, Place, moved, moved_within
+from dreams.textdiff.renames import renamed
 from dreams.textdiff.rows import Piece, Row, SplitRow, hunk_rows, pieces, rows, split_rows
 from dreams.textdiff.words import Span, tokens, word_spans
 
@@ -36,7 +37,9 @@ __all__ = [
     "hunks",
     "line_end_of",
     "moved",
+    "moved_within",
     "pieces",
+    "renamed",
     "rows",
     "split_lines",
     "split_rows",

@@ -1,4 +1,4 @@
-"""Lines that left in one hunk and arrived in another, also in another file."""
+"""Lines that left in one place and arrived in another: in another hunk, another file, or elsewhere in the same hunk."""
 
 import re
 from collections import defaultdict
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rapidfuzz import process
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import Indel, LCSseq, Opcode
 
 from dreams.textdiff.hunks import Hunk
 
@@ -45,19 +45,50 @@ class _Line:
     text: str
 
 
-def moved(files: Mapping[str, Sequence[Hunk]]) -> list[Move]:
+def moved(files: Mapping[str, Sequence[Hunk]], *, comparisons: int = MAX_COMPARISONS) -> list[Move]:
     """Pairs of a line that left and the place where it arrived; each line is in one pair at most.
 
-    Bullets, heading marks and spacing do not count. The same words come first, then nearly the same.
+    Bullets, heading marks and spacing do not count. The same words come first, then nearly the same, where no more
+    than `comparisons` pairs of lines are to be looked at (0: the same words only).
     """
     gone, come = _lines(files, removed=True), _lines(files, removed=False)
     exact = list(_exact(gone, come))
     sources, targets = {move.source for move in exact}, {move.target for move in exact}
     left = [line for line in gone if line.place not in sources]
     free = [line for line in come if line.place not in targets]
-    near = _near(left, free) if len(left) * len(free) <= MAX_COMPARISONS else []
+    near = _near(left, free) if len(left) * len(free) <= comparisons else []
     order = {line.place: number for number, line in enumerate(gone)}
     return sorted([*exact, *near], key=lambda move: order[move.source])
+
+
+def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
+    """(line of the removed side, line of the added side), counted from 0, of lines that changed their order in a hunk.
+
+    A line that keeps its order and is only indented otherwise has not moved.
+    """
+    old, new = (list(map(_words, side)) for side in (hunk.base_lines, hunk.new_lines))
+    stayed = {
+        (b.src_start + n, b.dest_start + n)
+        for b in _equal_runs(old, new)
+        for n in range(b.src_end - b.src_start)
+    }
+    kept_old, kept_new = {i for i, _ in stayed}, {j for _, j in stayed}
+    free: defaultdict[str, list[int]] = defaultdict(list)
+    for number in reversed(range(len(new))):
+        if number not in kept_new and len(new[number]) >= MIN_LENGTH:
+            free[new[number]].append(number)
+    return [
+        (number, free[words].pop())
+        for number, words in enumerate(old)
+        if number not in kept_old and free.get(words)
+    ]
+
+
+def _equal_runs(old: list[str], new: list[str]) -> list[Opcode]:
+    """Nothing where the two sides are too long to compare."""
+    if len(old) * len(new) > MAX_COMPARISONS:
+        return []
+    return [code for code in LCSseq.opcodes(old, new) if code.tag == "equal"]
 
 
 def _words(line: str) -> str:

@@ -113,3 +113,13 @@ def test_all_hunks_give_the_new_state_and_none_gives_the_old_one(
     found = drafts.file_hunks("a.md", base, new)
     assert drafts.rebuild(base, new, found, {hunk.id: True for hunk in found}) == new
     assert drafts.rebuild(base, new, found, {}) == base
+
+
+def test_a_file_that_gets_another_name_is_one_decision_whoever_made_the_steps() -> None:
+    text = "# On call\n\nThe rota is in the wiki.\n\nPages at night are looked at in the morning.\n"
+    edits = [
+        Edit("a.md", text, None, "remove", "prune", "Gone."),
+        Edit("b.md", None, text.replace("wiki", "topic"), "write", "learn", "Came."),
+    ]
+    made = drafts.draft({"a.md": text.encode()}, {"b.md": text.replace("wiki", "topic").encode()}, edits)
+    assert len({hunk.operation for file in made.files for hunk in file.hunks}) == 1
