@@ -9,10 +9,10 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-from django.db.models import Q, Sum
+from django.db.models import Q
 
-from dreams import conf, discovery, gates, inputs, locks, pricing, process
-from dreams.models import DreamRun, LockHold, Project, Proposal
+from dreams import conf, discovery, forecast, gates, inputs, locks, pricing, process
+from dreams.models import LockHold, Project, Proposal
 
 
 @dataclass(slots=True)
@@ -147,20 +147,13 @@ def _inputs(project: Project) -> gates.InputsFact:
 def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:
     if config.engine == "rules":
         return gates.SpendingFact(free=True)
-    own_zone = conf.zone(config)
-    spent = DreamRun.objects.filter(started_at__gte=gates.month_start(now, own_zone))
-    sums = spent.aggregate(
-        today=Sum("cost_usd", filter=Q(started_at__gte=gates.day_start(now, own_zone))),
-        month=Sum("cost_usd"),
-        project=Sum("cost_usd", filter=Q(project=project)),
-    )
-    nothing = Decimal(0)
+    spent = pricing.spent(project, now, conf.zone(config))
     return gates.SpendingFact(
         free=False,
-        estimate=pricing.expected_cost(project, config) or nothing,
-        today=sums["today"] or nothing,
-        month=sums["month"] or nothing,
-        project_month=sums["project"] or nothing,
+        estimate=forecast.forecast(project, config).likely or Decimal(0),
+        today=spent.today,
+        month=spent.month,
+        project_month=spent.project_month,
     )
 
 

@@ -1,4 +1,5 @@
-"""What models cost and what dreams have spent: the price table of the database, as the engine and the gates need it.
+"""What models cost and what dreams have spent: the price table of the database, as the engine, the gates and the pages
+need it.
 
 The table is edited in the admin. A model that is not in it has tokens and no price; nothing is guessed.
 """
@@ -6,32 +7,61 @@ The table is edited in the admin. A model that is not in it has tokens and no pr
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.db.models import Avg, QuerySet, Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.anthropic.estimate import estimate as estimate_tokens
-from dreams.engines.anthropic.usage import PriceTable, Rate
+from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
 from dreams.gates import day_start, month_start
-from dreams.models import DreamRun, Price, Project
+from dreams.models import DreamUsage, Price, Project
 
-# Before the first dream of a project: prompt, briefing and a few sessions, in characters.
-TYPICAL_PROMPT_CHARS = 40_000
-LAST_DREAMS = 5
+MOST_PRICES = 2_000
+
+
+@dataclass(slots=True)
+class PriceBook:
+    """The whole price table, read once, for pages that price many days."""
+
+    rows: Sequence[Price]
+    _days: dict[dt.date, PriceTable] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls) -> PriceBook:
+        order = ("model", "-since", "above_prompt_tokens")
+        return cls(list(Price.objects.order_by(*order)[:MOST_PRICES]))
+
+    @property
+    def thresholds(self) -> list[int]:
+        """Prompt lengths above which some model costs more, lowest first."""
+        return sorted({row.above_prompt_tokens for row in self.rows if row.above_prompt_tokens})
+
+    def on(self, day: dt.date) -> PriceTable:
+        """The rates in force on a day: of each model the rows with the newest date not after it."""
+        if day not in self._days:
+            self._days[day] = self._table(day)
+        return self._days[day]
+
+    def _table(self, day: dt.date) -> PriceTable:
+        newest: dict[str, dt.date] = {}
+        rates: dict[str, list[Rate]] = {}
+        for row in self.rows:
+            if row.since <= day and newest.setdefault(row.model, row.since) == row.since:
+                rates.setdefault(row.model, []).append(_rate(row))
+        return rates
 
 
 def table(on: dt.date | None = None) -> PriceTable:
-    """The rates in force on a day (default today, UTC): of each model the rows with the newest date not after it."""
-    day = on or timezone.now().date()
-    newest: dict[str, dt.date] = {}
-    rates: dict[str, list[Rate]] = {}
-    for row in Price.objects.filter(since__lte=day).order_by("model", "-since", "above_prompt_tokens"):
-        if newest.setdefault(row.model, row.since) == row.since:
-            rates.setdefault(row.model, []).append(_rate(row))
-    return rates
+    """The rates in force on a day; without one today, in the person's zone: dates in the table are theirs."""
+    return PriceBook.load().on(on or timezone.now().astimezone(conf.zone(conf.current())).date())
+
+
+def is_priced(model: str) -> bool:
+    """Whether a model has a price today. Without one a dream has tokens and no cost, and no limit on dollars holds."""
+    return rate_for(table(), model, 1) is not None
 
 
 def _rate(row: Price) -> Rate:
@@ -45,9 +75,12 @@ def _rate(row: Price) -> Rate:
     )
 
 
+# --- What was spent -----------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Dollars, over all projects and in one. Dreams without a price count nothing."""
+    """Dollars, over all projects and in one. Tokens without a price count nothing."""
 
     today: Decimal
     month: Decimal
@@ -55,18 +88,14 @@ class Spent:
 
 
 def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
-    """What dreams cost in the running day and month of `zone`, failed and killed ones included."""
-    month = DreamRun.objects.filter(created_at__gte=month_start(now, zone))
-    return Spent(
-        today=_sum(DreamRun.objects.filter(created_at__gte=day_start(now, zone))),
-        month=_sum(month),
-        project_month=_sum(month.filter(project=project)),
+    """What dreams cost in the running day and month of `zone`, from the ledger: failed, killed and running ones
+    included, each turn on the day when it was taken. The one place that adds this up."""
+    sums = DreamUsage.objects.filter(at__gte=month_start(now, zone)).aggregate(
+        today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
+        month=Sum("cost_usd"),
+        project_month=Sum("cost_usd", filter=Q(dream__project=project)),
     )
-
-
-def _sum(dreams: QuerySet[DreamRun]) -> Decimal:
-    total: Decimal | None = dreams.aggregate(total=Sum("cost_usd"))["total"]
-    return total or Decimal(0)
+    return Spent(**{name: total or Decimal(0) for name, total in sums.items()})
 
 
 def dollars_left(project: Project, config: conf.Config, now: dt.datetime, zone: dt.tzinfo) -> Decimal | None:
@@ -79,14 +108,3 @@ def dollars_left(project: Project, config: conf.Config, now: dt.datetime, zone: 
     )
     left = [Decimal(str(limit)) - gone for limit, gone in pairs if limit > 0]
     return min(left) if left else None
-
-
-def expected_cost(project: Project, config: conf.Config) -> Decimal | None:
-    """What the next dream will about cost: the mean of the project's last ones with this model, else a typical
-    dream; None when the model has no price."""
-    past = DreamRun.objects.filter(project=project, model=config.model, cost_usd__gt=0)
-    recent = past.order_by("-created_at").values("pk")[:LAST_DREAMS]
-    mean: Decimal | None = DreamRun.objects.filter(pk__in=recent).aggregate(mean=Avg("cost_usd"))["mean"]
-    if mean is not None:
-        return mean
-    return estimate_tokens(table(), config.model, TYPICAL_PROMPT_CHARS).dollars

@@ -38,7 +38,6 @@ from dreams.engines.base import (
     EngineError,
     Job,
     Outcome,
-    Usage,
 )
 from dreams.models import (
     DreamRun,
@@ -118,7 +117,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
         after = scratch.contents()
     watch.checkpoint()
     _propose(dream, snapshot.contents(), after, outcome)
-    _complete(dream, held, fingerprint, outcome.summary, outcome.usage)
+    _complete(dream, held, fingerprint, outcome.summary)
     _apply_by_policy(dream, held)
 
 
@@ -149,23 +148,10 @@ def _propose(
         proposals.carry_over(made, verdicts)
 
 
-def _complete(
-    dream: DreamRun, held: locks.Held, fingerprint: str, summary: str, usage: Usage | None = None
-) -> None:
-    """The dream is done: the clock moves, once the row says so."""
-    usage = usage or Usage()
+def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str) -> None:
+    """The dream is done: the clock moves, once the row says so. What it used was booked turn by turn."""
     now = timezone.now()
-    ended = end(
-        dream,
-        DreamRun.Status.COMPLETED,
-        summary=summary,
-        inputs_hash=fingerprint,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_creation_tokens=usage.cache_creation_tokens,
-        cost_usd=usage.cost_usd,
-    )
+    ended = end(dream, DreamRun.Status.COMPLETED, summary=summary, inputs_hash=fingerprint)
     if not ended:
         raise Cancelled
     released = held.release_completed(now)

@@ -6,14 +6,12 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
-from django.db import close_old_connections, connection
-from django.db.models import F
-from django.db.models.functions import Coalesce
+from django.db import close_old_connections, connection, transaction
 from django.utils import timezone
 
 from dreams import (
@@ -21,12 +19,15 @@ from dreams import (
     locks,
     pricing,
 )
+from dreams.dreaming.bookkeeping import book
 from dreams.dreaming.states import LEASE
 from dreams.engines.base import (
     Cancelled,
+    Edit,
     EngineError,
     Phase,
     Usage,
+    Work,
 )
 from dreams.models import (
     DreamRun,
@@ -109,35 +110,30 @@ class Watch:
         files: Sequence[str] = (),
         counts: Mapping[str, int] | None = None,
         usage: Usage | None = None,
+        work: Work | None = None,
+        edits: Sequence[Edit] = (),
     ) -> None:
         self._count.number += 1
-        Turn.objects.create(
-            dream=self._dream,
-            number=self._count.number,
-            phase=phase,
-            text=text,
-            tools=[dict(tool) for tool in tools],
-            files=list(files),
-            counts=dict(counts or {}),
-            at=timezone.now(),
-            input_tokens=usage.input_tokens if usage else 0,
-            output_tokens=usage.output_tokens if usage else 0,
-        )
-        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(
-            phase=phase, **(_grown(usage) if usage else {})
-        )
+        number, now, used = self._count.number, timezone.now(), usage or Usage()
+        with transaction.atomic():
+            Turn.objects.create(
+                dream=self._dream,
+                number=number,
+                phase=phase,
+                text=text,
+                tools=[dict(tool) for tool in tools],
+                files=list(files),
+                counts=dict(counts or {}),
+                at=now,
+                input_tokens=used.input_tokens + used.cache_read_tokens + used.cache_creation_tokens,
+                output_tokens=used.output_tokens,
+                **asdict(work or Work()),
+            )
+            book(self._dream, number, now, used)
+        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=phase)
         self.checkpoint()
 
     def dollars_left(self) -> Decimal | None:
-        """What the budgets of day, month and project still allow when a dream begins; None: no limit."""
+        """What the budgets of day, month and project still allow now, this dream's own turns counted; None: no limit."""
         config = conf.current(self._dream.project)
         return pricing.dollars_left(self._dream.project, config, timezone.now(), conf.zone(config))
-
-
-def _grown(usage: Usage) -> dict[str, object]:
-    """The dream's own counts with one turn's added: a dream that fails or is killed has cost what it has cost."""
-    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
-    grown: dict[str, object] = {name: F(name) + getattr(usage, name) for name in kinds}
-    if usage.cost_usd is not None:
-        grown["cost_usd"] = Coalesce(F("cost_usd"), Decimal(0)) + usage.cost_usd
-    return grown

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from dreams.conf import Config
+from dreams.engines.tokens import ModelUsage
 from dreams.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
@@ -123,17 +124,32 @@ class Job:
 
 @dataclass(slots=True)
 class Usage:
+    """What requests used. `cost_usd` is None when any of them has no price; `by_model` says which."""
+
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_creation_tokens: int = 0
     cost_usd: Decimal | None = Decimal(0)
     requests: int = 0
+    by_model: tuple[ModelUsage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Where the time of a turn went, in milliseconds, and the lines that its edits added and removed."""
+
+    api_ms: int = 0
+    api_ms_without_retries: int = 0
+    tool_ms: int = 0
+    lines_added: int = 0
+    lines_removed: int = 0
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What the engine did. The final texts stand in the workspace; `edits` say how they came to be, in order."""
+    """What the engine did. The final texts stand in the workspace; `edits` say how they came to be, in order. `usage`
+    is the sum of what the turns told."""
 
     edits: list[Edit] = field(default_factory=list)
     summary: str = ""
@@ -152,7 +168,11 @@ class Reporter(Protocol):
         files: Sequence[str] = (),
         counts: Mapping[str, int] | None = None,
         usage: Usage | None = None,
-    ) -> None: ...
+        work: Work | None = None,
+        edits: Sequence[Edit] = (),
+    ) -> None:
+        """One message of the engine. `usage`, `work` and `edits`: those since the last turn, each told once, so that
+        they are kept whatever happens next."""
 
     def checkpoint(self) -> None:
         """Call at least once a second of work: raises Cancelled when the dream is to stop."""

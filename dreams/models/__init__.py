@@ -20,7 +20,7 @@ from dreams.models.proposals import (
     Proposal,
 )
 from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
-from dreams.models.usage import Price
+from dreams.models.usage import DreamUsage, Price
 
 __all__ = [
     "Application",
@@ -31,6 +31,7 @@ __all__ = [
     "Decision",
     "DreamRun",
     "DreamSession",
+    "DreamUsage",
     "Evidence",
     "FileChange",
     "Finding",

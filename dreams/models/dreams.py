@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -70,8 +71,13 @@ class DreamRun(models.Model):
     cache_read_tokens = models.BigIntegerField(default=0)
     cache_creation_tokens = models.BigIntegerField(default=0)
     cost_usd = models.DecimalField(
-        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Null: no price known."
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Of the tokens that have a price; null: none has.",
     )
+    unpriced_tokens = models.BigIntegerField(default=0, help_text="Tokens of models without a price.")
     told_at = models.DateTimeField(null=True, blank=True, help_text="A person is told once.")
     sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")
 
@@ -93,6 +99,16 @@ class DreamRun(models.Model):
     @property
     def is_over(self) -> bool:
         return self.status in self.TERMINAL
+
+    @property
+    def tokens(self) -> int:
+        """All kinds together, as the limit on tokens counts them."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_creation_tokens
+
+    @property
+    def whole_cost(self) -> Decimal | None:
+        """Dollars; None when a price is missing for any of its tokens."""
+        return None if self.unpriced_tokens else self.cost_usd or Decimal(0)
 
     @property
     def proposal(self) -> Proposal | None:
@@ -126,8 +142,13 @@ class Turn(models.Model):
     files = models.JSONField(default=list, blank=True, help_text="Paths touched in this turn.")
     counts = models.JSONField(default=dict, blank=True, help_text="What was counted, by plain name.")
     at = models.DateTimeField()
-    input_tokens = models.BigIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0, help_text="Everything that was read, cached or not.")
     output_tokens = models.BigIntegerField(default=0)
+    api_ms = models.PositiveIntegerField(default=0, help_text="In the API, with retries and waits.")
+    api_ms_without_retries = models.PositiveIntegerField(default=0)
+    tool_ms = models.PositiveIntegerField(default=0)
+    lines_added = models.PositiveIntegerField(default=0)
+    lines_removed = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["dream", "number"]

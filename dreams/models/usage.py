@@ -1,8 +1,10 @@
-"""What models cost."""
+"""What models cost, and what dreams have used of them."""
 
 from __future__ import annotations
 
 from django.db import models
+
+from dreams.models.dreams import DreamRun
 
 
 class Price(models.Model):
@@ -27,3 +29,36 @@ class Price(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} since {self.since}"
+
+
+class DreamUsage(models.Model):
+    """What one turn of a dream asked of one model: the ledger that every limit and every page counts from.
+
+    Rows are only ever added, a turn at a time, so that what was spent is known whatever happens to the process. Each
+    carries its own moment: a dream over midnight spends on two days. Costs are those of the prices when it ran; null
+    is a model without a price, whose tokens are counted all the same.
+    """
+
+    dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="usage")
+    turn = models.PositiveIntegerField()
+    at = models.DateTimeField(db_index=True)
+    model = models.CharField(max_length=100)
+    requests = models.PositiveIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    cache_write_5m_tokens = models.BigIntegerField(default=0)
+    cache_write_1h_tokens = models.BigIntegerField(default=0)
+    cache_read_tokens = models.BigIntegerField(default=0)
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+    input_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+    output_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+    cache_write_5m_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+    cache_write_1h_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+    cache_read_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+
+    class Meta:
+        ordering = ["at", "pk"]
+        indexes = [models.Index(fields=["dream", "turn"])]
+
+    def __str__(self) -> str:
+        return f"{self.dream} turn {self.turn}: {self.requests} requests to {self.model}"

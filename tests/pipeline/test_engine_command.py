@@ -16,7 +16,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 
-from dreams import discovery, dreaming, locks
+from dreams import dreaming, locks
 from dreams.engines.anthropic import Patience
 from dreams.engines.wire import (
     DemoBrain,
@@ -62,11 +62,7 @@ def project(tmp_path: Path, settings: Any) -> Project:
     """Two sessions with a wish each, beside a memory directory of two notes."""
     cache.clear()
     settings.ROOTS = (tmp_path,)
-    world.write_sessions(tmp_path, 2)
-    for name, text in (("MEMORY.md", world.INDEX), ("feedback_testing.md", world.TESTING)):
-        world.put(tmp_path / "projects/-home-dev-app/memory" / name, text)
-    discovery.discover()
-    return Project.objects.get()
+    return world.discovered(tmp_path)
 
 
 @pytest.fixture

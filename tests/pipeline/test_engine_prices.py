@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import importlib
+import zoneinfo
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from django.apps import apps
 
 from dreams import conf, pricing
 from dreams.engines.anthropic.usage import Tokens, rate_for
-from dreams.models import DreamRun, Override, Price
+from dreams.facts import Everywhere, facts_of
+from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db
@@ -46,13 +48,20 @@ def test_the_newest_price_that_already_holds_is_taken_with_all_its_tiers() -> No
     assert "m" not in pricing.table(dt.date(2025, 1, 1))
 
 
+def booked(project: Project, at: dt.datetime, cost: str | None, model: str = "m") -> DreamUsage:
+    run = DreamRun.objects.create(
+        project=project, engine="anthropic", model=model, trigger="page", status="failed", started_at=at
+    )
+    dollars = None if cost is None else Decimal(cost)
+    return DreamUsage.objects.create(
+        dream=run, turn=1, at=at, model=model, requests=1, output_tokens=100, cost_usd=dollars
+    )
+
+
 def test_the_least_of_day_month_and_project_is_what_is_left(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
-    for days, cost in ((0, "1.5"), (5, "2"), (40, "100")):
-        run = DreamRun.objects.create(
-            project=project, engine="anthropic", trigger="page", status="failed", cost_usd=Decimal(cost)
-        )
-        DreamRun.objects.filter(pk=run.pk).update(created_at=NOW - dt.timedelta(days=days))
+    for days, cost in ((0, "1.5"), (5, "2"), (40, "100"), (0, None)):
+        booked(project, NOW - dt.timedelta(days=days), cost)
     spent = pricing.spent(project, NOW, dt.UTC)
     assert (spent.today, spent.month, spent.project_month) == (Decimal("1.5"), Decimal("3.5"), Decimal("3.5"))
     assert pricing.dollars_left(project, conf.current(project), NOW, dt.UTC) == Decimal("3.5")
@@ -61,18 +70,32 @@ def test_the_least_of_day_month_and_project_is_what_is_left(tmp_path: Path) -> N
     assert pricing.dollars_left(project, conf.current(project), NOW, dt.UTC) is None
 
 
-def test_the_next_dream_is_expected_to_cost_what_the_last_ones_did(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["Asia/Kathmandu", "Pacific/Auckland", "America/Los_Angeles"])
+def test_a_dream_over_midnight_spends_on_two_days_and_gate_and_engine_agree(
+    tmp_path: Path, name: str
+) -> None:
+    """Queued before midnight, running after it: each turn counts on the day of the person's zone when it was taken."""
     project = world.make_project(tmp_path)
-    config = conf.current(project)
-    first = pricing.expected_cost(project, config)
-    assert first is not None and Decimal("0.01") < first < Decimal(1)
-    for number in range(7):
-        DreamRun.objects.create(
-            project=project,
-            engine="anthropic",
-            model=config.model,
-            trigger="page",
-            status="completed",
-            cost_usd=Decimal(number),
-        )
-    assert pricing.expected_cost(project, config) == Decimal(4)
+    Override.objects.create(key="time_zone", value=name)
+    Override.objects.create(key="engine", value="anthropic")
+    midnight = dt.datetime(2026, 4, 1, tzinfo=zoneinfo.ZoneInfo(name))
+    before, after = midnight - dt.timedelta(seconds=1), midnight + dt.timedelta(seconds=1)
+    last = booked(project, before, "4")
+    DreamUsage.objects.create(dream=last.dream, turn=2, at=after, model="m", cost_usd=Decimal("0.5"))
+    everywhere = Everywhere.load()
+    for now, day, month in ((before, Decimal(4), Decimal(4)), (after, Decimal("0.5"), Decimal("0.5"))):
+        # What came after `now` is no part of the question; a clock does not run backwards.
+        DreamUsage.objects.filter(turn=2).update(at=after if now is after else before - dt.timedelta(days=40))
+        fact = facts_of(project, everywhere, now).spending()
+        config = conf.current(project)
+        left = pricing.dollars_left(project, config, now, conf.zone(config))
+        assert (fact.today, fact.month, fact.project_month) == (day, month, month)
+        assert left == Decimal(5) - day
+
+
+def test_every_spelling_of_a_models_id_has_its_price_and_no_other_model_has(tmp_path: Path) -> None:
+    add_price("m-1", "2026-01-01", 1)
+    for name in ("m-1", "m-1-20260930", "m-1@20260930", "m-1-latest", "m-1[1m]"):
+        assert pricing.is_priced(name), name
+    for name in ("m-10", "m-1-5", "m", "m-1-mini", ""):
+        assert not pricing.is_priced(name), name

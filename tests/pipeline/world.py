@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from dreams import drafts, hosts, memories, proposals, workspace
+from dreams import discovery, drafts, hosts, memories, proposals, workspace
 from dreams.engines.base import Citation, Edit, Fate, OperationKind
 from dreams.models import Project, Proposal
 from dreams.review import Reviewer
@@ -86,6 +86,15 @@ def three_changes(project: Project) -> Proposal:
         edit("project_export.md", None, fact, "export", "learn"),
         edit("MEMORY.md", INDEX, INDEX + "- [Export](project_export.md) — when it runs\n", "export", "index"),
     )
+
+
+def discovered(root: Path, sessions: int = 2) -> Project:
+    """A memory directory of two notes and sessions with a wish each below `root`, as discovery finds them."""
+    write_sessions(root, sessions)
+    for name, text in (("MEMORY.md", INDEX), ("feedback_testing.md", TESTING)):
+        put(root / "projects/-home-dev-app/memory" / name, text)
+    discovery.discover()
+    return Project.objects.get()
 
 
 def write_sessions(root: Path, count: int, *, slug: str = "-home-dev-app", days_ago: float = 1.0) -> None:

@@ -100,9 +100,11 @@ def test_every_kind_of_token_has_its_price() -> None:
 def test_usage_of_two_models_is_summed_and_an_unknown_cost_stays_unknown() -> None:
     ledger = Ledger({"a": [Rate.of("2", "10")]})
     first, second = ledger.add("a", Tokens(1_000_000)), ledger.add("b", Tokens(5, 5))
-    assert first.cost_usd == 2 and second.cost_usd is None and joined(first, second).cost_usd is None
+    both = joined([first, second, first])
+    assert first.cost_usd == 2 and second.cost_usd is None and both.cost_usd is None
+    assert [(row.model, row.requests) for row in both.by_model] == [("a", 2), ("b", 1)]
     assert ledger.usage().cost_usd is None and ledger.usage().input_tokens == 1_000_005
-    assert ledger.by_model["b"] == Tokens(5, 5)
+    assert ledger.by_model["b"].tokens == Tokens(5, 5) and ledger.dollars == 2
 
 
 def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(

@@ -28,8 +28,9 @@ def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: 
     assert run.files["feedback_linter.md"].decode() == edit.after
     assert run.report.tools == ["Phase", "Read", "Write"]
     assert run.outcome.usage.requests == 3 and run.outcome.usage.cost_usd
-    wrote = run.report.turns[2]["counts"]
-    assert (wrote["tools"], wrote["lines added"], wrote.get("lines removed", 0)) == (1, 6, 0)
+    wrote, work = run.report.turns[2]["counts"], run.report.turns[2]["work"]
+    assert (wrote["tools"], work.lines_added, work.lines_removed) == (1, 6, 0)
+    assert run.report.turns[2]["edits"] == (edit,)
     assert "refused" not in wrote and "retries" not in wrote
     thought = [
         block for block in run.server.calls[2].body["messages"][-2]["content"] if block["type"] == "thinking"

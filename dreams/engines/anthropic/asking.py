@@ -37,7 +37,7 @@ class TooLong(Exception):
 
 @dataclass(slots=True)
 class Timing:
-    """Milliseconds of one turn: with all retries and waits, and of the call alone that brought the answer."""
+    """Milliseconds so far: with all retries and waits, and of the calls alone that brought an answer."""
 
     api_ms: int = 0
     api_ms_without_retries: int = 0
@@ -76,7 +76,7 @@ class Asker:
 
         Raises TooLong, EngineError with the remedy, LimitReached, and whatever `watch` raises.
         """
-        self.story, self.timing = Story(), Timing()
+        self.story = Story()
         self._failures = self._overloads = 0
         self._most = cap
         started = time.monotonic()
@@ -86,7 +86,7 @@ class Asker:
                 if reply is not None:
                     return reply
         finally:
-            self.timing.api_ms = _ms_since(started)
+            self.timing.api_ms += _ms_since(started)
 
     def _try(self, parts: Json) -> Reply | None:
         """One request; None when it is to be tried again."""
@@ -103,7 +103,7 @@ class Asker:
             self._book(failed.tokens)
             self._recover(failed)
             return None
-        self.timing.api_ms_without_retries = _ms_since(started)
+        self.timing.api_ms_without_retries += _ms_since(started)
         self._book(reply.tokens)
         self.answered = True
         self._last, self._last_size, self._answered_at = reply.tokens, self.size, time.monotonic()

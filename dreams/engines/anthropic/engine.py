@@ -11,9 +11,10 @@ from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
 from dreams.engines.anthropic.asking import Asker
 from dreams.engines.anthropic.budget import Budget, Limits
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.estimate import EXPECTED_TURNS, estimate
+from dreams.engines.anthropic.estimate import Size, estimate, words
 from dreams.engines.anthropic.loop import Loop
 from dreams.engines.anthropic.recovery import Patience
+from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.base import Cancelled, EngineError, Job, Outcome, Reporter
@@ -71,7 +72,7 @@ class AnthropicEngine:
             summary = loop.run()
         except (EngineError, Cancelled) as error:
             with suppress(Cancelled, EngineError):
-                loop.tell_the_rest(str(error) or "Cancelled.")
+                loop.teller.rest(str(error) or "Cancelled.")
             raise
         edits = loop.toolbox.writer.edits
         return Outcome(edits, summary or _default_summary(len(edits)), loop.budget.ledger.usage())
@@ -108,7 +109,7 @@ class AnthropicEngine:
         if index is not None and len(index) <= briefing.INDEX_CHARS:
             toolbox.writer.saw(INDEX_NAME)  # the briefing shows it whole
         system, tools = prompt.system(job.config, index is not None), schemas.offered(reads.names)
-        return Loop(conversation, toolbox, asker, budget, report, system, tools)
+        return Loop(conversation, toolbox, asker, budget, Teller(report, asker, toolbox), system, tools)
 
     @staticmethod
     def _price_table() -> PriceTable:
@@ -139,12 +140,17 @@ def _options(job: Job, endpoint: keys.Endpoint) -> Json:
 
 def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
     """The first line on the dream's page: what will be asked, and about what it will cost."""
-    guess = estimate(loop.budget.ledger.prices, job.config.model, loop.request_size())
-    price = f"about ${guess.dollars:.2f}" if guess.dollars is not None else "no price is known for this model"
+    notes = sum(map(len, job.workspace.contents().values()))
+    new = sum(session.to_byte - session.from_byte for session in job.sessions)
+    size = Size(loop.request_size(), notes + new, len(job.sessions))
+    guess = estimate(loop.budget.ledger.prices, job.config.model, size, job.config.max_turns)
+    price = "no price is known for this model"
+    if guess.low.dollars is not None and guess.high.dollars is not None:
+        price = f"about {words(guess.low.dollars, guess.high.dollars)}"
     effort = f", effort {job.config.effort}" if endpoint.is_anthropic else ""
     return (
-        f"Asking {job.config.model} at {endpoint.host}{effort}. Prompt {prompt.version()}; about {guess.tokens:,} tokens "
-        f"over {EXPECTED_TURNS} turns are expected, {price}."
+        f"Asking {job.config.model} at {endpoint.host}{effort}. Prompt {prompt.version()}; {guess.low.tokens:,} to "
+        f"{guess.high.tokens:,} tokens are expected, {price}."
     )
 
 

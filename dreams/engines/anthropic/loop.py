@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import time
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from dreams.engines.anthropic import prompt
 from dreams.engines.anthropic.asking import Asker, TooLong
@@ -13,9 +12,9 @@ from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.data import clean
 from dreams.engines.anthropic.recovery import remedy
 from dreams.engines.anthropic.stream import Json, Reply
+from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox
-from dreams.engines.anthropic.usage import joined
-from dreams.engines.base import EngineError, Reporter, Usage
+from dreams.engines.base import EngineError
 
 FIRST_CAP = 8_000
 RAISED_CAP = 64_000
@@ -54,12 +53,10 @@ class Loop:
     toolbox: Toolbox
     asker: Asker
     budget: Budget
-    report: Reporter
+    teller: Teller
     system: list[Json]
     tools: list[Json]
     progress: Progress = field(default_factory=Progress)
-    _told: int = 0
-    _edits_told: int = 0
 
     def run(self) -> str:
         while True:
@@ -123,9 +120,16 @@ class Loop:
 
     def _called(self, reply: Reply) -> None:
         self.conversation.answered(reply)
-        results = self.toolbox.run(reply.calls)
+        results = self._run_tools(reply)
         self.conversation.results([result.block for result in results], self.budget.warning())
         self._say(reply, "", results)
+
+    def _run_tools(self, reply: Reply) -> list[Result]:
+        started = time.monotonic()
+        try:
+            return self.toolbox.run(reply.calls)
+        finally:
+            self.teller.tool_ms += int((time.monotonic() - started) * 1000)
 
     def _paused(self, reply: Reply) -> None:
         """The server took a break in a long turn: send it back as it is, and it goes on.
@@ -133,7 +137,7 @@ class Loop:
         Not every server takes a conversation that ends with the model, so a word of ours follows.
         """
         self._say(reply, "The model paused, and was asked to go on.")
-        results = self.toolbox.run(reply.calls)
+        results = self._run_tools(reply)
         self.conversation.answered(reply)
         self.conversation.results([result.block for result in results], "Go on.")
 
@@ -182,11 +186,7 @@ class Loop:
             raise EngineError(hopeless)
         self.progress.compacted = True
         self.asker.forget_prompt()
-        self.report.turn(
-            self.toolbox.phase,
-            "The conversation did not fit the model's context: earlier messages were left out.",
-            usage=self._fresh_usage(),
-        )
+        self.teller.turn("The conversation did not fit the model's context: earlier messages were left out.")
 
     # --- Telling --------------------------------------------------------------------------------------------------
 
@@ -198,13 +198,11 @@ class Loop:
         recovered += self._cut_prompt(reply)
         text = "\n\n".join(part for part in (clean(reply.text), remark, *recovered) if part)
         files = list(dict.fromkeys(result.path for result in done if result.path))
-        self.report.turn(
-            self.toolbox.phase,
+        self.teller.turn(
             text,
             tools=[result.record for result in done],
             files=files,
             counts=self._counts(reply, done),
-            usage=self._fresh_usage(),
         )
 
     def _cut_prompt(self, reply: Reply) -> list[str]:
@@ -223,36 +221,6 @@ class Loop:
             "refused": sum(result.refused for result in results),
             "retries": max(0, self.asker.story.attempts - 1),
             "cache read": reply.tokens.cache_read,
-            "cache written": reply.tokens.cache_write_5m + reply.tokens.cache_write_1h,
-            "ms in the API": self.asker.timing.api_ms,
-            "ms in the API without retries": self.asker.timing.api_ms_without_retries,
-            "ms in tools": sum(int(result.record["ms"]) for result in results),
-            **self._lines(),
+            "cache written": reply.tokens.cache_write,
         }
         return {name: value for name, value in counts.items() if value}
-
-    def _lines(self) -> dict[str, int]:
-        """Lines that the edits since the last turn added and removed."""
-        fresh = self.toolbox.writer.edits[self._edits_told :]
-        self._edits_told = len(self.toolbox.writer.edits)
-        added = removed = 0
-        for edit in fresh:
-            before, after = (
-                Counter((edit.before or "").splitlines()),
-                Counter((edit.after or "").splitlines()),
-            )
-            added, removed = added + (after - before).total(), removed + (before - after).total()
-        return {"lines added": added, "lines removed": removed}
-
-    def _fresh_usage(self) -> Usage:
-        """What was spent since the last turn that was told, broken requests included."""
-        total = Usage(cost_usd=Decimal(0))
-        for usage in self.asker.spent[self._told :]:
-            total = joined(total, usage)
-        self._told = len(self.asker.spent)
-        return total
-
-    def tell_the_rest(self, why: str) -> None:
-        """At an early end: what was spent and not told yet, so that the ledger is whole."""
-        if self._told < len(self.asker.spent):
-            self.report.turn(self.toolbox.phase, why, usage=self._fresh_usage())

@@ -1,47 +1,33 @@
-"""Tokens by model and kind, and what they cost. PURE: no Django.
+"""What a dream's requests used, by model, and what they cost. PURE: no Django.
 
 Prices are dollars per million tokens and are handed in; a model without one has tokens and no cost, never a guess.
-Source of the kinds: `usage` of the Messages API (input is what was neither read from nor written to the cache).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from dreams.engines.base import Usage
+from dreams.engines.tokens import Dollars, ModelUsage, Tokens
+
+__all__ = [
+    "MILLION",
+    "Ledger",
+    "PriceTable",
+    "Rate",
+    "Tokens",
+    "as_usage",
+    "joined",
+    "rate_for",
+    "same_model",
+]
 
 MILLION = Decimal(1_000_000)
-_DATED = re.compile(r"-20\d{6}\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write_5m: int = 0
-    cache_write_1h: int = 0
-
-    def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write_5m + other.cache_write_5m,
-            self.cache_write_1h + other.cache_write_1h,
-        )
-
-    @property
-    def prompt(self) -> int:
-        """Everything that the model read."""
-        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
-
-    @property
-    def total(self) -> int:
-        return self.prompt + self.output
+# What a model's id may carry behind its name: the day of a snapshot, or a variant in brackets.
+_VARIANT = re.compile(r"(?:[-@]20\d{6}|-latest|\[[a-z0-9]{1,12}\])+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +54,30 @@ class Rate:
             above_prompt_tokens=above_prompt_tokens,
         )
 
-    def cost(self, tokens: Tokens) -> Decimal:
-        millionths = (
-            self.input * tokens.input
-            + self.output * tokens.output
-            + self.cache_read * tokens.cache_read
-            + self.cache_write_5m * tokens.cache_write_5m
-            + self.cache_write_1h * tokens.cache_write_1h
+    def dollars(self, tokens: Tokens) -> Dollars:
+        return Dollars(
+            input=self.input * tokens.input / MILLION,
+            output=self.output * tokens.output / MILLION,
+            cache_read=self.cache_read * tokens.cache_read / MILLION,
+            cache_write_5m=self.cache_write_5m * tokens.cache_write_5m / MILLION,
+            cache_write_1h=self.cache_write_1h * tokens.cache_write_1h / MILLION,
         )
-        return millionths / MILLION
+
+    def cost(self, tokens: Tokens) -> Decimal:
+        return self.dollars(tokens).total
 
 
 PriceTable = Mapping[str, Sequence[Rate]]
 
 
-def rate_for(prices: PriceTable, model: str, prompt_tokens: int) -> Rate | None:
-    """The rate that holds for a prompt of this size; None for a model without a price.
+def same_model(model: str) -> str:
+    """The name that a model's price is under: a dated id (`…-20260930`) has the price of its model."""
+    return _VARIANT.sub("", model)
 
-    A dated id (`…-20260930`) has the price of its model.
-    """
-    rates = prices.get(model) or prices.get(_DATED.sub("", model)) or ()
+
+def rate_for(prices: PriceTable, model: str, prompt_tokens: int) -> Rate | None:
+    """The rate that holds for a prompt of this size; None for a model without a price."""
+    rates = prices.get(model) or prices.get(same_model(model)) or ()
     fitting = [
         rate for rate in rates if rate.above_prompt_tokens == 0 or prompt_tokens > rate.above_prompt_tokens
     ]
@@ -99,50 +89,48 @@ class Ledger:
 
     def __init__(self, prices: PriceTable) -> None:
         self.prices = prices
-        self.by_model: dict[str, Tokens] = {}
-        self.unpriced: set[str] = set()
-        self.requests = 0
+        self.by_model: dict[str, ModelUsage] = {}
+        # Dollars of the requests that have a price: what the limits are held against.
         self.dollars = Decimal(0)
 
     def add(self, model: str, tokens: Tokens) -> Usage:
         """Book one request; returns it as the usage of a turn."""
-        self.requests += 1
-        self.by_model[model] = self.by_model.get(model, Tokens()) + tokens
         rate = rate_for(self.prices, model, tokens.prompt)
-        cost = rate.cost(tokens) if rate else None
-        if cost is None:
-            self.unpriced.add(model)
-        else:
-            self.dollars += cost
-        return as_usage(tokens, cost, 1)
+        booked = ModelUsage(model, 1, tokens, rate.dollars(tokens) if rate else None)
+        before = self.by_model.get(model)
+        self.by_model[model] = before + booked if before else booked
+        self.dollars += booked.dollars.total if booked.dollars else 0
+        return as_usage([booked])
 
     @property
     def tokens(self) -> Tokens:
-        return sum(self.by_model.values(), Tokens())
+        return sum((used.tokens for used in self.by_model.values()), Tokens())
 
     def usage(self) -> Usage:
-        return as_usage(self.tokens, None if self.unpriced else self.dollars, self.requests)
+        return as_usage(self.by_model.values())
 
 
-def as_usage(tokens: Tokens, cost: Decimal | None, requests: int) -> Usage:
+def as_usage(by_model: Iterable[ModelUsage]) -> Usage:
+    """All models together; a cost that one of them does not have is not known."""
+    rows = tuple(by_model)
+    tokens = sum((row.tokens for row in rows), Tokens())
+    dollars = [row.dollars.total for row in rows if row.dollars is not None]
     return Usage(
         input_tokens=tokens.input,
         output_tokens=tokens.output,
         cache_read_tokens=tokens.cache_read,
-        cache_creation_tokens=tokens.cache_write_5m + tokens.cache_write_1h,
-        cost_usd=cost,
-        requests=requests,
+        cache_creation_tokens=tokens.cache_write,
+        cost_usd=sum(dollars, Decimal(0)) if len(dollars) == len(rows) else None,
+        requests=sum(row.requests for row in rows),
+        by_model=rows,
     )
 
 
-def joined(first: Usage, second: Usage) -> Usage:
-    """Both together; a cost that is not known on one side is not known."""
-    known = first.cost_usd is not None and second.cost_usd is not None
-    return Usage(
-        first.input_tokens + second.input_tokens,
-        first.output_tokens + second.output_tokens,
-        first.cache_read_tokens + second.cache_read_tokens,
-        first.cache_creation_tokens + second.cache_creation_tokens,
-        (first.cost_usd or Decimal(0)) + (second.cost_usd or Decimal(0)) if known else None,
-        first.requests + second.requests,
-    )
+def joined(usages: Iterable[Usage]) -> Usage:
+    """Several together, one row per model. Priced and unpriced requests of one model stay apart, so that neither
+    hides the other."""
+    rows: dict[tuple[str, bool], ModelUsage] = {}
+    for row in (row for usage in usages for row in usage.by_model):
+        key = row.model, row.dollars is None
+        rows[key] = rows[key] + row if key in rows else row
+    return as_usage(rows.values())

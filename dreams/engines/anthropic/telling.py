@@ -1,0 +1,80 @@
+"""What happened since the reporter was last told: each token, millisecond, line and edit once. PURE.
+
+A turn that is told is kept, whatever happens to the process next.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dreams.engines.anthropic.asking import Asker, Timing
+from dreams.engines.anthropic.tools import Toolbox
+from dreams.engines.anthropic.usage import joined
+from dreams.engines.base import Edit, Reporter, Work
+
+
+@dataclass(slots=True)
+class Teller:
+    """Stands between the conversation and the reporter."""
+
+    report: Reporter
+    asker: Asker
+    toolbox: Toolbox
+    tool_ms: int = 0
+    _usages: int = 0
+    _edits: int = 0
+    _timing: Timing = field(default_factory=Timing)
+
+    def turn(
+        self,
+        text: str,
+        *,
+        tools: Sequence[Mapping[str, object]] = (),
+        files: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
+        """One turn, with everything that was not told yet. Raises Cancelled."""
+        edits = tuple(self.toolbox.writer.edits[self._edits :])
+        usage = joined(self.asker.spent[self._usages :])
+        work = self._work(edits)
+        self._edits, self._usages = len(self.toolbox.writer.edits), len(self.asker.spent)
+        self.report.turn(
+            self.toolbox.phase,
+            text,
+            tools=tools,
+            files=files,
+            counts=counts,
+            usage=usage,
+            work=work,
+            edits=edits,
+        )
+
+    def rest(self, why: str) -> None:
+        """At an early end: what was spent or changed and not told yet, so that nothing of it is lost."""
+        spent = self._usages < len(self.asker.spent) or self._timing != self.asker.timing
+        if spent or self._edits < len(self.toolbox.writer.edits):
+            self.turn(why)
+
+    def _work(self, edits: Sequence[Edit]) -> Work:
+        now, before = self.asker.timing, self._timing
+        added, removed = lines_changed(edits)
+        work = Work(
+            api_ms=now.api_ms - before.api_ms,
+            api_ms_without_retries=now.api_ms_without_retries - before.api_ms_without_retries,
+            tool_ms=self.tool_ms,
+            lines_added=added,
+            lines_removed=removed,
+        )
+        self._timing, self.tool_ms = Timing(now.api_ms, now.api_ms_without_retries), 0
+        return work
+
+
+def lines_changed(edits: Sequence[Edit]) -> tuple[int, int]:
+    """Lines that the edits added and removed."""
+    added = removed = 0
+    for edit in edits:
+        before, after = Counter((edit.before or "").splitlines()), Counter((edit.after or "").splitlines())
+        added, removed = added + (after - before).total(), removed + (before - after).total()
+    return added, removed

@@ -1,0 +1,150 @@
+"""What the next dream of a project will about use, told before it starts: from the size of what it would read, and from
+what this project's dreams with this model used before.
+
+A range, because a model decides by itself how much it reads; what it may use at most are the limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count, F, Sum
+from django.db.models.functions import Length
+
+from dreams import conf, inputs, pricing
+from dreams.engines.anthropic import briefing
+from dreams.engines.anthropic.estimate import Estimate, Guess, Size, estimate, words
+from dreams.memdir import INDEX_NAME
+from dreams.models import DreamRun, DreamUsage, Project, Prompt
+from dreams.text import plural
+
+LAST_DREAMS = 8
+# Fewer than this say little about the next one.
+ENOUGH_DREAMS = 3
+# The next dream may well be a little cheaper or dearer than every one before.
+BELOW, ABOVE = Decimal("0.7"), Decimal("1.4")
+PROMPTS = 2_000
+# Characters of rules and tools, and of each line of a listing, in a first prompt.
+RULES_CHARS = 16_000
+LINE_CHARS = 60
+SESSION_LINE_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a dream with `model` will about use. `dreams`: how many past ones it rests on; 0: on sizes alone.
+
+    `most_dollars` and `most_tokens` are the limits of one dream (None: no limit): it never uses more.
+    """
+
+    model: str
+    estimate: Estimate
+    dreams: int
+    size: Size
+    most_tokens: int
+    most_dollars: Decimal | None
+
+    @property
+    def likely(self) -> Decimal | None:
+        """What the budget gate reckons with; None when the model has no price."""
+        return self.estimate.likely.dollars
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Fewest and most."""
+        low, high = self.estimate.low.tokens, self.estimate.high.tokens
+        return min(low, self.most_tokens), min(high, self.most_tokens)
+
+    @property
+    def cost(self) -> str:
+        """In words, or that there is no price."""
+        low, high = self.estimate.low.dollars, self.estimate.high.dollars
+        if low is None or high is None:
+            return f"no price is known for {self.model}"
+        most = self.most_dollars
+        return (
+            f"about {words(low, high)}" if most is None else f"about {words(min(low, most), min(high, most))}"
+        )
+
+    @property
+    def basis(self) -> str:
+        """What it rests on."""
+        read = f"{plural(self.size.sessions, 'new session')} and its notes, {self.size.material_bytes / 1024:,.0f} KB"
+        if self.dreams:
+            return f"from the last {self.dreams} dreams of this project; it would read {read}"
+        return f"from what it would read: {read}"
+
+    @property
+    def sentence(self) -> str:
+        """For a terminal."""
+        low, high = self.tokens
+        return f"A dream with {self.model}: {self.cost}, {low:,} to {high:,} tokens ({self.basis})."
+
+
+def forecast(project: Project, config: conf.Config) -> Forecast:
+    """For a dream with the model of `config`, which is not asked for anything. A few queries, no disk."""
+    size = size_of(project)
+    guessed = estimate(pricing.table(), config.model, size, config.max_turns)
+    past = _past(project, config.model)
+    learnt = len(past) >= ENOUGH_DREAMS
+    return Forecast(
+        model=config.model,
+        estimate=_learnt(guessed, past) if learnt else guessed,
+        dreams=len(past) if learnt else 0,
+        size=size,
+        most_tokens=config.max_tokens,
+        most_dollars=Decimal(str(config.max_cost_dream)) if config.max_cost_dream > 0 else None,
+    )
+
+
+def size_of(project: Project) -> Size:
+    """What a dream would find now."""
+    files = project.memories.filter(gone_at__isnull=True)
+    notes = files.aggregate(n=Count("pk"), size=Sum("size"))
+    index = files.filter(path=INDEX_NAME).values_list("size", flat=True).first() or 0
+    new = list(inputs.new_sessions(project)[: inputs.MAX_SESSIONS].values_list("pk", "used_bytes", "size"))
+    typed = Prompt.objects.filter(
+        session__in=[pk for pk, _, _ in new], offset__gte=F("session__used_bytes")
+    ).annotate(chars=Length("text"))
+    prompt = (
+        RULES_CHARS
+        + LINE_CHARS * min(notes["n"], briefing.MOST_FILES)
+        + min(index, briefing.INDEX_CHARS)
+        + SESSION_LINE_CHARS * min(len(new), briefing.MOST_SESSIONS)
+        + min(sum(typed.values_list("chars", flat=True)[:PROMPTS]), briefing.PROMPTS_CHARS)
+    )
+    material = (notes["size"] or 0) + sum(max(0, size - used) for _, used, size in new)
+    return Size(prompt, material, len(new))
+
+
+def _past(project: Project, model: str) -> list[tuple[int, Decimal | None]]:
+    """(tokens, dollars) of the project's last whole dreams with this model, from the ledger."""
+    done = DreamRun.objects.filter(
+        project=project, model=model, status=DreamRun.Status.COMPLETED, usage__isnull=False
+    )
+    recent = done.distinct().order_by("-created_at").values_list("pk", flat=True)[:LAST_DREAMS]
+    tokens = F("input_tokens") + F("output_tokens") + F("cache_read_tokens")
+    tokens += F("cache_write_5m_tokens") + F("cache_write_1h_tokens")
+    rows = (
+        DreamUsage.objects.filter(dream__in=list(recent))
+        .values("dream")
+        .annotate(tokens=Sum(tokens), dollars=Sum("cost_usd"))
+        .order_by()
+    )
+    return [(row["tokens"], row["dollars"]) for row in rows]
+
+
+def _learnt(guessed: Estimate, past: list[tuple[int, Decimal | None]]) -> Estimate:
+    """What this project's dreams used says more than a formula: their range, a little wider, and their mean."""
+    tokens = [used for used, _ in past]
+    dollars = [cost for _, cost in past if cost is not None]
+    mean = sum(tokens) // len(tokens)
+    if guessed.likely.dollars is None or not dollars:
+        low, likely, high = guessed.low.dollars, guessed.likely.dollars, guessed.high.dollars
+    else:
+        low, high = min(dollars) * BELOW, max(dollars) * ABOVE
+        likely = sum(dollars, Decimal(0)) / len(dollars)
+    return Estimate(
+        Guess(int(min(tokens) * BELOW), low), Guess(mean, likely), Guess(int(max(tokens) * ABOVE), high)
+    )
