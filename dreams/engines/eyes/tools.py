@@ -257,7 +257,7 @@ class _Search:
         number, trailing = 0, 0
         leading: list[tuple[int, bytes]] = []
         for block in _blocks(tree, place, meter):
-            if not trailing and not self.before and self.sieve and not self.sieve.search(block):
+            if not trailing and not self.before and self._can_skip(block):
                 number += block.count(b"\n")
                 continue
             for line in _by_newline(block):
@@ -273,6 +273,10 @@ class _Search:
                     trailing -= 1
                 elif self.before:
                     leading = [*leading, (number, bare)][-self.before :]
+
+    def _can_skip(self, block: bytes) -> bool:
+        # `$` stands before a CR for us, but not for the sieve.
+        return self.sieve is not None and b"\r" not in block and not self.sieve.search(block)
 
     def _around(self, line: bytes) -> str:
         if len(line) <= LINE_CHARS // 4:
