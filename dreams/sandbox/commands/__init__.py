@@ -3,10 +3,53 @@
 from __future__ import annotations
 
 from ..process import Compile
-from . import awk, basic, diff, filters, find, grep, heads, listing, paths, sed, sorting, sums, xargs
+from . import (
+    awk,
+    basic,
+    cat,
+    conditions,
+    cut,
+    diff,
+    filters,
+    find,
+    grep,
+    heads,
+    ls,
+    paths,
+    sed,
+    sort,
+    stat,
+    sums,
+    tr,
+    uniq,
+    wc,
+    xargs,
+)
 
+_MODULES = (
+    awk,
+    basic,
+    cat,
+    conditions,
+    cut,
+    diff,
+    filters,
+    find,
+    grep,
+    heads,
+    ls,
+    paths,
+    sed,
+    sort,
+    stat,
+    sums,
+    tr,
+    uniq,
+    wc,
+    xargs,
+)
 _COMMANDS: dict[str, Compile] = {}
-for _module in (awk, basic, diff, filters, find, grep, heads, listing, paths, sed, sorting, sums, xargs):
+for _module in _MODULES:
     _COMMANDS.update(_module.COMMANDS)
 
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .. import posix
-from ..errors import Refused, UsageError
-from ..process import Process, raw
-from . import find_visit as visits
-from . import looks
-from .find_visit import Test, Visit
+from ... import posix
+from ...errors import Refused, UsageError
+from ...process import Process, raw
+from .. import looks
+from . import actions, times
+from . import visit as visits
+from .visit import Test, Visit
 
 _RUNS = "it runs a program; use grep -r, or cat with the names"
 _REFUSED = {
@@ -75,12 +76,12 @@ class _Parser:
 
     def whole(self) -> Expression:
         if not self._words:
-            self._result.test = visits.print_line
+            self._result.test = actions.print_line
             return self._result
         test = self._list()
         if self._at < len(self._words):
             raise UsageError(f"paths must precede expression: `{self._words[self._at]}'")
-        self._result.test = test if self._acts else _both(test, visits.print_line)
+        self._result.test = test if self._acts else _both(test, actions.print_line)
         return self._result
 
     def _peek(self) -> str | None:
@@ -189,13 +190,13 @@ class _Parser:
 
     def _newer(self, which: str, reference: str, text: str) -> Test:
         if reference == "t":
-            return visits.newer_than_time(which, text)
+            return times.newer_than_time(which, text)
 
         def check(process: Process) -> None:
             process.stat(text)
 
         self._result.checks.append(check)
-        return visits.newer_than_file(which, reference, text)
+        return times.newer_than_file(which, reference, text)
 
     def _regex(self, text: str, *, fold: bool) -> Test:
         extended = self._syntax in ("posix-extended", "posix-egrep", "egrep", "gnu-awk", "posix-awk", "awk")
@@ -247,10 +248,10 @@ def _owned(word: str, text: str) -> Test:
 
 
 _PLAIN: dict[str, Test] = {
-    "-print": visits.print_line,
-    "-print0": visits.print_nul,
-    "-prune": visits.prune,
-    "-quit": visits.leave,
+    "-print": actions.print_line,
+    "-print0": actions.print_nul,
+    "-prune": actions.prune,
+    "-quit": actions.leave,
     "-empty": visits.empty,
     "-true": _yes,
     "-false": _no,
@@ -269,9 +270,9 @@ _VALUED: dict[str, Callable[[str, str], Test]] = {
     "-perm": lambda word, text: visits.permitted(text),
     "-links": lambda word, text: visits.linked(text),
     "-inum": lambda word, text: visits.numbered(text),
-    "-printf": lambda word, text: visits.formatted(text),
-    **dict.fromkeys(("-mtime", "-atime", "-ctime"), visits.days_old),
-    **dict.fromkeys(("-mmin", "-amin", "-cmin"), visits.minutes_old),
+    "-printf": lambda word, text: actions.formatted(text),
+    **dict.fromkeys(("-mtime", "-atime", "-ctime"), times.days_old),
+    **dict.fromkeys(("-mmin", "-amin", "-cmin"), times.minutes_old),
     "-user": _owned,
     "-group": _owned,
 }

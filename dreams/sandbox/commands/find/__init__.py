@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from dreams.safefs import SafeFsError
 
-from ..mounts import trouble
-from ..process import Process, Runner, is_folder
-from .find_expression import Expression, parse
-from .find_visit import Visit
+from ...mounts import trouble
+from ...process import Process, Runner, is_folder
+from .expression import Expression, parse
+from .visit import Visit
 
 _DEPTH = 64
 
