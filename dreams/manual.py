@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from django.utils import timezone
+
 from dreams import apply as applying
-from dreams import blobs, drafts, memdir, memories, proposals, review, text, workspace
+from dreams import blobs, drafts, memdir, memories, moments, proposals, review, text, workspace
 from dreams.apply import ApplyReport
 from dreams.engines.base import Edit, OperationKind
 from dreams.models import Hunk, Memory, Project, Proposal
@@ -30,6 +33,7 @@ class Change:
     before: Mapping[str, bytes | None] = field(
         default_factory=dict
     )  # what each was made from, where it matters
+    apart: bool = False  # each file is decided on by itself
 
 
 def edit(memory: Memory, content: str, base_sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
@@ -85,6 +89,29 @@ def restore(project: Project, path: str, sha: str, reviewer: Reviewer, *, reason
     return carry_out(project, Change(Proposal.Origin.RESTORE, "edit", why, {path: data}), reviewer)
 
 
+def propose_moment(
+    project: Project, when: dt.datetime, reviewer: Reviewer, paths: Collection[str] = (), *, reason: str = ""
+) -> Proposal | None:
+    """The directory as it was at `when`, or of it the files named, as an open proposal; None when nothing differs.
+
+    Nothing is written: it is reviewed like a dream's, file by file. What came since is proposed to go, and stays in
+    the history. Raises blobs.MissingBlob, and history errors for a state that is nowhere kept.
+    """
+    memories.refresh(project)
+    wanted = moments.states_at(project, when)
+    now = moments.states_now(project)
+    changed = sorted(path for path in wanted.keys() | now.keys() if wanted.get(path) != now.get(path))
+    named = [path for path in changed if not paths or path in paths]
+    kept = moments.bytes_of(project, [wanted[path] for path in named if path in wanted])
+    after = {path: kept[wanted[path]] if path in wanted else None for path in named}
+    change = Change(Proposal.Origin.RESTORE, "edit", reason or _moment_reason(when), after, apart=True)
+    return propose(project, change, reviewer)
+
+
+def _moment_reason(when: dt.datetime) -> str:
+    return f"As it was on {timezone.localtime(when):%-d %b %Y at %H:%M}."
+
+
 def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyReport:
     """Make the change a proposal, approve it as a whole and apply it.
 
@@ -109,8 +136,15 @@ def propose(project: Project, change: Change, reviewer: Reviewer) -> Proposal | 
             raise Stale(STALE.format(path=path))
     after = {path: data for path, data in {**before, **change.after}.items() if data is not None}
     edits = [
-        Edit(path, _decoded(before.get(path)), _decoded(after.get(path)), "hand", change.kind, change.reason)
-        for path in change.after
+        Edit(
+            path,
+            _decoded(before.get(path)),
+            _decoded(after.get(path)),
+            f"hand {number}" if change.apart else "hand",
+            change.kind,
+            change.reason,
+        )
+        for number, path in enumerate(change.after)
         if before.get(path) != after.get(path)
     ]
     if not edits:

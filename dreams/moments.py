@@ -1,0 +1,75 @@
+"""The memory directory as it was at any moment, from the kept versions of its files."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from dreams import blobs, memories
+from dreams.models import Memory, Project, Version
+
+if TYPE_CHECKING:
+    from django_stubs_ext.annotations import WithAnnotations
+
+
+class Then(TypedDict):
+    """The row of a file's version at a moment, and its sha256."""
+
+    then: int
+    then_sha: str
+
+
+MemoryThen: TypeAlias = "WithAnnotations[Memory, Then]"
+
+
+def memories_at(project: Project, when: dt.datetime) -> QuerySet[MemoryThen]:
+    """The files that stood there at `when`, each with `then`, the row of its version, and `then_sha`.
+
+    A version counts from its own moment on; of several at one moment the last one written does.
+    """
+    latest = Version.objects.filter(memory=OuterRef("pk"), at__lte=when).order_by("-at", "-pk")
+    rows = Memory.objects.filter(project=project).annotate(
+        then=Subquery(latest.values("pk")[:1]), then_sha=Subquery(latest.values("sha256")[:1])
+    )
+    return rows.filter(then_sha__gt="")
+
+
+def states_at(project: Project, when: dt.datetime) -> dict[str, str]:
+    """Path → sha256 at that moment."""
+    return dict(memories_at(project, when).values_list("path", "then_sha"))
+
+
+def states_now(project: Project) -> dict[str, str]:
+    """Path → sha256 as last seen."""
+    return dict(project.memories.filter(gone_at__isnull=True).values_list("path", "sha256"))
+
+
+def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
+    """The bytes of these states, from the rows or else from the history. Raises history errors for a lost one."""
+    found = dict(blobs.get_many(shas))
+    lost = [sha for sha in shas if sha not in found]
+    if lost:
+        with memories.open_history(project) as store:
+            found.update((sha, store.read(sha)) for sha in lost)
+    return found
+
+
+def change_before(project: Project, when: dt.datetime) -> dt.datetime | None:
+    """The newest moment before `when` at which a file changed."""
+    return _changes(project).filter(at__lt=when).order_by("-at").values_list("at", flat=True).first()
+
+
+def change_after(project: Project, when: dt.datetime) -> dt.datetime | None:
+    return _changes(project).filter(at__gt=when).order_by("at").values_list("at", flat=True).first()
+
+
+def last_change(project: Project, when: dt.datetime) -> dt.datetime | None:
+    """The moment since which the directory was as it was at `when`; None where nothing is known so early."""
+    return _changes(project).filter(at__lte=when).order_by("-at").values_list("at", flat=True).first()
+
+
+def _changes(project: Project) -> QuerySet[Version]:
+    return Version.objects.filter(memory__project=project)

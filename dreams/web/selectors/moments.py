@@ -1,0 +1,292 @@
+"""A memory directory at one moment, and between two."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from django.db.models import Case, IntegerField, Value, When
+from django.utils import timezone
+
+from dreams import blobs, conf, memdir, moments, text, textdiff
+from dreams.models import Blob, Memory, Project, Version
+from dreams.web.paging import Listed, page_of
+from dreams.web.selectors import budget, difflines
+from dreams.web.selectors.difflines import DiffLine
+from dreams.web.selectors.memory import Body, body_of
+from dreams.web.selectors.versions import ORIGINS
+
+PAGE_SIZE = 60
+# Beyond these a changed file is named, and its lines are a click away.
+MOST_SHOWN = 30
+MOST_FILES = 500
+MOST_ROWS = 1_500
+MOST_SHOWN_BYTES = 2 << 20
+INDEX = "MEMORY.md"
+
+
+@dataclass(frozen=True, slots=True)
+class FileThen:
+    """One file as it was then; `since` says what became of it: "", changed or gone."""
+
+    pk: int
+    path: str
+    kind: str
+    version: int
+    size: int
+    at: dt.datetime
+    what: str
+    icon: str
+    tone: str
+    who: str
+    proposal: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A neighbouring change, as a link."""
+
+    at: dt.datetime
+    iso: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The index as an agent would have had it at its start."""
+
+    budget: budget.Budget
+    text: str
+    warning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """`since`: it was so from that change on. `first_look`: before it, only the files' own times are known."""
+
+    when: dt.datetime
+    iso: str
+    files: Listed[FileThen]
+    since: Step | None
+    previous: Step | None
+    next: Step | None
+    first_look: dt.datetime
+    is_now: bool
+    loaded: Loaded | None
+    newer: int
+
+    @property
+    def is_before_look(self) -> bool:
+        return self.when < self.first_look
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file's text as it was then."""
+
+    file: FileThen
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One file between two moments. `letter` is A, M or D; `rows` is None where only its name is shown."""
+
+    path: str
+    pk: int | None
+    letter: str
+    rows: list[DiffLine] | None
+    added: int
+    removed: int
+    is_cut: bool
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The changes from one moment to another, by path; `more` files are beyond what a page names."""
+
+    files: list[Changed]
+    total: int
+    more: int
+    added: int
+    changed: int
+    removed: int
+
+
+def iso(moment: dt.datetime) -> str:
+    """As addresses carry it: to the microsecond, so that a change's own moment is on the right side of it."""
+    return moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
+
+
+def moment_of(typed: str) -> dt.datetime | None:
+    """What was typed or linked; without an offset it is in the page's zone.
+
+    A day, a minute or a second means its end: a change within it has happened. None where it is no moment.
+    """
+    given = typed.strip()[:40]
+    try:
+        found = dt.datetime.fromisoformat(given)
+    except ValueError:
+        return None
+    try:
+        if found.tzinfo is None:
+            return timezone.make_aware(found + _rest_of(given))
+        return found.astimezone(dt.UTC)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _rest_of(given: str) -> dt.timedelta:
+    """From the beginning of the unit that was typed to its end."""
+    units = {10: dt.timedelta(days=1), 16: dt.timedelta(minutes=1), 19: dt.timedelta(seconds=1)}
+    unit = units.get(len(given))
+    return unit - dt.timedelta(microseconds=1) if unit else dt.timedelta()
+
+
+# --- At a moment --------------------------------------------------------------------------------------------------
+
+
+def directory(project: Project, when: dt.datetime, number: str | None = None) -> Directory:
+    since = moments.last_change(project, when)
+    after = moments.change_after(project, when)
+    order = Case(
+        When(kind=Memory.Kind.INDEX, then=Value(0)),
+        When(kind=Memory.Kind.TOPIC, then=Value(1)),
+        When(kind=Memory.Kind.TEAM, then=Value(2)),
+        default=Value(3),
+        output_field=IntegerField(),
+    )
+    rows = moments.memories_at(project, when)
+    page = page_of(rows.order_by(order, "path"), number, PAGE_SIZE)
+    now = project.memories.filter(gone_at__isnull=True).count()
+    return Directory(
+        when=when,
+        iso=iso(when),
+        files=Listed(_files(list(page.object_list)), page),
+        since=_step(since),
+        previous=_step(moments.change_before(project, since) if since else None),
+        next=_step(after),
+        first_look=project.first_seen_at,
+        is_now=after is None,
+        loaded=_loaded(project, when),
+        newer=now - rows.filter(gone_at__isnull=True).count(),
+    )
+
+
+def _step(at: dt.datetime | None) -> Step | None:
+    return None if at is None else Step(at, iso(at))
+
+
+def _files(rows: Sequence[moments.MemoryThen]) -> list[FileThen]:
+    pks = [row.then for row in rows]
+    versions = Version.objects.select_related("proposal").in_bulk(pks)
+    return [_file(row, versions[pk]) for row, pk in zip(rows, pks, strict=True)]
+
+
+def _file(row: moments.MemoryThen, version: Version) -> FileThen:
+    icon, tone, what = ORIGINS[Version.Origin(version.origin)]
+    changed = "" if row.sha256 == version.sha256 else "changed"
+    return FileThen(
+        pk=row.pk,
+        path=row.path,
+        kind=row.kind,
+        version=version.pk,
+        size=version.size,
+        at=version.at,
+        what=what,
+        icon=icon,
+        tone=tone,
+        who=version.actor,
+        proposal=version.proposal.public_id if version.proposal else "",
+        since="gone" if row.gone_at else changed,
+    )
+
+
+def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
+    row = moments.memories_at(project, when).filter(path=INDEX).first()
+    sha: str = row.then_sha if row else ""
+    data = blobs.get_many([sha]).get(sha)
+    if data is None:
+        return None
+    config = conf.current(project)
+    found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+    return Loaded(budget.of_index(data, config), textdiff.visible(found.text), found.warning)
+
+
+def reading(project: Project, when: dt.datetime, path: str) -> Reading | None:
+    """None where no such file stood there then, or its bytes are not kept."""
+    row = moments.memories_at(project, when).filter(path=path).first()
+    if row is None:
+        return None
+    file = _files([row])[0]
+    sha: str = row.then_sha
+    data = blobs.get_many([sha]).get(sha)
+    return None if data is None else Reading(file, body_of(data))
+
+
+# --- Between two moments ------------------------------------------------------------------------------------------
+
+
+def between(project: Project, old: Mapping[str, str], new: Mapping[str, str], only: str = "") -> Between:
+    """What changed from one state (path → sha256) to another. `only` shows the lines of that file alone."""
+    changed = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
+    wanted = [path for path in changed if path == only] if only else changed[:MOST_FILES]
+    shown = set(_within(wanted, old, new))
+    texts = blobs.get_many(sha for path in shown for sha in (old.get(path, ""), new.get(path, "")))
+    pks = dict(project.memories.filter(path__in=wanted).values_list("path", "pk"))
+    letters = [_letter(path, old, new) for path in changed]
+    return Between(
+        files=[
+            _changed(path, pks.get(path), (old.get(path, ""), new.get(path, "")), texts, path in shown)
+            for path in wanted
+        ],
+        total=len(changed),
+        more=0 if only else max(0, len(changed) - len(wanted)),
+        added=letters.count("A"),
+        changed=letters.count("M"),
+        removed=letters.count("D"),
+    )
+
+
+def _within(paths: Sequence[str], old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[str]:
+    """The paths whose lines are shown: few enough, and not too large together."""
+    few = list(islice(paths, MOST_SHOWN))
+    shas = {sha for path in few for sha in (old.get(path), new.get(path)) if sha}
+    sizes = dict(Blob.objects.filter(sha256__in=shas).values_list("sha256", "size"))
+    shown: list[str] = []
+    total = 0
+    for path in few:
+        total += sizes.get(old.get(path, ""), 0) + sizes.get(new.get(path, ""), 0)
+        if shown and total > MOST_SHOWN_BYTES:
+            break
+        shown.append(path)
+    return shown
+
+
+def _letter(path: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    return "A" if path not in old else "D" if path not in new else "M"
+
+
+def _changed(
+    path: str, pk: int | None, shas: tuple[str, str], texts: Mapping[str, bytes], is_shown: bool
+) -> Changed:
+    old, new = shas
+    letter = "A" if not old else "D" if not new else "M"
+    missing = is_shown and any(sha and sha not in texts for sha in shas)
+    if not is_shown or missing:
+        return Changed(path, pk, letter, None, 0, 0, is_cut=False, missing=missing)
+    before, after = (text.decode(texts.get(sha, b"")) for sha in shas)
+    rows = textdiff.rows(before, textdiff.hunks(before, after))
+    return Changed(
+        path,
+        pk,
+        letter,
+        rows=difflines.lines(rows[:MOST_ROWS]),
+        added=sum(row.kind == "ins" for row in rows),
+        removed=sum(row.kind == "del" for row in rows),
+        is_cut=len(rows) > MOST_ROWS,
+        missing=False,
+    )

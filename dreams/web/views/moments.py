@@ -1,0 +1,132 @@
+"""A project's memory directory at any moment: look, compare two moments, bring one back as a proposal."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams import blobs, history, manual, memories, moments, safefs
+from dreams.models import Project
+from dreams.review import Reviewer, ReviewRefused
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, SeeOther, go, page
+from dreams.web.paging import chosen
+from dreams.web.selectors import memory as memory_selector
+from dreams.web.selectors import moments as selector
+
+UNREADABLE = "That is no date and time. Shown is the directory as it is now."
+MAX_REASON = 500
+MAX_PATH = 1_000
+
+
+@owner
+@require_safe
+def at(request: Request, pk: int) -> HttpResponse:
+    """`?when=` is a moment; without it, now. `?path=` shows one file's text as it was."""
+    project = get_object_or_404(Project, pk=pk)
+    when = _moment(request, "when")
+    path = request.GET.get("path", "")[:MAX_PATH]
+    context: dict[str, Any] = {
+        "project": project,
+        "now": selector.iso(timezone.now()),
+        "directory": selector.directory(project, when, request.GET.get("page")),
+        "path": path,
+        "reading": selector.reading(project, when, path) if path else None,
+        "view": chosen(request.GET.get("view"), ["source"], "rendered"),
+        "resolve": memory_selector.resolver(project) if path else None,
+    }
+    return page(request, "dreams/moment.html", "dreams/_moment.html", context)
+
+
+@owner
+@require_safe
+def between(request: Request, pk: int) -> HttpResponse:
+    """`?a=` and `?b=` are moments; without them, the last change and now. `?path=` shows one file's lines."""
+    project = get_object_or_404(Project, pk=pk)
+    new = _moment(request, "b")
+    old = _moment(request, "a") if request.GET.get("a") else _before(project, new)
+    only = request.GET.get("path", "")[:MAX_PATH]
+    found = selector.between(project, moments.states_at(project, old), moments.states_at(project, new), only)
+    context = {
+        "project": project,
+        "old": old,
+        "new": new,
+        "old_iso": selector.iso(old),
+        "new_iso": selector.iso(new),
+        "found": found,
+        "path": only,
+    }
+    return page(request, "dreams/moments_between.html", "dreams/_moments_between.html", context)
+
+
+def _before(project: Project, when: dt.datetime) -> dt.datetime:
+    """Just before the last change: what is shown first is what happened last."""
+    last = moments.last_change(project, when)
+    return (last or when) - dt.timedelta(microseconds=1)
+
+
+@owner
+@require_safe
+def restore(request: Request, pk: int) -> HttpResponse:
+    """What bringing back `?when=` would do, for `?path=` alone or for the whole directory. Nothing is written."""
+    project = get_object_or_404(Project, pk=pk)
+    when = _moment(request, "when")
+    path = request.GET.get("path", "")[:MAX_PATH]
+    found = selector.between(project, moments.states_now(project), moments.states_at(project, when), path)
+    context = {
+        "project": project,
+        "when": when,
+        "when_iso": selector.iso(when),
+        "path": path,
+        "found": found,
+        "is_before_look": when < project.first_seen_at,
+    }
+    return page(request, "dreams/moment_restore.html", "dreams/_moment_restore.html", context)
+
+
+@owner
+@require_POST
+def propose(request: Request, pk: int) -> HttpResponse:
+    """Make it a proposal, and go on to its review."""
+    project = get_object_or_404(Project, pk=pk)
+    when = selector.moment_of(request.POST.get("when", ""))
+    if when is None:
+        raise Http404("no such moment")
+    path = request.POST.get("path", "")[:MAX_PATH]
+    reason = request.POST.get("reason", "").strip()[:MAX_REASON]
+    try:
+        made = manual.propose_moment(
+            project, when, Reviewer(actor(request)), [path] if path else (), reason=reason
+        )
+    except (blobs.MissingBlob, history.HistoryError, manual.Stale, ReviewRefused) as refused:
+        messages.error(request, f"No proposal was made: {refused}")
+        return _back(request, pk, when)
+    except (safefs.SafeFsError, OSError) as error:
+        messages.error(
+            request, f"No proposal was made: {memories.memory_dir(project)} cannot be read ({error})."
+        )
+        return _back(request, pk, when)
+    if made is None:
+        messages.info(request, "Nothing differs from what is there.")
+        return _back(request, pk, when)
+    messages.success(request, "Nothing is written yet. Approve what you want back, then submit.")
+    return go(request, "review", public_id=made.public_id)
+
+
+def _back(request: Request, pk: int, when: dt.datetime) -> HttpResponse:
+    return SeeOther(f"{reverse('project-at', args=[pk])}?when={selector.iso(when)}")
+
+
+def _moment(request: Request, name: str) -> dt.datetime:
+    typed = request.GET.get(name, "")
+    found = selector.moment_of(typed) if typed else None
+    if typed and found is None:
+        messages.warning(request, UNREADABLE)
+    return found or timezone.now()

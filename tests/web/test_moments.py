@@ -1,0 +1,272 @@
+"""A memory directory at any moment: look, step, compare two moments, and bring one back through a review."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import manual, memories, moments, review, rollback
+from dreams.models import Blob, Hunk, Project, Proposal, Version
+from dreams.web.selectors import moments as selector
+from tests.pipeline import world as real
+
+HOURS = [dt.datetime(2026, 3, day, 12, tzinfo=dt.UTC) for day in range(1, 5)]
+
+
+@pytest.fixture
+def project(db: None, tmp_path: Path) -> Project:
+    """Seen first with a.md and the index; then a.md changed, b.md came, and a.md went."""
+    project = real.make_project(tmp_path, {"MEMORY.md": "- [A](a.md) — one\n", "a.md": "First.\n"})
+    folder = Path(project.memory_dir)
+    steps = [
+        lambda: None,
+        lambda: (folder / "a.md").write_text("Second.\n"),
+        lambda: (folder / "b.md").write_text("Of b.\n"),
+        (folder / "a.md").unlink,
+    ]
+    for at, step in zip(HOURS, steps, strict=True):
+        step()
+        memories.refresh(project)
+        newest = Version.objects.filter(memory__project=project).exclude(at__in=HOURS)
+        newest.update(at=at)
+    Project.objects.filter(pk=project.pk).update(first_seen_at=HOURS[0])
+    project.refresh_from_db()
+    return project
+
+
+def _page(browser: Client, name: str, project: Project, query: str = "") -> str:
+    return " ".join(browser.get(reverse(name, args=[project.pk]) + query).content.decode().split())
+
+
+def _files(browser: Client, project: Project, when: str) -> list[str]:
+    shown = _page(browser, "project-at", project, f"?when={when}")
+    return re.findall(r'class="row-title path"[^>]*>([^<]+)</a>', shown)
+
+
+# --- Looking ------------------------------------------------------------------------------------------------------
+
+
+def test_each_moment_has_the_files_that_stood_there_then_also_those_since_removed(
+    browser: Client, project: Project
+) -> None:
+    assert _files(browser, project, "2026-02-28") == []
+    assert _files(browser, project, "2026-03-01T12:00:00Z") == ["MEMORY.md", "a.md"]
+    assert _files(browser, project, "2026-03-03T18:00Z") == ["MEMORY.md", "a.md", "b.md"]
+    assert _files(browser, project, "") == ["MEMORY.md", "b.md"]
+
+
+def test_a_file_is_read_as_it_was(browser: Client, project: Project) -> None:
+    assert "<p>First.</p>" in _page(browser, "project-at", project, "?when=2026-03-01T13:00Z&path=a.md")
+    assert "<p>Second.</p>" in _page(browser, "project-at", project, "?when=2026-03-02T13:00Z&path=a.md")
+    assert "It was not there then" in _page(
+        browser, "project-at", project, "?when=2026-03-01T13:00Z&path=b.md"
+    )
+
+
+def test_steps_lead_to_the_changes_before_and_after(project: Project) -> None:
+    found = selector.directory(project, HOURS[1] + dt.timedelta(hours=1))
+    assert found.since and found.previous and found.next
+    assert (found.since.at, found.previous.at, found.next.at) == (HOURS[1], HOURS[0], HOURS[2])
+    first = selector.directory(project, HOURS[0])
+    assert first.previous is None
+    last = selector.directory(project, timezone.now())
+    assert last.next is None
+    assert last.is_now
+
+
+def test_a_step_lands_on_the_far_side_of_its_change(project: Project) -> None:
+    when = selector.moment_of(selector.iso(HOURS[1]))
+    assert when == HOURS[1]
+    assert moments.states_at(project, when) != moments.states_at(project, when - dt.timedelta(microseconds=1))
+
+
+def test_what_an_agent_loaded_then_is_the_index_of_then(browser: Client, project: Project) -> None:
+    (Path(project.memory_dir) / "MEMORY.md").write_text("- [B](b.md) — two\n")
+    memories.refresh(project)
+    then = _page(browser, "project-at", project, "?when=2026-03-02")
+    assert "[A](a.md) — one" in then
+    assert "[B](b.md) — two" not in then
+    assert "no index (MEMORY.md) then" in _page(browser, "project-at", project, "?when=2026-02-01")
+
+
+def test_before_the_first_look_the_page_says_what_it_cannot_know(browser: Client, project: Project) -> None:
+    assert "before memoryweb first looked" in _page(browser, "project-at", project, "?when=2026-02-28")
+    assert "before memoryweb first looked" not in _page(browser, "project-at", project, "?when=2026-03-02")
+
+
+def test_a_moment_that_is_none_is_said_to_be_none(browser: Client, project: Project) -> None:
+    for typed in ("yesterday-ish", "9999-99-99", "0001-01-01T00:00:00%2B14:00", "%00"):
+        response = browser.get(reverse("project-at", args=[project.pk]) + f"?when={typed}")
+        assert response.status_code == 200
+    assert "That is no date and time." in _page(browser, "project-at", project, "?when=soon")
+
+
+def test_the_queries_do_not_grow_with_files_and_versions(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    _page(browser, "project-at", project)
+    counts = []
+    for more in (0, 15):
+        for number in range(more):
+            (Path(project.memory_dir) / f"n{number}.md").write_text("Some text.\n")
+        memories.refresh(project)
+        with CaptureQueriesContext(connection) as queries:
+            _page(browser, "project-at", project)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+# --- Comparing ----------------------------------------------------------------------------------------------------
+
+
+def test_two_moments_are_compared_file_by_file(browser: Client, project: Project) -> None:
+    shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
+    assert "2 files</b> differ: 1 added, 1 changed, 0 removed." in shown
+    assert "<del>First" in shown
+    assert "<ins>Second" in shown
+    assert "No differences" in _page(browser, "project-between", project, "?a=2026-03-03&b=2026-03-03")
+
+
+def test_without_moments_the_last_change_is_shown(browser: Client, project: Project) -> None:
+    shown = _page(browser, "project-between", project)
+    assert "1 file</b> differs: 0 added, 0 changed, 1 removed." in shown
+
+
+def test_many_files_are_named_and_shown_one_by_one(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selector, "MOST_SHOWN", 1)
+    shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
+    assert shown.count("Show the lines of this file") == 1
+    one = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z&path=b.md")
+    assert "Of b." in one
+    assert "First." not in one
+
+
+def test_bytes_that_are_lost_are_said_to_be(browser: Client, project: Project) -> None:
+    Blob.objects.all().delete()
+    shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
+    assert "Its bytes are not kept." in shown
+
+
+# --- Bringing back ------------------------------------------------------------------------------------------------
+
+
+def test_before_anything_is_made_the_page_shows_what_would_change(browser: Client, project: Project) -> None:
+    shown = _page(browser, "project-restore", project, "?when=2026-03-01T13:00Z")
+    assert "Propose 2 files" in shown
+    assert "First." in shown
+    assert not Proposal.objects.exists()
+
+
+def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
+    browser: Client, project: Project
+) -> None:
+    then = moments.states_at(project, HOURS[0])
+    now = moments.states_now(project)
+    response = browser.post(
+        reverse("project-propose", args=[project.pk]),
+        {"when": selector.iso(HOURS[0]), "reason": "It was better"},
+    )
+    made = Proposal.objects.get()
+    assert response["Location"] == reverse("review", args=[made.public_id])
+    assert (made.origin, made.state, made.summary, made.created_by) == (
+        "restore",
+        "open",
+        "It was better",
+        "owner",
+    )
+    assert moments.states_now(project) == now
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, real.ME)
+    assert applying.apply(made, real.ME).complete
+    assert moments.states_now(project) == then
+    rollback.rollback(made, real.ME)
+    assert moments.states_now(project) == now
+
+
+def test_each_file_of_it_is_decided_on_by_itself(project: Project) -> None:
+    made = manual.propose_moment(project, HOURS[0], real.ME)
+    assert made is not None
+    a = review.select(made, paths=["a.md"])
+    b = review.select(made, paths=["b.md"])
+    review.decide(made, a, Hunk.Verdict.APPROVED, real.ME)
+    review.decide(made, b, Hunk.Verdict.REJECTED, real.ME)
+    applying.apply(made, real.ME)
+    folder = Path(project.memory_dir)
+    assert (folder / "a.md").read_text() == "First.\n"
+    assert (folder / "b.md").read_text() == "Of b.\n"
+
+
+def test_one_file_alone_comes_back(browser: Client, project: Project) -> None:
+    browser.post(
+        reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[1]), "path": "a.md"}
+    )
+    made = Proposal.objects.get()
+    assert [file.path for file in made.files.all()] == ["a.md"]
+    assert made.summary.startswith("As it was on 2 Mar 2026")
+
+
+def test_bytes_are_taken_from_the_history_where_the_rows_have_none(project: Project) -> None:
+    Blob.objects.all().delete()
+    made = manual.propose_moment(project, HOURS[0], real.ME, ["a.md"])
+    assert made is not None
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, real.ME)
+    applying.apply(made, real.ME)
+    assert (Path(project.memory_dir) / "a.md").read_text() == "First.\n"
+
+
+def test_where_nothing_differs_no_proposal_is_made(browser: Client, project: Project) -> None:
+    response = browser.post(
+        reverse("project-propose", args=[project.pk]), {"when": selector.iso(timezone.now())}, follow=True
+    )
+    assert "Nothing differs from what is there." in response.content.decode()
+    assert not Proposal.objects.exists()
+    shown = _page(browser, "project-restore", project)
+    assert "Nothing to bring back" in shown
+
+
+def test_a_folder_that_cannot_be_read_is_said_to_be(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise PermissionError("permission denied")
+
+    monkeypatch.setattr(manual, "propose_moment", refuses)
+    response = browser.post(
+        reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[0])}, follow=True
+    )
+    assert "No proposal was made" in response.content.decode()
+
+
+def test_a_restore_without_a_moment_is_no_page(browser: Client, project: Project) -> None:
+    assert browser.post(reverse("project-propose", args=[project.pk])).status_code == 404
+
+
+# --- What was typed -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("2026-03-01", "2026-03-01T23:59:59.999999"),
+        ("2026-03-01T12:30", "2026-03-01T12:30:59.999999"),
+        ("2026-03-01T12:30:05", "2026-03-01T12:30:05.999999"),
+        ("2026-03-01T12:30:05.250000", "2026-03-01T12:30:05.250000"),
+    ],
+)
+def test_a_time_without_an_offset_is_the_end_of_what_was_typed_in_the_pages_zone(
+    typed: str, read: str
+) -> None:
+    with timezone.override("Europe/Berlin"):
+        found = selector.moment_of(typed)
+        assert found == timezone.make_aware(dt.datetime.fromisoformat(read))
+    assert selector.moment_of("2026-03-01T12:30:05Z") == dt.datetime(2026, 3, 1, 12, 30, 5, tzinfo=dt.UTC)
