@@ -101,7 +101,7 @@ def forget() -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        for name in ("requestusage", "prompt", "memorywrite", "transcriptfile", "session"):
+        for name in ("requestusage", "searchtext", "prompt", "memorywrite", "transcriptfile", "session"):
             cursor.execute(f"DELETE FROM dreams_{name}")  # noqa: S608 - names of our own
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from dreams import blobs, history, memdir, safefs, text, workspace
 from dreams.models import Memory, Project, Proposal, Version
+from dreams.search import index
 
 NAME_LIMIT = 300
 
@@ -98,6 +99,7 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
             for path, file in files.items()
             if _save(project, rows.get(path), file, cause, now, first_look)
         ]
+        index.add({files[path].sha256: files[path].data for path in changed})
         gone = [row for path, row in rows.items() if path not in files and row.gone_at is None]
         for row in gone:
             _mark_gone(row, cause, now)

@@ -141,8 +141,10 @@ def put_prompts(rows: Sequence[Row]) -> None:
         ' AND s."gone_at" IS NOT NULL)'
     )
     changing = [name for name in PROMPT if name != "key"]
+    # A text that reads otherwise than before has to be found by its new words.
+    indexed = '"indexed" = (old."indexed" AND old."text" = excluded."text")'
     sql = (
-        f'{_insert(Prompt, PROMPT)} ON CONFLICT ("key") DO UPDATE SET {_set(changing)}'
+        f'{_insert(Prompt, PROMPT)} ON CONFLICT ("key") DO UPDATE SET {_set(changing)}, {indexed}'
         f' WHERE {owner_gone} OR old."session_id" = excluded."session_id"'
     )
     _write(sql, rows)

@@ -19,6 +19,7 @@ from dreams.models.proposals import (
     Operation,
     Proposal,
 )
+from dreams.models.search import SearchText
 from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.models.usage import DreamUsage, Price
 
@@ -51,6 +52,7 @@ __all__ = [
     "Prompt",
     "Proposal",
     "RequestUsage",
+    "SearchText",
     "Session",
     "TranscriptFile",
     "TranscriptFolder",

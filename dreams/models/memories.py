@@ -50,6 +50,7 @@ class Memory(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "path"], name="memory_unique_per_project")]
         ordering = ["path"]
+        indexes = [models.Index(fields=["sha256"], name="memory_by_sha256")]
         verbose_name_plural = "memories"
 
     def __str__(self) -> str:
@@ -80,10 +81,15 @@ class Version(models.Model):
         "dreams.Proposal", on_delete=models.SET_NULL, null=True, blank=True, related_name="versions"
     )
     actor = models.CharField(max_length=150, blank=True, help_text="Empty: the system, or someone outside.")
+    indexed = models.BooleanField(db_default=False, help_text="Its text can be found by search.")
 
     class Meta:
         ordering = ["-at", "-id"]
-        indexes = [models.Index(fields=["memory", "-at"])]
+        indexes = [
+            models.Index(fields=["memory", "-at"]),
+            models.Index(fields=["sha256"], name="version_by_sha256"),
+            models.Index(fields=["at"], condition=models.Q(indexed=False), name="version_not_indexed"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.memory} at {self.at:%Y-%m-%d %H:%M}"

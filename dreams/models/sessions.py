@@ -121,10 +121,16 @@ class Prompt(models.Model):
     line_no = models.IntegerField(help_text="1-based.")
     at = models.DateTimeField(null=True, blank=True)
     text = models.TextField()
+    # Where rows are written by the hundred thousand this costs an entry in a small index and no more: what stands in
+    # it is brought into the search index later, in small steps.
+    indexed = models.BooleanField(db_default=False, help_text="Can be found by search.")
 
     class Meta:
         ordering = ["session", "offset"]
-        indexes = [models.Index(fields=["session", "offset"])]
+        indexes = [
+            models.Index(fields=["session", "offset"]),
+            models.Index(fields=["at"], condition=models.Q(indexed=False), name="prompt_not_indexed"),
+        ]
 
     def __str__(self) -> str:
         return self.text[:80]

@@ -25,6 +25,7 @@ from dreams.web.views import (
     pulse,
     review,
     review_submit,
+    search,
     session,
     settings,
     undo,
@@ -56,6 +57,8 @@ urlpatterns = [
     path("memories/<int:pk>/edit/", memory.edit, name="memory-edit"),
     path("memories/<int:pk>/forget/", memory.forget, name="memory-forget"),
     path("sessions/<int:pk>/", session.session, name="session"),
+    # --- search ---
+    path("search/", search.search, name="search"),
     # --- dreams ---
     path("dreams/", dreams.dreams, name="dreams"),
     path("dreams/<slug:public_id>/", dreams.dream, name="dream"),

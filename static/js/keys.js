@@ -37,7 +37,13 @@ function press(key) {
   const wanted = `[data-key="${CSS.escape(key)}"]`;
   const inside = present("[data-hunk]");
   const target = inside?.querySelector(wanted) ?? shown(wanted).find((element) => !element.closest("[data-hunk]"));
-  target?.click();
+  // A field is gone to; a click by a script would leave the keyboard where it is.
+  if (target && inField(target)) {
+    target.focus();
+    target.select?.();
+  } else {
+    target?.click();
+  }
   return Boolean(target);
 }
 

@@ -1,0 +1,36 @@
+"""The database in use: `sqlite` and `postgresql` have the same two functions."""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import StrIndex
+from django.db.models.lookups import GreaterThan
+
+from dreams.models import SearchText
+from dreams.search import postgresql, sqlite
+
+
+def matching(terms: tuple[str, ...]) -> QuerySet[SearchText]:
+    """Texts that hold all of `terms` (folded, see `query`), exactly; none at all where there are no terms."""
+    if not terms:
+        return SearchText.objects.none()
+    # The index may say "perhaps"; looking into the text says "yes".
+    surely = [GreaterThan(StrIndex("text", Value(term)), 0) for term in terms]
+    return SearchText.objects.filter(_narrowing(terms), *surely)
+
+
+def _narrowing(terms: tuple[str, ...]) -> Q:
+    return postgresql.narrowing(terms) if _is_postgresql() else sqlite.narrowing(terms)
+
+
+def sweep() -> None:
+    """Make sure that nothing of a removed text stays in the index's own pages."""
+    if _is_postgresql():
+        postgresql.sweep()
+    else:
+        sqlite.sweep()
+
+
+def _is_postgresql() -> bool:
+    return connection.vendor == "postgresql"

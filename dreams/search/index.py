@@ -1,0 +1,120 @@
+"""Texts into the index and out of it. What waits is marked in its own row, so a crash forgets nothing.
+
+A memory's text is taken in together with the version that holds it. What people typed comes by the hundred thousand at
+a first discovery, and must not slow it down: it follows in small steps, newest first, called for by the scheduler and
+by whoever searches.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+
+from dreams import blobs, redact
+from dreams import text as texts
+from dreams.models import Prompt, SearchText, Version
+from dreams.search import backend
+from dreams.search.folding import fold
+
+# More than a page shows of a memory: a longer one is found by its beginning.
+MAX_CHARS = 400_000
+# What one transaction takes in: on SQLite all other writers wait for it.
+PROMPTS_AT_ONCE = 250
+VERSIONS_AT_ONCE = 50
+# What `add` takes into its caller's transaction; what is beyond it waits.
+BYTES_AT_ONCE = 1 << 20
+
+log = logging.getLogger(__name__)
+
+
+def add(versions: Mapping[str, bytes]) -> None:
+    """Take in texts of versions just written, by sha256, in the caller's transaction. Bounded: the rest waits."""
+    taken: dict[str, bytes] = {}
+    room = BYTES_AT_ONCE
+    for sha, data in versions.items():
+        if len(data) <= room:
+            taken[sha] = data
+            room -= len(data)
+    if taken:
+        _keep_versions(taken)
+
+
+def waiting() -> int:
+    """How many versions and typed texts are not in the index yet. Two small queries."""
+    return _waiting_versions().count() + _waiting_prompts().count()
+
+
+def catch_up(seconds: float) -> int:
+    """Take in what waits, newest first, for about so long; returns how many still wait. Safe to run side by side.
+
+    A database that is locked or away ends it: the rows stay marked, and the next call goes on.
+    """
+    until = time.monotonic() + seconds
+    try:
+        while time.monotonic() < until:
+            if not (_take_versions() or _take_prompts()):
+                return 0
+    except DatabaseError as error:
+        log.warning("the search index waits: %s", error)
+    return waiting()
+
+
+def forget(sha256: str) -> None:
+    """Take a text out, with all that the index kept of it: for a secret that is purged from the history."""
+    with transaction.atomic():
+        SearchText.objects.filter(blob=sha256).delete()
+        # Else the next look at what waits would take it in again.
+        Version.objects.filter(sha256=sha256).update(indexed=True)
+        backend.sweep()
+
+
+def _waiting_versions() -> QuerySet[Version]:
+    return Version.objects.filter(indexed=False)
+
+
+def _waiting_prompts() -> QuerySet[Prompt]:
+    return Prompt.objects.filter(indexed=False)
+
+
+def _take_versions() -> bool:
+    """One step; False when none waits."""
+    rows = list(_waiting_versions().order_by("-at").values_list("pk", "sha256")[:VERSIONS_AT_ONCE])
+    if not rows:
+        return False
+    kept = blobs.get_many(sha for _, sha in rows)
+    with transaction.atomic():
+        _keep_versions(kept)
+        # Removals have no text, and a text that is lost will not come back: neither is asked for again.
+        Version.objects.filter(pk__in=[pk for pk, _ in rows]).update(indexed=True)
+    return True
+
+
+def _keep_versions(data: Mapping[str, bytes]) -> None:
+    rows = [SearchText(blob_id=sha, text=_of_memory(content)) for sha, content in data.items()]
+    with transaction.atomic():
+        SearchText.objects.bulk_create(rows, ignore_conflicts=True)
+        Version.objects.filter(sha256__in=list(data), indexed=False).update(indexed=True)
+
+
+def _of_memory(data: bytes) -> str:
+    return fold(texts.storable(texts.decode(data), MAX_CHARS))
+
+
+def _take_prompts() -> bool:
+    """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
+    found = list(_waiting_prompts().order_by("-at").values_list("key", "text")[:PROMPTS_AT_ONCE])
+    if found:
+        _keep_prompts([SearchText(prompt_id=key, text=fold(redact.redact(text))) for key, text in found])
+    return bool(found)
+
+
+def _keep_prompts(rows: Sequence[SearchText]) -> None:
+    with transaction.atomic():
+        SearchText.objects.bulk_create(
+            rows, update_conflicts=True, unique_fields=["prompt"], update_fields=["text"]
+        )
+        Prompt.objects.filter(pk__in=[row.prompt_id for row in rows]).update(indexed=True)

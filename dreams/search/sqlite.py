@@ -1,0 +1,71 @@
+"""SQLite: a full-text table of trigrams beside `SearchText`, kept by triggers, so that nothing can be forgotten.
+
+Trigrams find any run of three characters and more, in words, identifiers, paths and scripts without spaces. Positions
+are left out (`detail=none`, half the size): a row that holds all trigrams of a term is looked at once more.
+"""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
+
+TABLE = "dreams_searchtext"
+FTS = f"{TABLE}_fts"
+VOCAB = f"{TABLE}_vocab"
+GRAM = 3
+# Trigrams that begin with a term of two characters: beyond so many the rarer half would only be noise.
+MOST_GRAMS = 400
+# Behind every indexed text, so that its last two characters begin a trigram too.
+PAD = "\n\n"
+
+_DELETE = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, old.text || char(10, 10))"  # noqa: S608 - names of our own
+_INSERT = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, new.text || char(10, 10))"  # noqa: S608 - as above
+CREATE = (
+    f"CREATE VIRTUAL TABLE {FTS} USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram')",
+    f"CREATE VIRTUAL TABLE {VOCAB} USING fts5vocab({FTS}, 'row')",
+    f"CREATE TRIGGER {TABLE}_added AFTER INSERT ON {TABLE} BEGIN {_INSERT}; END",
+    f"CREATE TRIGGER {TABLE}_removed AFTER DELETE ON {TABLE} BEGIN {_DELETE}; END",
+    f"CREATE TRIGGER {TABLE}_changed AFTER UPDATE OF text ON {TABLE} BEGIN {_DELETE}; {_INSERT}; END",
+)
+DROP = (
+    *(f"DROP TRIGGER {TABLE}_{name}" for name in ("added", "removed", "changed")),
+    f"DROP TABLE {VOCAB}",
+    f"DROP TABLE {FTS}",
+)
+
+
+def narrowing(terms: tuple[str, ...]) -> Q:
+    """Rows that may hold all of `terms`: a superset, found by the index alone."""
+    wanted = " AND ".join(filter(None, map(_expression, terms)))
+    sql = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s"  # noqa: S608 - as above
+    return Q(pk__in=RawSQL(sql, [wanted or _NOTHING]))  # noqa: S611 - as above; what was typed is a parameter
+
+
+_NOTHING = '"\x01\x01\x01"'
+
+
+def _expression(term: str) -> str:
+    """One term in the index's own language; every trigram is quoted, so none of it is read as syntax."""
+    if len(term) < GRAM:
+        return "(" + " OR ".join(map(_quoted, _beginning_with(term))) + ")"
+    return " AND ".join(_quoted(term[at : at + GRAM]) for at in range(len(term) - GRAM + 1))
+
+
+def _quoted(gram: str) -> str:
+    return '"' + gram.replace('"', '""') + '"'
+
+
+def _beginning_with(term: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT term FROM {VOCAB} WHERE term >= %s AND term < %s LIMIT %s",  # noqa: S608 - as above
+            [term, term + "\U0010ffff", MOST_GRAMS],
+        )
+        return [row[0] for row in cursor.fetchall()] or [_NOTHING.strip('"')]
+
+
+def sweep() -> None:
+    """Make one index out of its parts: only then are the trigrams of removed texts gone from the file."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {FTS} ({FTS}) VALUES ('optimize')")  # noqa: S608 - as above

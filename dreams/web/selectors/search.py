@@ -1,0 +1,186 @@
+"""What the search page and the list below the search field show: rows in groups, with where each leads."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from django.core.paginator import Page
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from dreams.search import finding, index
+from dreams.search.finding import Filters, MemoryHit, TypedHit, VersionHit
+from dreams.search.marking import Excerpt, Part
+from dreams.search.query import Query
+from dreams.web.paging import Listed, page_of
+
+PAGE = 20
+FEW = 5
+QUICK = 4
+# What a request may spend on texts that are not in the index yet.
+CATCH_UP_SECONDS = 0.5
+SINCE = {
+    "week": ("Past week", dt.timedelta(days=7)),
+    "month": ("Past month", dt.timedelta(days=31)),
+    "quarter": ("Past three months", dt.timedelta(days=92)),
+    "year": ("Past year", dt.timedelta(days=366)),
+}
+Rows = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing found. `lines` show why; `note` is a word about its state."""
+
+    icon: str
+    href: str
+    title: tuple[Part, ...]
+    project: str
+    at: dt.datetime | None
+    place: str
+    note: str
+    lines: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`is_capped`: there is more than anybody would read, and `total` is only where counting ended."""
+
+    key: str
+    label: str
+    hint: str
+    listed: Listed[Row]
+    is_capped: bool
+
+    @property
+    def total(self) -> int:
+        return self.listed.total
+
+    @property
+    def more(self) -> int:
+        return self.total - len(self.listed.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`waiting` texts are not in the index yet."""
+
+    groups: list[Group]
+    waiting: int
+
+    @property
+    def total(self) -> int:
+        return sum(group.total for group in self.groups)
+
+    @property
+    def is_capped(self) -> bool:
+        return any(group.is_capped for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    label: str
+    hint: str
+    rows: Callable[[Query, Filters], QuerySet[Any, Any]]
+    described: Callable[[Rows, Query], list[Row]]
+
+
+def found(query: Query, filters: Filters, kind: str = "", number: str | None = None, few: int = FEW) -> Found:
+    """All groups with their first rows; one `kind` alone page by page. A fixed number of queries."""
+    if not query.terms:
+        return Found([], waiting=0)
+    waiting = index.catch_up(CATCH_UP_SECONDS)
+    chosen = {kind: KINDS[kind]} if kind else KINDS
+    size = PAGE if kind else few
+    groups = [
+        _group(key, spec, query, filters, number if kind else None, size) for key, spec in chosen.items()
+    ]
+    return Found([group for group in groups if group.total], waiting)
+
+
+def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int) -> Group:
+    page: Page[Any] = page_of(kind.rows(query, filters), number, size)
+    rows = kind.described(list(page.object_list), query)
+    return Group(key, kind.label, kind.hint, Listed(rows, page), page.paginator.count >= finding.MOST)
+
+
+# --- Rows ---------------------------------------------------------------------------------------------------------
+
+
+def _memories(rows: Rows, query: Query) -> list[Row]:
+    return [_memory(hit) for hit in finding.memory_hits(rows, query)]
+
+
+def _memory(hit: MemoryHit) -> Row:
+    row = hit.memory
+    address = reverse("memory", args=[row.pk])
+    return Row(
+        icon="index" if row.kind == row.Kind.INDEX else "file",
+        href=f"{address}?view=source{_at(hit.excerpts)}" if hit.excerpts else address,
+        title=hit.title,
+        project=str(row.project),
+        at=row.changed_at,
+        place=_lines(hit.excerpts),
+        note="",
+        lines=hit.excerpts,
+    )
+
+
+def _versions(rows: Rows, query: Query) -> list[Row]:
+    return [_version(hit) for hit in finding.version_hits(rows, query)]
+
+
+def _version(hit: VersionHit) -> Row:
+    row = hit.version
+    after = f"&b={hit.after}" if hit.after else ""
+    others = f", and {hit.others} more" if hit.others else ""
+    return Row(
+        icon="clock",
+        href=f"{reverse('memory-compare', args=[row.memory_id])}?a={row.pk}{after}",
+        title=(Part(row.memory.path),),
+        project=str(row.memory.project),
+        at=row.at,
+        place=f"{row.get_origin_display().lower()}{others}",
+        note="still says so" if hit.still else "no longer says so",
+        lines=hit.excerpts,
+    )
+
+
+def _typed(rows: Rows, query: Query) -> list[Row]:
+    return [_prompt(hit) for hit in finding.typed_hits(rows, query)]
+
+
+def _prompt(hit: TypedHit) -> Row:
+    row, session = hit.prompt, hit.prompt.session
+    return Row(
+        icon="user",
+        href=f"{reverse('session', args=[session.pk])}?line={row.line_no}#line-{row.line_no}",
+        title=(Part(str(session)),),
+        project=str(session.project),
+        at=row.at,
+        place=f"line {row.line_no:,}",
+        note="gone from disk" if session.gone_at else "",
+        lines=hit.excerpts,
+    )
+
+
+def _lines(excerpts: Sequence[Excerpt]) -> str:
+    numbers = [f"{excerpt.line:,}" for excerpt in excerpts]
+    return f"line {numbers[0]}" if len(numbers) == 1 else f"lines {' and '.join(numbers)}" if numbers else ""
+
+
+def _at(excerpts: Sequence[Excerpt]) -> str:
+    """Where on the page: browsers go to the words themselves, and mark them."""
+    first = excerpts[0]
+    return f"#line-{first.line}:~:text={quote(first.words, safe='').replace('-', '%2D')}"
+
+
+KINDS: Mapping[str, _Kind] = {
+    "memories": _Kind("Memories", "as they are now", finding.memories, _memories),
+    "versions": _Kind("Earlier versions", "what memories said before", finding.versions, _versions),
+    "typed": _Kind("What you typed", "in sessions with your agent", finding.typed, _typed),
+}

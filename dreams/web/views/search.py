@@ -1,0 +1,43 @@
+"""Search over memories, their versions and what was typed: the page, and the list below the field of every page."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from dreams.search import finding, query
+from dreams.web.access import owner
+from dreams.web.htmx import Request, page, wants_fragment
+from dreams.web.paging import chosen, number_or_none
+from dreams.web.selectors import search as selector
+
+# The place in the header that shows the first few as one types.
+QUICK = "quick-found"
+
+
+@owner
+@require_safe
+def search(request: Request) -> HttpResponse:
+    """`?q=`, and to narrow it `?kind=`, `?project=`, `?since=`, `?page=`."""
+    wanted = query.parse(request.GET.get("q", ""))
+    if wants_fragment(request) and request.htmx.target == QUICK:
+        found = selector.found(wanted, finding.Filters(), few=selector.QUICK)
+        return render(request, "dreams/_search_quick.html", {"query": wanted, "found": found})
+    kind = chosen(request.GET.get("kind"), list(selector.KINDS))
+    since = chosen(request.GET.get("since"), list(selector.SINCE))
+    project = number_or_none(request.GET.get("project"))
+    filters = finding.Filters(project, timezone.now() - selector.SINCE[since][1] if since else None)
+    context = {
+        "query": wanted,
+        "found": selector.found(wanted, filters, kind, request.GET.get("page")),
+        "kind": kind,
+        "kinds": selector.KINDS,
+        "since": since,
+        "sinces": selector.SINCE,
+        "project": project,
+        "projects": finding.projects(),
+        "is_filtered": bool(kind or since or project),
+    }
+    return page(request, "dreams/search.html", "dreams/_search.html", context)
