@@ -1,0 +1,117 @@
+"""Directories to disk and back: memory, transcripts as an agent writes them, and a small repository. No Django."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from dreams.dreambench.truth import Directory, Message, Session
+
+MOST_FILES = 10_000
+MOST_BYTES = 4 * 1024 * 1024
+_SPACE = uuid.UUID("6f6a3f0e-4c53-4f5e-9a55-0d5b1f7a2c11")
+
+
+def write(made: Directory, memory: Path, transcripts: Path, repo: Path) -> None:
+    """Write one directory. Its files get the days on which they were written, sessions the moment of their last line."""
+    repo = repo.resolve()
+    for name, text in {**made.repo, ".git/HEAD": "ref: refs/heads/main\n"}.items():
+        _put(repo / name, text.encode())
+    for session in made.sessions:
+        _write_session(transcripts / f"{_id(session.name)}.jsonl", session, repo)
+    for name, data in made.files.items():
+        path = memory / name
+        _put(path, data)
+        _touch(path, dt.datetime.fromisoformat(f"{made.days[name]}T12:00:00+00:00"))
+
+
+def read(memory: Path) -> dict[str, bytes]:
+    """Every plain file of a memory directory. Raises OSError when it cannot be read."""
+    found = {}
+    for path in sorted(memory.rglob("*"))[:MOST_FILES]:
+        hidden = any(part.startswith(".") for part in path.relative_to(memory).parts)
+        if path.is_file() and not path.is_symlink() and not hidden and path.stat().st_size <= MOST_BYTES:
+            found[path.relative_to(memory).as_posix()] = path.read_bytes()
+    return found
+
+
+def replace(memory: Path, files: Mapping[str, bytes]) -> None:
+    """Make a throw-away directory hold exactly these files."""
+    for name in read(memory).keys() - files.keys():
+        (memory / name).unlink()
+    for name, data in files.items():
+        _put(memory / name, data)
+
+
+def _put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def _touch(path: Path, at: dt.datetime) -> None:
+    os.utime(path, (at.timestamp(), at.timestamp()))
+
+
+def _id(name: str) -> str:
+    return str(uuid.uuid5(_SPACE, name))
+
+
+def _write_session(path: Path, session: Session, repo: Path) -> None:
+    at = dt.datetime.fromisoformat(session.at)
+    records = list(_records(session, at, str(repo)))
+    _put(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode())
+    _touch(path, at + dt.timedelta(minutes=len(records)))
+
+
+def _records(session: Session, at: dt.datetime, cwd: str) -> Iterator[dict[str, object]]:
+    parent = None
+    for number, message in enumerate(session.messages):
+        for body in _bodies(message, f"{session.name}/{number}"):
+            name = _id(f"{session.name}/{number}/{body['type']}/{parent}")
+            yield {
+                "parentUuid": parent,
+                "isSidechain": False,
+                "userType": "external",
+                "cwd": cwd,
+                "sessionId": _id(session.name),
+                "version": "2.1.0",
+                "gitBranch": "main",
+                **body,
+                "uuid": name,
+                "timestamp": (at + dt.timedelta(minutes=number)).isoformat().replace("+00:00", "Z"),
+            }
+            parent = name
+
+
+def _bodies(message: Message, key: str) -> Iterator[dict[str, object]]:
+    if message.role == "user":
+        yield {"type": "user", "message": {"role": "user", "content": message.text}}
+    elif message.role == "assistant":
+        yield _assistant([{"type": "text", "text": message.text}], key)
+    else:
+        call = "toolu_" + _id(key).replace("-", "")[:20]
+        yield _assistant([{"type": "tool_use", "id": call, "name": "WebFetch", "input": {}}], key)
+        result = {"type": "tool_result", "tool_use_id": call, "content": message.text}
+        yield {
+            "type": "user",
+            "message": {"role": "user", "content": [result]},
+            "toolUseResult": message.text,
+        }
+
+
+def _assistant(content: list[dict[str, object]], key: str) -> dict[str, object]:
+    usage = {
+        "input_tokens": 900,
+        "output_tokens": 40,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 0,
+    }
+    message = {
+        "id": f"msg_{_id(key)[:12]}", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+        "content": content, "stop_reason": "end_turn", "usage": usage,
+    }  # fmt: skip
+    return {"type": "assistant", "requestId": f"req_{_id(key)[:12]}", "message": message}

@@ -1,0 +1,87 @@
+"""A world by seed and size: directories of at most 150 facts, with cases of every kind. Pure and deterministic."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from dreams.dreambench import layout, phrasings, spoken, standing
+from dreams.dreambench.builder import Builder
+from dreams.dreambench.truth import Message, World
+from dreams.dreambench.words import Words
+
+MOST_IN_ONE = 150
+CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget
+MOST_FACTS = 20_000
+# How many of a hundred facts are of a kind; the rest are plain.
+SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
+    "look-alike": (standing.look_alike, 7),
+    "duplicate": (standing.duplicate, 9),
+    "update": (standing.update, 6),
+    "told": (spoken.told, 8),
+    "flip-back": (spoken.flip_back, 3),
+    "forget": (spoken.forget, 4),
+    "expiry": (standing.expiry, 3),
+    "unexpired": (standing.unexpired, 2),
+    "cascade": (spoken.cascade, 3),
+    "date": (standing.date, 4),
+    "vague": (standing.vague, 4),
+    "derived": (layout.derived, 4),
+    "not derived": (layout.not_derived, 3),
+    "preference": (spoken.preference, 4),
+    "lure": (spoken.lure, 6),
+    "secret": (spoken.secret, 2),
+    "dangling": (layout.dangling, 2),
+    "missing row": (layout.missing_row, 2),
+    "double row": (layout.double_row, 2),
+    "long row": (layout.long_row, 1.5),
+    "encoding": (layout.encoding, 3),
+    "pinned": (standing.pinned, 2),
+    "link": (layout.links, 2),
+}
+
+
+def make(seed: int, facts: int) -> World:
+    """A world of about `facts` facts. Raises ValueError for a number out of range."""
+    if not 10 <= facts <= MOST_FACTS:
+        raise ValueError(f"The number of facts must be from 10 to {MOST_FACTS:,}.")
+    world = World(seed, facts)
+    words = Words(random.Random(f"{seed}/words"))  # noqa: S311 - a benchmark, not a secret
+    left, number = facts, 1
+    while left > 0:
+        size = min(MOST_IN_ONE, left) if left >= 20 or number == 1 else 0
+        if not size:
+            break
+        builder = _builder(seed, f"notes-{number}", words)
+        _fill(builder, size)
+        _add(world, builder)
+        left, number = left - size, number + 1
+    if facts >= CROWDED_FROM:
+        builder = _builder(seed, "crowded", words)
+        builder.make_sessions(1)
+        layout.crowded(builder, facts)
+        _add(world, builder)
+    return world
+
+
+def _builder(seed: int, name: str, words: Words) -> Builder:
+    rng = random.Random(f"{seed}/{name}")  # noqa: S311 - as above
+    words.rng = rng
+    return Builder(rng, words, phrasings.Deal(seed, rng), name)
+
+
+def _fill(b: Builder, size: int) -> None:
+    b.make_sessions(max(4, size // 10))
+    plan = [make for make, share in SHARES.values() for _ in range(max(1, round(share * size / 100)))]
+    plan += [standing.fact] * max(0, size - len(plan))
+    b.rng.shuffle(plan)
+    for make_one in plan:
+        make_one(b)
+    for session in b.sessions:
+        asked, answered = b.rng.choice(phrasings.SMALL_TALK)
+        session.messages += [Message("user", asked), Message("assistant", answered)]
+
+
+def _add(world: World, b: Builder) -> None:
+    world.directories.append(b.directory())
+    world.cases += b.cases

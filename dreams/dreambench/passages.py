@@ -1,0 +1,135 @@
+"""What a directory says, passage by passage, and whether a claim stands there. Pure.
+
+Read by a small reader of its own: a fault in the product's parser must not hide itself here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from dreams.dreambench.truth import Claim
+
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
+_HEADING = re.compile(r"^#{1,6}\s+")
+_MARKS = re.compile(r"[-_`*\"'“”‘’«»\[\]()]+")
+_PAST = re.compile(
+    r"\b(?:formerly|previously|earlier|was|were|used to|no longer|until|history|archived?|superseded|replaced|before that|moved from|instead of|not)\b|~~"
+)
+_LINK = re.compile(r"\[\[([^\]|#\n]+)")
+_TARGET = re.compile(r"\]\(([^)\s]+\.md)\)")
+
+
+def plain(text: str) -> str:
+    """Small letters, single spaces, no marks: "`copper-indexer`" reads "copper indexer"."""
+    return " ".join(_MARKS.sub(" ", text.casefold()).split())
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A bullet, a paragraph, a heading or a field; `place` are its headings and the name of its file."""
+
+    path: str
+    text: str
+    place: str = ""
+    summary: bool = False  # a row of the index or a field: it repeats what stands elsewhere
+
+    @cached_property
+    def plain(self) -> str:
+        return plain(self.text)
+
+    @cached_property
+    def with_place(self) -> str:
+        return f"{self.plain} {plain(self.place)}"
+
+    @property
+    def is_past(self) -> bool:
+        return bool(_PAST.search(f"{self.text} {self.place}".casefold()))
+
+
+class Directory:
+    """The passages of a directory's Markdown files."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = dict(files)
+        self.passages = [
+            p
+            for path in sorted(files)
+            if path.endswith(".md")
+            for p in _passages(path, files[path].decode("utf-8", "replace"))
+        ]
+        self.known = {(p.plain, p.place) for p in self.passages}
+
+    def holding(self, claim: Claim) -> list[Passage]:
+        *before, last = (_pattern(word) for word in claim.words)
+        return [
+            p for p in self.passages if last.search(p.plain) and all(w.search(p.with_place) for w in before)
+        ]
+
+    def says(self, claim: Claim) -> bool:
+        return bool(self.holding(claim))
+
+    def times(self, claim: Claim) -> int:
+        """How often it is stated, summaries aside."""
+        return sum(not p.summary for p in self.holding(claim))
+
+    def rows(self, target: str) -> list[str]:
+        """The lines of the index that point to a file."""
+        index = self.files.get("MEMORY.md", b"").decode("utf-8", "replace")
+        return [line for line in index.split("\n") if f"]({target})" in line]
+
+    def broken_links(self, path: str) -> list[str]:
+        stems = {PurePosixPath(p).stem for p in self.files}
+        text = self.files.get(path, b"").decode("utf-8", "replace")
+        return [name for name in _LINK.findall(text) if PurePosixPath(name.strip()).stem not in stems]
+
+    def dangling(self) -> set[str]:
+        index = self.files.get("MEMORY.md", b"").decode("utf-8", "replace")
+        return {target for target in _TARGET.findall(index) if target not in self.files}
+
+
+def _pattern(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.]){re.escape(plain(word))}(?!\w|\.\w)")
+
+
+def _passages(path: str, text: str) -> Iterator[Passage]:
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    start = 0
+    if lines and lines[0].strip() == "---" and "---" in (rest := [line.strip() for line in lines[1:]]):
+        start = rest.index("---") + 2
+        for line in lines[1 : start - 1]:
+            name, _, value = line.strip().partition(":")
+            if name in {"name", "description"} and value.strip():
+                yield Passage(path, value.strip(), summary=True)
+    is_index = PurePosixPath(path).name == "MEMORY.md"
+    headings: list[tuple[int, str]] = []
+    for block in _blocks(lines[start:]):
+        if _HEADING.match(block):
+            level = len(block) - len(block.lstrip("#"))
+            headings = [h for h in headings if h[0] < level] + [(level, block.lstrip("# "))]
+            yield Passage(path, block.lstrip("# "), summary=True)
+        else:
+            place = " ".join(
+                [*(title for _, title in headings), "" if is_index else PurePosixPath(path).stem]
+            )
+            # A row that points nowhere is the only copy of what it says.
+            yield Passage(path, block, place, summary=is_index and "](" in block)
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[str]:
+    """Headings, list items with what continues them, paragraphs."""
+    held: list[str] = []
+    for line in lines:
+        begins = not line.strip() or bool(_ITEM.match(line) or _HEADING.match(line))
+        if begins and held:
+            yield " ".join(held)
+            held = []
+        if line.strip():
+            held.append(_ITEM.sub("", line).strip() if _ITEM.match(line) else line.strip())
+            if _HEADING.match(line):
+                yield held.pop()
+    if held:
+        yield " ".join(held)

@@ -1,0 +1,171 @@
+"""A world's score: a rate per kind, facts kept, and what must never happen. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dreams.dreambench.judging import Judged, States, judge
+from dreams.dreambench.passages import Directory, plain
+from dreams.dreambench.truth import KINDS, Case
+
+INDEX_LINES, INDEX_BYTES = 200, 25_000
+_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+_WORD = re.compile(r"[^\W_]+(?:[.:/#][^\W_]+)*")
+# Keys and types of a memory's head, and the title of an index: no statements.
+_FORM = frozenset(
+    "name description type metadata node type pinned modified user feedback project reference memory md notes".split()  # noqa: SIM905 - a word list
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One directory and what a system made of it. `sources` is all text that it was given besides the memories."""
+
+    name: str
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+    sources: str = ""
+    notes: str = ""
+    secrets: Sequence[str] = ()
+
+
+@dataclass
+class Cost:
+    seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: str = "0"
+    blocking: list[str] = field(default_factory=list)  # findings that a person would have to confirm
+    again: int | None = None  # files that a second dream would change
+
+
+@dataclass
+class Score:
+    """Rates are from 0 to 1, None where there was nothing to count."""
+
+    kinds: dict[str, Counter[str]] = field(default_factory=dict)
+    held_out: Counter[str] = field(default_factory=Counter)
+    kept: int = 0
+    to_keep: int = 0
+    wrong_merges: int = 0
+    invented_dates: list[str] = field(default_factory=list)
+    invented_words: list[str] = field(default_factory=list)
+    loaded_whole: int = 0
+    directories: int = 0
+    broken_links: int = 0
+    new_dangling: int = 0
+    secrets: int = 0
+    misses: list[Judged] = field(default_factory=list)
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def facts_kept(self) -> float | None:
+        return self.kept / self.to_keep if self.to_keep else None
+
+    @property
+    def right(self) -> float | None:
+        """The mean of the kinds' rates: a kind of many cases counts no more than one of few."""
+        rates = [counts["right"] / sum(counts.values()) for counts in self.kinds.values()]
+        return sum(rates) / len(rates) if rates else None
+
+    @property
+    def wrong(self) -> int:
+        return sum(c["wrong"] for c in self.kinds.values())
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "kinds": {name: _counts(self.kinds[name]) for name in KINDS if name in self.kinds},
+            "held_out": _counts(self.held_out),
+            "right": self.right,
+            "wrong": self.wrong,
+            "facts_kept": self.facts_kept,
+            "facts_to_keep": self.to_keep,
+            "wrong_merges": self.wrong_merges,
+            "invented_dates": self.invented_dates,
+            "invented_words": self.invented_words,
+            "index_loaded_whole": self.loaded_whole,
+            "directories": self.directories,
+            "broken_links": self.broken_links,
+            "new_dangling_rows": self.new_dangling,
+            "secrets_left": self.secrets,
+            "seconds": round(self.cost.seconds, 2),
+            "input_tokens": self.cost.input_tokens,
+            "output_tokens": self.cost.output_tokens,
+            "cost_usd": self.cost.cost_usd,
+            "blocking_findings": self.cost.blocking,
+            "changes_when_dreamt_again": self.cost.again,
+            "misses": [
+                {"case": m.case.name, "verdict": m.verdict, "why": m.why, "about": m.case.about}
+                for m in self.misses
+            ],
+        }
+
+
+def _counts(counter: Counter[str]) -> dict[str, Any]:
+    total = sum(counter.values())
+    return {
+        "rate": counter["right"] / total if total else None,
+        **{v: counter[v] for v in ("right", "left", "wrong")},
+    }
+
+
+def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) -> Score:
+    """Every case of every directory that was run."""
+    made = Score(cost=cost or Cost())
+    by_directory: dict[str, list[Case]] = {}
+    for case in cases:
+        by_directory.setdefault(case.directory, []).append(case)
+    for ran in runs:
+        states = States(Directory(ran.before), Directory(ran.after), ran.notes)
+        own = by_directory.get(ran.name, [])
+        for case in own:
+            _count(made, case, states)
+        _look(made, ran, states, {case.day for case in own})
+    return made
+
+
+def _count(made: Score, case: Case, states: States) -> None:
+    judged = judge(case, states)
+    made.kinds.setdefault(case.kind, Counter())[judged.verdict] += 1
+    if case.held_out:
+        made.held_out[judged.verdict] += 1
+    if judged.verdict != "right":
+        made.misses.append(judged)
+    standing = [claim for claim in case.stands if states.before.says(claim)]
+    kept = [claim for claim in standing if states.after.says(claim)]
+    made.to_keep += len(standing)
+    made.kept += len(kept)
+    if case.kind in {"look-alike", "not derived"} and len(kept) < len(standing):
+        made.wrong_merges += 1
+
+
+def _look(made: Score, ran: Ran, states: States, computed: set[str]) -> None:
+    """What a directory shows without its cases."""
+    made.directories += 1
+    index = ran.after.get("MEMORY.md", b"").decode("utf-8", "replace").strip()
+    made.loaded_whole += index.count("\n") < INDEX_LINES and len(index.encode()) <= INDEX_BYTES
+    before, after = states.before, states.after
+    made.broken_links += sum(
+        max(0, len(after.broken_links(p)) - len(before.broken_links(p))) for p in after.files
+    )
+    made.new_dangling += len(after.dangling() - before.dangling())
+    after_text = _text(ran.after)
+    made.secrets += sum(secret in after_text for secret in ran.secrets)
+    given = f"{_text(ran.before)}\n{ran.sources}\n{' '.join(ran.before)}"
+    made.invented_dates += sorted(
+        day for day in set(_DATE.findall(after_text)) if day not in given and day not in computed
+    )
+    known = set(_WORD.findall(plain(given))) | _FORM
+    made.invented_words += sorted(
+        word
+        for word in set(_WORD.findall(plain(f"{after_text} {' '.join(ran.after)}")))
+        if not {word, word.removesuffix(".md")} & known and not _DATE.fullmatch(word) and not word.isdecimal()
+    )
+
+
+def _text(files: Mapping[str, bytes]) -> str:
+    return "\n".join(data.decode("utf-8", "replace") for data in files.values())

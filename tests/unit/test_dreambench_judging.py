@@ -1,0 +1,94 @@
+"""The judge goes by what is said, not by how a line reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from dreams.dreambench.judging import States, judge
+from dreams.dreambench.passages import Directory
+from dreams.dreambench.scoring import Ran, score
+from dreams.dreambench.truth import Case, Claim
+
+OLD, NEW = Claim(("copper indexer", "15")), Claim(("copper indexer", "16"))
+
+
+def verdict(case: Case, before: str, after: str, notes: str = "") -> str:
+    states = States(Directory({"a.md": before.encode()}), Directory({"a.md": after.encode()}), notes)
+    return judge(case, states).verdict
+
+
+def case(**about: object) -> Case:
+    return Case("x", "x-1", "d", **about)  # type: ignore[arg-type]
+
+
+UPDATE = case(stands=(NEW,), gone=(OLD,))
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("- `copper-indexer` runs 16.", "right"),
+        ("- In use by Copper Indexer is, since May, version **16**.", "right"),
+        ("# Copper indexer\n\n- Runs 16.", "right"),
+        ("- `copper-indexer` runs 16, it was 15 until May.", "right"),
+        ("- `copper-indexer` runs 15.", "left"),
+        ("- `copper-indexer` runs 15.\n- `copper-indexer` runs 16.", "left"),
+        ("- `copper-indexer` runs 160.", "wrong"),
+        ("- `copper-indexer` runs 16.2.", "wrong"),
+        ("- Something else runs 16.", "wrong"),
+    ],
+)
+def test_an_update_is_right_when_the_new_value_stands_and_the_old_one_is_gone_or_past(
+    after: str, expected: str
+) -> None:
+    assert verdict(UPDATE, "- `copper-indexer` runs 15.", after) == expected
+
+
+def test_a_dated_old_statement_that_nobody_touched_is_no_history() -> None:
+    before = "- Until May the copper-indexer was on 15.\n- The copper-indexer is on 16."
+    assert verdict(UPDATE, before, before) == "left"
+
+
+def test_a_fact_that_stood_and_does_not_is_wrong_and_one_that_was_never_learnt_is_left() -> None:
+    assert verdict(case(stands=(OLD,)), "- copper indexer: 15", "- nothing") == "wrong"
+    assert verdict(case(stands=(OLD,)), "- nothing", "- nothing") == "left"
+
+
+def test_a_lure_that_came_in_is_wrong() -> None:
+    lure = case(stands=(OLD,), gone=(NEW,))
+    assert verdict(lure, "- copper indexer: 15", "- copper indexer: 15") == "right"
+    assert verdict(lure, "- copper indexer: 15", "- copper indexer: 15\n- copper indexer: 16") == "wrong"
+
+
+def test_a_vague_date_must_stay_and_a_computed_one_must_be_the_right_one() -> None:
+    vague = case(stands=(Claim(("copper indexer",)),), undated=True)
+    assert verdict(vague, "copper-indexer broke recently.", "copper-indexer broke recently.") == "right"
+    assert verdict(vague, "copper-indexer broke recently.", "copper-indexer broke in 2026-02.") == "wrong"
+    dated = case(stands=(Claim(("copper indexer",)),), day="2026-01-04")
+    assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke on 2026-01-04.") == "right"
+    assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke on 2026-01-05.") == "wrong"
+    assert verdict(dated, "copper-indexer broke yesterday.", "copper-indexer broke yesterday.") == "left"
+
+
+def test_a_cascade_is_flagged_by_a_note_or_by_a_change() -> None:
+    leaning = case(flagged=("copper indexer", "firewall"))
+    before = "The firewall opens 15 for copper-indexer."
+    assert verdict(leaning, before, before) == "left"
+    assert verdict(leaning, before, before, "Look at: the firewall opens 15 for `copper-indexer`") == "right"
+    assert verdict(leaning, before, "The firewall opens 16 for copper-indexer.") == "right"
+
+
+def test_bytes_of_pinned_files_and_line_ends_of_others_are_held() -> None:
+    assert verdict(case(same=("a.md",)), "x", "x ") == "wrong"
+    marks = case(marks=("a.md",))
+    assert verdict(marks, "x\r\ny\r\n", "y\r\n") == "right"
+    assert verdict(marks, "x\r\ny\r\n", "y\n") == "wrong"
+    assert verdict(marks, "x\ny", "y\n") == "wrong"
+    assert verdict(marks, "\ufeffx\n", "x\n") == "wrong"
+
+
+def test_words_and_days_that_stand_in_no_source_are_listed() -> None:
+    before, after = b"The copper-indexer broke.\n", b"The copper-indexer broke on 2026-01-04, sadly.\n"
+    found = score([], [Ran("d", {"a.md": before}, {"a.md": after}, sources="it broke on Friday")])
+    assert found.invented_dates == ["2026-01-04"]
+    assert found.invented_words == ["sadly"]

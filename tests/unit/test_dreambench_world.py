@@ -1,0 +1,98 @@
+"""A generated world is the same for a seed, true before anybody works on it, and readable as an agent's own files."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from dreams import transcripts
+from dreams.dreambench import disk, generator, plain
+from dreams.dreambench.baselines import naive_merge, nothing
+from dreams.dreambench.passages import Directory
+from dreams.dreambench.phrasings import ATTRIBUTES, Deal
+from dreams.dreambench.truth import KINDS, World
+
+
+@pytest.fixture(scope="module")
+def made() -> World:
+    return generator.make(seed=7, facts=60)
+
+
+def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World) -> None:
+    again, other = generator.make(7, 60), generator.make(8, 60)
+    assert again.cases == made.cases
+    assert [d.files for d in again.directories] == [d.files for d in made.directories]
+    assert [d.files for d in other.directories] != [d.files for d in made.directories]
+
+
+def test_every_kind_is_there_at_the_small_size(made: World) -> None:
+    assert {case.kind for case in made.cases} == set(KINDS)
+
+
+def test_what_must_be_kept_or_go_stands_there_before_unless_it_is_only_said(made: World) -> None:
+    for directory in made.directories:
+        before = Directory(directory.files)
+        for case in made.cases_of(directory.name):
+            if case.kind not in {"told", "preference"}:
+                assert all(before.says(claim) for claim in case.stands), case
+            if case.kind not in {"flip-back", "lure", "secret"}:
+                assert all(before.says(claim) for claim in case.gone), case
+            else:
+                assert not any(before.says(claim) for claim in case.gone), case
+
+
+def test_a_third_of_the_wordings_is_held_out_and_another_third_for_another_seed() -> None:
+    options = ATTRIBUTES[0].told
+    parts = [Deal(seed, random.Random(seed)).parts(options) for seed in range(12)]  # noqa: S311 - a benchmark, not a secret
+    assert all(len(held) == len(options) // 3 for _, held in parts)
+    assert len({tuple(held) for _, held in parts}) > 1
+
+
+def test_the_transcripts_hold_what_was_typed_and_tool_output_is_not_taken_for_it(
+    made: World, tmp_path: Path
+) -> None:
+    directory = made.directories[0]
+    disk.write(directory, tmp_path / "memory", tmp_path / "sessions", tmp_path / "repo")
+    typed = set()
+    for path in (tmp_path / "sessions").iterdir():
+        with path.open("rb") as file:
+            typed |= {turn.typed for turn in transcripts.page(file.fileno(), 0, 500).turns if turn.typed}
+    said = {m.text.strip() for s in directory.sessions for m in s.messages if m.role == "user"}
+    printed = {m.text.strip() for s in directory.sessions for m in s.messages if m.role == "tool"}
+    assert said <= {text.strip() for text in typed}
+    assert not printed & typed
+
+
+def test_an_exported_world_scores_as_the_baseline_that_worked_on_it(made: World, tmp_path: Path) -> None:
+    plain.export(made, tmp_path / "world")
+    for directory in made.directories:
+        disk.replace(tmp_path / "world" / directory.name / "memory", naive_merge(directory))
+    _, scored = plain.score_folder(tmp_path / "world")
+    assert scored.kinds == plain.baseline(made, naive_merge).kinds
+    with pytest.raises(plain.NoWorld, match="not empty"):
+        plain.export(made, tmp_path / "world")
+    (tmp_path / "world" / "truth.json").write_text("{}")
+    with pytest.raises(plain.NoWorld, match="holds no world"):
+        plain.score_folder(tmp_path / "world")
+
+
+def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> None:
+    scored = plain.baseline(made, nothing)
+    assert scored.facts_kept == 1.0 and scored.wrong == 0 and not scored.invented_words
+    for kind in ("duplicate", "update", "told", "forget", "expiry", "date", "derived", "preference"):
+        assert scored.kinds[kind]["right"] == 0, kind
+    assert scored.loaded_whole == scored.directories - 1, "one index is over its budget"
+
+
+def test_a_merge_by_looks_loses_facts_somewhere() -> None:
+    scores = [plain.baseline(generator.make(seed, 60), naive_merge) for seed in (1, 2, 3)]
+    assert sum(score.wrong_merges for score in scores) > 0
+    assert min(score.facts_kept or 0 for score in scores) < 1.0
+
+
+def test_the_page_about_it_lists_every_kind_with_what_is_right() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/dreambench.md").read_text("utf-8")
+    for kind, right in KINDS.items():
+        assert f"| {kind} | {right} |" in page, kind
