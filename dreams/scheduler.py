@@ -2,7 +2,7 @@
 
 One tick: repair what a crash left · look for new files, at most every few minutes · judge the gates of every
 project, cheapest first, and stop at the first closed one · claim and enqueue what is open, projects with the most
-recent sessions first, never more at once than the setting allows.
+recent sessions first, never more at once than the setting allows · bring the search index up to date.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from dreams import discovery, dreaming, gates, holds, notify, process
 from dreams.facts import Everywhere, facts_of
 from dreams.hosts import cluster_name, host
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
+from dreams.search import index
 
 log = logging.getLogger(__name__)
 
 SCHEDULE_NAME = "memoryweb tick"
+INDEX_SECONDS = 10.0
 LAST_TICK = "memoryweb:last-tick"
 LAST_DISCOVERY = "memoryweb:last-discovery"
 # A pending dream that no worker took for this long has lost its task: it is handed to the queue again.
@@ -59,6 +61,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
             continue
         if opened and free > 0 and _start(project, report):
             free -= 1
+    index.catch_up(INDEX_SECONDS)  # last: what is to be found waits for what is to be dreamt
     return report
 
 

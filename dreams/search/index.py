@@ -108,8 +108,17 @@ def _take_prompts() -> bool:
     """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
     found = list(_waiting_prompts().order_by("-at").values_list("key", "text")[:PROMPTS_AT_ONCE])
     if found:
-        _keep_prompts([SearchText(prompt_id=key, text=fold(redact.redact(text))) for key, text in found])
+        _keep_prompts([SearchText(prompt_id=key, text=_of_prompt(text)) for key, text in found])
     return bool(found)
+
+
+def _of_prompt(text: str) -> str:
+    try:
+        return fold(redact.redact(text))
+    except Exception:
+        # An odd text is not found; but all others must not wait behind it for ever.
+        log.exception("a typed text is left out of the search index")
+        return ""
 
 
 def _keep_prompts(rows: Sequence[SearchText]) -> None:
