@@ -1,15 +1,15 @@
-"""The ledger of a dream: one row per turn and model, beside the dream's own sums for lists."""
+"""What a dream used: one row per turn and model, beside the dream's own sums for lists; written, and read back."""
 
 from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
 
-from django.db.models import F
+from django.db.models import BooleanField, Case, F, Sum, Value, When
 from django.db.models.functions import Coalesce
 
-from dreams.engines.base import Usage
-from dreams.engines.tokens import KINDS, ModelUsage
+from dreams.engines.base import Usage, Work
+from dreams.engines.tokens import KINDS, Dollars, ModelUsage, Tokens
 from dreams.models import DreamRun, DreamUsage
 
 
@@ -48,3 +48,40 @@ def _grown(usage: Usage) -> dict[str, object]:
         grown["cost_usd"] = Coalesce(F("cost_usd"), Decimal(0)) + sum(priced, Decimal(0))
     unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
     return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced}
+
+
+# --- Read back ----------------------------------------------------------------------------------------------------
+
+
+def used_by_model(dream: DreamRun) -> list[ModelUsage]:
+    """What each model was asked, the dearest first; one query. Requests with and without a price stand apart."""
+    priced = Case(
+        When(cost_usd__isnull=False, then=Value(True)), default=Value(False), output_field=BooleanField()
+    )
+    rows = (
+        dream.usage.annotate(priced=priced)
+        .values("model", "priced")
+        .annotate(
+            n=Sum("requests"),
+            **{kind: Sum(f"{kind}_tokens") for kind in KINDS},
+            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
+        )
+        .order_by("-priced", "model")
+    )
+    found = [
+        ModelUsage(
+            row["model"],
+            row["n"],
+            Tokens.of(row),
+            Dollars.of(row) if row["priced"] else None,
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda used: used.dollars.total if used.dollars else Decimal(-1), reverse=True)
+
+
+def work_of(dream: DreamRun) -> Work:
+    """Time and lines of all turns; one query."""
+    names = ("api_ms", "api_ms_without_retries", "tool_ms", "lines_added", "lines_removed")
+    sums = dream.turns.aggregate(**{name: Sum(name) for name in names})
+    return Work(**{name: total or 0 for name, total in sums.items()})

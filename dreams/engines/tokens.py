@@ -6,6 +6,7 @@ write lives five minutes or an hour, at different prices.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -26,6 +27,12 @@ class Tokens:
     cache_read: int = 0
     cache_write_5m: int = 0
     cache_write_1h: int = 0
+
+    @classmethod
+    def of(cls, sums: Mapping[str, object]) -> Tokens:
+        """From sums by kind, as a database gives them: nothing summed is null."""
+        found = {kind: sums.get(kind) for kind in KINDS}
+        return cls(**{kind: count for kind, count in found.items() if isinstance(count, int)})
 
     def __add__(self, other: Tokens) -> Tokens:
         return Tokens(
@@ -59,6 +66,12 @@ class Dollars:
     cache_read: Decimal = Decimal(0)
     cache_write_5m: Decimal = Decimal(0)
     cache_write_1h: Decimal = Decimal(0)
+
+    @classmethod
+    def of(cls, sums: Mapping[str, object]) -> Dollars:
+        """From sums named `<kind>_cost`."""
+        found = {kind: sums.get(f"{kind}_cost") for kind in KINDS}
+        return cls(**{kind: cost for kind, cost in found.items() if isinstance(cost, Decimal)})
 
     def __add__(self, other: Dollars) -> Dollars:
         return Dollars(

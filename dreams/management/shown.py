@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from dreams import proposals, textdiff
+from dreams import dreaming, proposals, textdiff
 from dreams.apply import ApplyReport
+from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.models import DreamRun, FileChange, Hunk, Proposal
 
 
@@ -42,14 +44,34 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "proposal": made.public_id if made else None,
         "files": [brief(file) for file in files_of([made] if made else [])],
         "left_out": run.left_out,
-        "usage": {
-            "input_tokens": run.input_tokens,
-            "output_tokens": run.output_tokens,
-            "cache_read_tokens": run.cache_read_tokens,
-            "cache_creation_tokens": run.cache_creation_tokens,
-            "cost_usd": float(run.cost_usd) if run.cost_usd is not None else None,
-        },
+        "usage": usage(run),
         "turns": run.turns.count(),
+    }
+
+
+def usage(run: DreamRun) -> dict[str, Any]:
+    """What a dream used. `cost_usd` is null while the price of any token is not known: the whole, or nothing."""
+    by_model = dreaming.used_by_model(run)
+    return {
+        "input_tokens": run.input_tokens,
+        "output_tokens": run.output_tokens,
+        "cache_read_tokens": run.cache_read_tokens,
+        "cache_creation_tokens": run.cache_creation_tokens,
+        "cost_usd": None if run.whole_cost is None else float(run.whole_cost),
+        "tokens_without_price": run.unpriced_tokens,
+        "requests": sum(used.requests for used in by_model),
+        "by_model": [_model_usage(used) for used in by_model],
+        **asdict(dreaming.work_of(run)),
+    }
+
+
+def _model_usage(used: ModelUsage) -> dict[str, Any]:
+    return {
+        "model": used.model,
+        "requests": used.requests,
+        **{f"{kind}_tokens": getattr(used.tokens, kind) for kind in KINDS},
+        "cost_usd": float(used.dollars.total) if used.dollars else None,
+        "costs_usd": {kind: float(getattr(used.dollars, kind)) for kind in KINDS} if used.dollars else None,
     }
 
 

@@ -14,9 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import Price, RequestUsage, Session
+from dreams.engines.anthropic.usage import rate_for
+from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
+from dreams.pricing import PriceBook
 from dreams.web.selectors import usage as selector
-from dreams.web.selectors.prices import PriceList, Tokens
+from dreams.web.selectors import usage_chart
 from tests import world
 
 _keys = count(1)
@@ -52,8 +54,8 @@ def test_known_prices_make_a_cost_and_unknown_ones_are_said(browser: Client, ses
     _request(session, "m-1-20260101", input_tokens=1_000_000, output_tokens=200_000)
     _request(session, "other", input_tokens=500, output_tokens=0)
     found = selector.usage(timezone.now())
-    assert found.total.price == Decimal(2)
-    assert found.total.unpriced == 500
+    assert found.sessions.total.price == Decimal(2)
+    assert found.sessions.total.unpriced == 500
     text = browser.get(reverse("usage")).content.decode()
     assert "$2.00" in text
     assert "without 500 tokens of unknown price" in text
@@ -65,20 +67,24 @@ def test_without_any_price_tokens_stand_without_a_cost(browser: Client, session:
     _request(session)
     text = browser.get(reverse("usage")).content.decode()
     assert "No prices are entered" in text
-    assert selector.usage(timezone.now()).total.price is None
+    assert selector.usage(timezone.now()).sessions.total.price is None
 
 
 def test_the_price_of_the_day_and_of_the_prompts_length_counts(session: Session) -> None:
     _price("m-1", "2020-01-01", dollars="1")
     _price("m-1", "2026-06-01", dollars="2")
     _price("m-1", "2026-06-01", above=200_000, dollars="4")
-    prices = PriceList.load()
-    million = Tokens(input=1_000_000)
-    assert prices.cost("m-1", million, dt.date(2026, 5, 31)) == 1
-    assert prices.cost("m-1", million, dt.date(2026, 6, 1)) == 2
-    assert prices.cost("m-1", million, dt.date(2026, 6, 1), 200_000) == 4
-    assert prices.cost("m-1", million, dt.date(2019, 1, 1)) is None
-    assert prices.cost("m-10", million, dt.date(2026, 6, 1)) is None
+    book = PriceBook.load()
+
+    def dollars(model: str, day: dt.date, prompt: int = 1) -> Decimal | None:
+        rate = rate_for(book.on(day), model, prompt)
+        return rate.input if rate else None
+
+    assert dollars("m-1", dt.date(2026, 5, 31)) == 1
+    assert dollars("m-1", dt.date(2026, 6, 1)) == 2
+    assert dollars("m-1", dt.date(2026, 6, 1), 200_001) == 4
+    assert dollars("m-1", dt.date(2019, 1, 1)) is None
+    assert dollars("m-10", dt.date(2026, 6, 1)) is None
 
 
 def test_long_prompts_are_priced_apart_from_short_ones(session: Session) -> None:
@@ -87,14 +93,16 @@ def test_long_prompts_are_priced_apart_from_short_ones(session: Session) -> None
     _request(session, input_tokens=100_000, output_tokens=0)
     _request(session, input_tokens=100_000, output_tokens=0, cache_read_tokens=200_000)
     expected = Decimal(100_000 + 3 * 300_000) / 1_000_000
-    assert selector.usage(timezone.now()).total.price == expected
+    assert selector.usage(timezone.now()).sessions.total.price == expected
 
 
 def test_only_the_time_asked_for_is_counted(session: Session) -> None:
     _request(session, days=0)
     _request(session, days=20)
     _request(session, days=200)
-    totals = {period: selector.usage(timezone.now(), period).total.requests for period in selector.PERIODS}
+    totals = {
+        period: selector.usage(timezone.now(), period).sessions.total.requests for period in selector.PERIODS
+    }
     assert totals == {"7": 1, "30": 2, "90": 2, "365": 3}
 
 
@@ -103,11 +111,11 @@ def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, p
     for days in (0, 3, 6.5):
         _request(session, days=days, cache_read_tokens=70_000, cache_write_5m_tokens=333)
     found = selector.usage(timezone.now(), period)
-    assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.total.tokens.total
+    assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.sessions.total.tokens.total
     for bar in found.chart.bars:
-        assert bar.x >= selector.LEFT - 0.01
-        assert bar.x + bar.width <= selector.WIDTH + 0.01
-        assert all(y >= -0.1 and y + height <= selector.HEIGHT + 0.1 for _, y, height in bar.parts)
+        assert bar.x >= usage_chart.LEFT - 0.01
+        assert bar.x + bar.width <= usage_chart.WIDTH + 0.01
+        assert all(y >= -0.1 and y + height <= usage_chart.HEIGHT + 0.1 for _, y, height in bar.parts)
 
 
 def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client, session: Session) -> None:
@@ -128,9 +136,40 @@ def test_dreams_by_rules_cost_nothing_and_others_cost_what_was_known(browser: Cl
     project = world.make_project()
     world.make_dream(project)
     assert "which use no tokens and cost nothing" in browser.get(reverse("usage")).content.decode()
-    world.make_dream(project, engine="anthropic", model="m-1", input_tokens=10, cost_usd=Decimal("0.42"))
+    run = world.make_dream(project, engine="anthropic", model="m-1")
+    _used(run, cost_usd=Decimal("0.42"), output_usd=Decimal("0.42"))
     text = browser.get(reverse("usage")).content.decode()
     assert "$0.42" in text
+
+
+def _used(run: DreamRun, model: str = "m-1", days: float = 0, **fields: object) -> DreamUsage:
+    at = timezone.now() - dt.timedelta(days=days)
+    given = {"requests": 1, "output_tokens": 100, "cache_read_tokens": 900, **fields}
+    return DreamUsage.objects.create(dream=run, turn=1, at=at, model=model, **given)
+
+
+def test_what_dreams_used_stands_by_model_kind_project_and_day(browser: Client) -> None:
+    """Also of a dream that failed, and of a model without a price."""
+    run = world.make_dream(world.make_project(), "failed", engine="anthropic", model="m-1")
+    other = world.make_dream(world.make_project("notes-cli"), engine="anthropic", model="m-1")
+    split = {"output_usd": Decimal("0.3"), "cache_read_usd": Decimal("0.2")}
+    _used(run, cost_usd=Decimal("0.5"), **split)
+    _used(run, days=2, cost_usd=Decimal("0.5"), **split)
+    _used(other, "own-model")
+    found = selector.usage(timezone.now()).dreams
+    assert found.used.total.cost == 1 and found.used.total.unpriced == 1000
+    assert [(line.name, line.sum.cost) for line in found.used.models] == [("m-1", 1), ("own-model", 0)]
+    assert [(line.name, line.sum.cost, line.sum.unpriced) for line in found.kinds] == [
+        ("Cache read", Decimal("0.4"), 900),
+        ("Output", Decimal("0.6"), 100),
+    ]
+    assert {line.name: line.sum.tokens.total for line in found.used.projects} == {
+        "acme-api": 2000,
+        "notes-cli": 1000,
+    }
+    assert [total.requests for _, total in found.days] == [2, 1]
+    text = browser.get(reverse("usage")).content.decode()
+    assert "No price is known for own-model." in text
 
 
 def test_more_requests_cost_no_more_queries(browser: Client, session: Session) -> None:

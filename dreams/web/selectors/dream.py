@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from dreams.language import ages
 from dreams.models import DreamRun, Turn
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.dream_result import Result, result
+from dreams.web.selectors.dream_usage import DreamUsed, used
 from dreams.web.selectors.dreams import TONES, engine_words
 from dreams.web.shown import shown
 
@@ -75,8 +75,7 @@ class DreamView:
     turn_count: int
     hidden_turns: int
     files: list[str]
-    tokens: int
-    cost: Decimal | None
+    used: DreamUsed
     elapsed: str
     sessions: Listed[Reviewed]
     result: Result | None
@@ -108,8 +107,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         turn_count=totals.turns,
         hidden_turns=max(0, totals.turns - MOST_TURNS) if not after else 0,
         files=totals.files,
-        tokens=max(run.input_tokens + run.output_tokens, totals.tokens),
-        cost=run.cost_usd,
+        used=used(run, totals.turns, now),
         elapsed=_elapsed(run, now),
         sessions=_reviewed(run, number),
         result=result(run) if run.is_over else None,
@@ -119,7 +117,6 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
 @dataclass(frozen=True, slots=True)
 class _Totals:
     turns: int
-    tokens: int
     per_phase: Mapping[str, int]
     files: list[str]
 
@@ -128,13 +125,13 @@ def _totals(run: DreamRun) -> _Totals:
     """Sums over every turn, also those that are shown already."""
     per_phase: dict[str, int] = {}
     files: dict[str, None] = {}
-    turns = tokens = 0
-    rows = run.turns.order_by("number").values_list("phase", "files", "input_tokens", "output_tokens")
-    for phase, touched, read, written in rows[: MOST_TURNS * 5]:
-        turns, tokens = turns + 1, tokens + read + written
+    turns = 0
+    rows = run.turns.order_by("number").values_list("phase", "files")
+    for phase, touched in rows[: MOST_TURNS * 5]:
+        turns += 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
         files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(turns, tokens, per_phase, list(files)[:100])
+    return _Totals(turns, per_phase, list(files)[:100])
 
 
 def _whole(value: object) -> int:
@@ -167,10 +164,15 @@ def _turn(row: Turn) -> TurnView:
         text=shown(row.text),
         tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
         files=[str(path) for path in row.files[:50]],
-        counts=[(str(name), _whole(count)) for name, count in list(row.counts.items())[:20]],
+        counts=[*_lines(row), *((str(name), _whole(count)) for name, count in list(row.counts.items())[:20])],
         at=row.at,
         tokens=row.input_tokens + row.output_tokens,
     )
+
+
+def _lines(row: Turn) -> list[tuple[str, int]]:
+    found = [("lines added", row.lines_added), ("lines removed", row.lines_removed)]
+    return [(name, count) for name, count in found if count]
 
 
 def _tool(tool: Mapping[str, Any]) -> Tool:

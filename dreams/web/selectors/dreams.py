@@ -34,7 +34,7 @@ class DreamRow:
     at: dt.datetime
     took: str
     tokens: int
-    cost: Decimal | None
+    cost: Decimal | None  # None: a price is missing
     review: str
     waits: bool
 
@@ -80,8 +80,8 @@ def _row(run: DreamRun) -> DreamRow:
         forced=run.forced,
         at=run.ended_at or run.started_at or run.created_at,
         took=_took(run),
-        tokens=run.input_tokens + run.output_tokens,
-        cost=run.cost_usd,
+        tokens=run.tokens,
+        cost=run.whole_cost,
         review=made[0].public_id if made else "",
         waits=bool(made) and made[0].state == Proposal.State.OPEN,
     )
