@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile
 
@@ -26,8 +25,18 @@ INTENTION = "purge.json"
 BATCH = 64
 
 
-def purge(repo: GitRepo, sha256s: Sequence[str], reason: str, who: str, at: datetime) -> dict[str, str]:
-    """Old sha256 → its tombstone's. Under the lock. Raises UnknownVersion before anything is changed."""
+def purge(
+    repo: GitRepo,
+    sha256s: Sequence[str],
+    reason: str,
+    who: str,
+    at: datetime,
+    instead: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Old sha256 → what stands in its place. Under the lock. Raises UnknownVersion before anything is changed.
+
+    `instead`: old sha256 → that of a text already kept, which takes its place; the others get a tombstone.
+    """
     wanted = sorted(set(sha256s))
     index = Index(repo)
     if unknown := [sha256 for sha256 in wanted if not index.get(sha256)]:
@@ -37,7 +46,10 @@ def purge(repo: GitRepo, sha256s: Sequence[str], reason: str, who: str, at: date
         raise HistoryError(
             f"{repo.path} has the ref {name}, which may hold the text; delete it with git first"
         )
-    intention = {"sha256s": wanted, "reason": reason, "who": who, "at": at.isoformat()}
+    given = dict(instead or {})
+    if lost := sorted(new for new in given.values() if not index.get(new)):
+        raise UnknownVersion(f"{lost[0]} shall take a text's place, but is not kept in {repo.path}")
+    intention = {"sha256s": wanted, "reason": reason, "who": who, "at": at.isoformat(), "instead": given}
     raw = json.dumps(intention).encode()
     durable.write_file(repo.path / INTENTION, lambda file: file.write(raw))
     return _run(repo)
@@ -60,7 +72,7 @@ def tombstone(number: int, count: int, reason: str, who: str, at: str) -> bytes:
 
 
 def _run(repo: GitRepo) -> dict[str, str]:
-    stones = _tombstones(repo.path / INTENTION)
+    stones = _replacements(repo)
     replaced = {old: hashlib.sha256(text).hexdigest() for old, text in stones.items()}
     sizes = {replaced[old]: len(text) for old, text in stones.items()}
     blobs: list[ShaFile] = [Blob.from_string(text) for text in stones.values()]
@@ -73,13 +85,23 @@ def _run(repo: GitRepo) -> dict[str, str]:
     return replaced
 
 
-def _tombstones(file: Path) -> dict[str, bytes]:
-    wish = json.loads(file.read_bytes())
-    names = wish["sha256s"]
+def _replacements(repo: GitRepo) -> dict[str, bytes]:
+    """Old sha256 → the text that takes its place: the one that was given, else a tombstone."""
+    wish = json.loads((repo.path / INTENTION).read_bytes())
+    names, given = wish["sha256s"], wish.get("instead", {})
     return {
-        sha256: tombstone(number, len(names), wish["reason"], wish["who"], wish["at"])
+        sha256: _kept(repo, given[sha256])
+        if sha256 in given
+        else tombstone(number, len(names), wish["reason"], wish["who"], wish["at"])
         for number, sha256 in enumerate(names, start=1)
     }
+
+
+def _kept(repo: GitRepo, sha256: str) -> bytes:
+    blob = Index(repo).get(sha256)
+    if blob is None:
+        raise UnknownVersion(f"{sha256} shall take a text's place, but is missing from {repo.path}")
+    return repo.blob(blob)
 
 
 def _move_index(

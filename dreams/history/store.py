@@ -200,15 +200,25 @@ class HistoryStore:
         with self._repo.lock():  # so that both refs are of one moment
             bundle.export(self._repo, file)
 
-    def purge(self, sha256s: Sequence[str], reason: str, who: str, at: datetime) -> dict[str, str]:
-        """Replace leaked texts by tombstones in every state and drop them from the disk.
+    def purge(
+        self,
+        sha256s: Sequence[str],
+        reason: str,
+        who: str,
+        at: datetime,
+        instead: Mapping[str, bytes] | None = None,
+    ) -> dict[str, str]:
+        """Replace leaked texts in every state and drop them from the disk.
 
-        Returns old sha256 → sha256 of its tombstone. Commit ids change from the first state that held one
+        `instead` gives the text that takes an old one's place (the same without its secret, say); the others
+        get a tombstone. Returns old sha256 → sha256 of what takes its place. Commit ids change from the first state that held one
         of them. A crash in between is finished by `recover`. The caller records it in the audit log; messages
         and trailers are kept as they are.
         """
+        given = dict(instead or {})
         with self._repo.lock():
-            return purge.purge(self._repo, sha256s, reason, who, at)
+            names = dict(zip(given, self._keep(list(given.values())), strict=True))
+            return purge.purge(self._repo, sha256s, reason, who, at, names)
 
     def _keep(self, texts: Sequence[bytes]) -> list[str]:
         index = Index(self._repo)

@@ -187,6 +187,18 @@ def prune_journals(journal_dir: str | os.PathLike[str], keep: Collection[str]) -
     return removed
 
 
+def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) -> list[str]:
+    """Remove the ended attempts that hold one of these texts; their names. Interrupted ones stay."""
+    removed = []
+    with locked(journal_dir) as where:
+        for path in attempts(where):
+            holds = any((path / "blobs" / sha256).exists() for sha256 in sha256s)
+            if holds and (path / "end.json").exists():
+                discard(path)
+                removed.append(path.name)
+    return removed
+
+
 def abandon(journal_dir: str | os.PathLike[str], name: str, why: str) -> None:
     """Give up on one interrupted attempt (its directory is lost, say), so that it no longer blocks others."""
     with locked(journal_dir) as where, Journal(System(), where / name) as journal, suppress(FileExistsError):

@@ -20,6 +20,7 @@ from dreams.models.proposals import (
     Proposal,
 )
 from dreams.models.search import SearchText
+from dreams.models.purges import Purge
 from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.models.usage import DreamUsage, Price
 
@@ -51,6 +52,7 @@ __all__ = [
     "Project",
     "Prompt",
     "Proposal",
+    "Purge",
     "RequestUsage",
     "SearchText",
     "Session",

@@ -1,0 +1,10 @@
+"""Secrets in memory: where they stand, a proposal that takes them out of the files, and a purge of all that was kept.
+
+`looking` finds them, `redacting` proposes, `purging` is the one rewrite of what was kept.
+"""
+
+from dreams.leaks.looking import Leak, Leaks, look
+from dreams.leaks.purging import Purged, PurgeRefused, purge, resume
+from dreams.leaks.redacting import propose
+
+__all__ = ["Leak", "Leaks", "PurgeRefused", "Purged", "look", "propose", "purge", "resume"]

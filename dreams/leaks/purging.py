@@ -1,0 +1,191 @@
+"""Taking a secret out of everything that was kept of it: the one rewrite of history, asked for by a person, audited.
+
+Each kept text that holds it is replaced by the same text with `[redacted: rule]` in its place: versions, proposals,
+edits, quotes, the search index, journals and the project's git history. The intention names texts by sha256 only, so
+that a crash at any step is finished by `resume`.
+
+What it does not reach, and the page says so: the agent's own transcripts, exports and backups made before.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from dreams import auditlog, blobs, history, journal, memories, text, writing
+from dreams.findings import secrets
+from dreams.findings.secret_rules import spans
+from dreams.leaks import looking, rows
+from dreams.leaks.words import without
+from dreams.models import FileChange, Project, Proposal, Purge
+from dreams.review import Reviewer
+from dreams.text import plural
+
+log = logging.getLogger(__name__)
+#: A shorter value stands in too many words by chance to be replaced wherever it stands.
+SHORTEST = 6
+
+
+class PurgeRefused(Exception):
+    """A purge cannot be done now; the message says why and what to do first. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many texts were replaced; `waits` names histories that could not be rewritten yet."""
+
+    texts: int
+    waits: tuple[str, ...]
+
+
+def purge(project: Project, wanted: Collection[str], reviewer: Reviewer, *, reason: str = "") -> Purged:
+    """Take the secrets with these ids (`looking.Leak.id`) out of all that is kept of `project`.
+
+    Raises PurgeRefused while one still stands in a memory or in an open proposal.
+    """
+    looking.use_hosts_key()
+    texts = dict(looking.contents_of(list(looking.kept_texts(project))))
+    values = _values(texts.values(), set(wanted))
+    if not values:
+        raise PurgeRefused("No kept text holds that secret any more; there is nothing to purge.")
+    _refuse_if_it_stands(project, values)
+    new = {sha: without(content, values) for sha, content in texts.items() if _holds(content, values)}
+    _refuse_if_it_waits(project, new)
+    replaced = {sha: text.sha256(text.encode(content)) for sha, content in new.items()}
+    _keep_replacements(project, new)
+    with _really_gone(), transaction.atomic():
+        made = Purge.objects.create(
+            at=timezone.now(),
+            actor=reviewer.name,
+            by_command=reviewer.by_command,
+            reason=without(reason, values)[:500],
+            replaced=replaced,
+            histories=[project.history_key],
+        )
+        rows.rename(project, replaced)
+        rows.scrub(project, values)
+        auditlog.record(
+            "history.purged",
+            actor=reviewer.name,
+            project=project,
+            object_id=str(made.pk),
+            by_command=reviewer.by_command,
+            reason=without(reason, values)[:500],
+            replaced=replaced,
+        )
+    waits = _finish(made)
+    return Purged(len(replaced), waits)
+
+
+def resume() -> list[str]:
+    """Finish purges that a crash or a busy history interrupted; what was done, a line each."""
+    said = []
+    for made in Purge.objects.filter(done_at__isnull=True):
+        waits = _finish(made)
+        what = plural(len(made.replaced), "text")
+        said.append(
+            f"A purge of {what} still waits: {'; '.join(waits)}" if waits else f"Finished a purge of {what}."
+        )
+    return said
+
+
+def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str]:
+    """Secret → rule, for those whose id is wanted."""
+    found: dict[str, str] = {}
+    for content in contents:
+        for span in spans(content):
+            value = content[span.start : span.end]
+            if len(value) >= SHORTEST and value not in found and secrets.fingerprint(value) in wanted:
+                found |= dict.fromkeys([value, *_lines(value)], span.rule)
+    return found
+
+
+def _lines(value: str) -> list[str]:
+    """The lines of a key block, which a ledger quotes one by one; its frame is no secret."""
+    lines = [line.strip() for line in value.splitlines()]
+    return [
+        line for line in lines if len(lines) > 1 and len(line) >= SHORTEST and not line.startswith("-----")
+    ]
+
+
+def _holds(content: str, values: Collection[str]) -> bool:
+    return any(value in content for value in values)
+
+
+def _refuse_if_it_stands(project: Project, values: Collection[str]) -> None:
+    memories.refresh(project)
+    standing = [
+        path for path, data in memories.contents(project).items() if _holds(text.decode(data), values)
+    ]
+    if standing:
+        raise PurgeRefused(
+            f"It still stands in {', '.join(sorted(standing)[:5])}. Take it out of there first (redact), then purge."
+        )
+
+
+def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
+    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
+    waiting = FileChange.objects.filter(proposal__project=project, proposal__state__in=states)
+    named = waiting.filter(base_sha__in=texts) | waiting.filter(new_sha__in=texts)
+    first = named.select_related("proposal").first()
+    if first is not None:
+        raise PurgeRefused(
+            f"The open proposal {first.proposal.public_id} still holds it. Decide on that first."
+        )
+
+
+def _keep_replacements(project: Project, new: Mapping[str, str]) -> None:
+    data = [text.encode(content) for content in new.values()]
+    blobs.put_many(data)
+    with memories.open_history(project) as store:
+        store.put_many(data)
+
+
+def _finish(made: Purge) -> tuple[str, ...]:
+    """The steps outside the database; what still waits, with the reason."""
+    waits = []
+    for key in list(made.histories):
+        try:
+            _rewrite(made, key)
+        except (history.HistoryError, journal.JournalBusy, OSError) as error:
+            log.warning("purge %s of history %s: %s", made.pk, key, error)
+            waits.append(str(error))
+            continue
+        made.histories.remove(key)
+        made.save(update_fields=["histories"])
+    if not waits:
+        journal.forget_texts(writing.journal_dir(), list(made.replaced))
+        Purge.objects.filter(pk=made.pk).update(done_at=timezone.now())
+    return tuple(waits)
+
+
+def _rewrite(made: Purge, key: str) -> None:
+    project = Project.objects.filter(history_key=key).first()
+    if project is None:
+        return
+    with memories.open_history(project) as store:
+        store.recover()
+        kept = blobs.get_many(made.replaced.values())
+        instead = {old: kept[new] for old, new in made.replaced.items() if store.has(old)}
+        if instead:
+            store.purge(list(instead), made.reason or "A secret", made.actor or "owner", made.at, instead)
+
+
+class _really_gone:
+    """SQLite leaves what was deleted in its free pages and its write-ahead log, unless told otherwise."""
+
+    def __enter__(self) -> None:
+        self._run("PRAGMA secure_delete=ON")
+
+    def __exit__(self, *_: object) -> None:
+        self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._run("PRAGMA secure_delete=OFF")
+
+    def _run(self, statement: str) -> None:
+        if connection.vendor == "sqlite" and not connection.in_atomic_block:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)

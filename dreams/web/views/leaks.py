@@ -1,0 +1,57 @@
+"""Secrets of a project: see where they stand, propose to take them out, purge what was kept of them."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams import leaks, manual
+from dreams.models import Project
+from dreams.review import Reviewer
+from dreams.text import plural
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, go
+from dreams.web.selectors import leaks as selector
+
+
+@owner
+@require_safe
+def secrets(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    return render(request, "dreams/secrets.html", {"project": project, "leaks": selector.page(project)})
+
+
+@owner
+@require_POST
+def redact(request: Request, pk: int) -> HttpResponse:
+    """Propose to take every secret out of the memories as they are; the review says what would change."""
+    project = get_object_or_404(Project, pk=pk)
+    try:
+        made = leaks.propose(project, Reviewer(actor(request)))
+    except manual.Stale as stale:
+        messages.error(request, str(stale))
+        return go(request, "project-secrets", pk=pk)
+    if made is None:
+        messages.info(request, "No memory holds a secret now.")
+        return go(request, "project-secrets", pk=pk)
+    return go(request, "review", public_id=made.public_id)
+
+
+@owner
+@require_POST
+def purge(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    reason = request.POST.get("reason", "").strip()
+    try:
+        done = leaks.purge(project, request.POST.getlist("secret"), Reviewer(actor(request)), reason=reason)
+    except leaks.PurgeRefused as refused:
+        messages.error(request, str(refused))
+        return go(request, "project-secrets", pk=pk)
+    messages.success(request, f"Taken out of {plural(done.texts, 'kept text')}. The audit log says so.")
+    for waits in done.waits:
+        messages.warning(
+            request, f"The git history is not rewritten yet: {waits} It is tried again at the next start."
+        )
+    return go(request, "project-secrets", pk=pk)

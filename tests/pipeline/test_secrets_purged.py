@@ -1,0 +1,186 @@
+"""A leaked secret: found without being told, taken out of memories by a proposal, and purged from all that was kept."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from dreams import apply as applying
+from dreams import history, leaks, memories, recovery, review, rollback, verifying
+from dreams.models import AuditEntry, Blob, Hunk, LedgerEntry, Project, Proposal, Purge, Version
+from dreams.search import index
+from tests.pipeline import world
+from tests.pipeline.world import ME
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# Made from parts: no file may hold what looks like a live credential.
+TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+LEAKED = (
+    f"---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n\nDeploys use {TOKEN} there.\n"
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """The token stood in a memory that has since been changed by a dream; a second memory never had it."""
+    return world.make_project(tmp_path / "claude", {"project_deploy.md": LEAKED, "other.md": "Another.\n"})
+
+
+def _redacted(project: Project) -> Proposal:
+    made = leaks.propose(project, ME)
+    assert made is not None
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    review.confirm(made, made.findings.filter(severity="block"), ME)
+    assert applying.apply(made, ME).applied
+    return made
+
+
+def _id(project: Project) -> str:
+    [leak] = leaks.look(project).found
+    return leak.id
+
+
+def _everywhere(project: Project) -> bytes:
+    """Every byte of the database, the journal and the project's history; git objects unpacked too."""
+    found = [Path(path).read_bytes() for path in _database_files()]
+    for folder in (memories.history_path(project), Path(settings.DATA_DIR) / "journal"):
+        found += [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    with memories.open_history(project) as store:
+        found += [store.read(sha) for commit in store.log(1000) for sha in store.tree_at(commit.id).values()]
+    return b"".join(found)
+
+
+def _database_files() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA database_list")
+        return [row[2] for row in cursor.fetchall() if row[2]]
+
+
+def test_where_a_secret_stands_is_said_and_the_secret_is_not(project: Project) -> None:
+    [leak] = leaks.look(project).found
+    assert leak.rule == "github-token"
+    assert [(place.path, place.line_no) for place in leak.places] == [("project_deploy.md", 8)]
+    assert TOKEN not in repr(leak) and TOKEN[4:] not in leak.id
+
+
+def test_a_redaction_is_proposed_and_changes_nothing_by_itself(project: Project) -> None:
+    made = leaks.propose(project, ME)
+    assert made is not None and made.origin == Proposal.Origin.REDACTION and made.state == "open"
+    assert (world.folder(project) / "project_deploy.md").read_text() == LEAKED
+    assert not made.findings.filter(severity__in=["refuse"]).exists()
+
+
+def test_an_approved_redaction_leaves_the_rest_of_the_line(project: Project) -> None:
+    _redacted(project)
+    after = (world.folder(project) / "project_deploy.md").read_text()
+    assert after == LEAKED.replace(TOKEN, "[redacted: github-token]")
+    [leak] = leaks.look(project).found
+    assert not leak.stands and leak.texts == 1
+
+
+def test_nothing_is_purged_while_it_still_stands_or_waits(project: Project) -> None:
+    secret = _id(project)
+    with pytest.raises(leaks.PurgeRefused, match="still stands in project_deploy.md"):
+        leaks.purge(project, [secret], ME)
+    _redacted(project)
+    waiting = world.propose(project, world.edit("other.md", "Another.\n", f"Use {TOKEN}.\n", "back"))
+    with pytest.raises(leaks.PurgeRefused, match=waiting.public_id):
+        leaks.purge(project, [secret], ME)
+    assert not Purge.objects.exists()
+
+
+def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
+    _redacted(project)
+    index.catch_up(5)
+    secret = _id(project)
+    assert TOKEN.encode() in _everywhere(project)
+    done = leaks.purge(project, [secret], ME, reason="It leaked.")
+    assert done.texts == 1 and not done.waits
+    kept = _everywhere(project)
+    assert TOKEN.encode() not in kept
+    assert zlib.compress(LEAKED.encode())[2:-4] not in kept
+    assert TOKEN.lower().encode() not in kept  # the search index folds case
+    assert leaks.look(project).found == ()
+    assert verifying.verify().problems == []
+
+
+def test_all_else_of_the_old_version_stays_and_can_be_restored(project: Project) -> None:
+    before = project.memories.get(path="project_deploy.md").versions.earliest("at").sha256
+    _redacted(project)
+    leaks.purge(project, [_id(project)], ME)
+    oldest = project.memories.get(path="project_deploy.md").versions.earliest("at")
+    assert oldest.sha256 != before
+    expected = LEAKED.replace(TOKEN, "[redacted: github-token]").encode()
+    assert bytes(Blob.objects.get(pk=oldest.sha256).data) == expected
+    with memories.open_history(project) as store:
+        assert store.read(oldest.sha256) == expected
+
+
+def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
+    made = _redacted(project)
+    assert LedgerEntry.objects.filter(hunk__file__proposal=made, text__contains=TOKEN).exists()
+    leaks.purge(project, [_id(project)], ME)
+    entry = LedgerEntry.objects.get(hunk__file__proposal=made, text__contains="[redacted")
+    assert TOKEN not in entry.text
+
+
+def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) -> None:
+    after = LEAKED.replace("host alpha", "host beta").replace(TOKEN, "[redacted: github-token]")
+    made = world.propose(project, world.edit("project_deploy.md", LEAKED, after, "moved"))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    review.confirm(made, made.findings.filter(severity="block"), ME)
+    assert applying.apply(made, ME).applied
+    leaks.purge(project, [_id(project)], ME)
+    assert rollback.rollback(made, ME).applied
+    text = (world.folder(project) / "project_deploy.md").read_text()
+    assert text == LEAKED.replace(TOKEN, "[redacted: github-token]")
+
+
+def test_the_audit_log_names_what_was_replaced_and_holds_no_content(project: Project) -> None:
+    old = Version.objects.get(memory__path="project_deploy.md").sha256
+    _redacted(project)
+    leaks.purge(project, [_id(project)], ME, reason=f"Oops: {TOKEN}")
+    entry = AuditEntry.objects.get(action="history.purged")
+    assert old in entry.data["replaced"]
+    assert TOKEN not in str(entry.data) and TOKEN not in Purge.objects.get().reason
+
+
+@pytest.mark.parametrize("broken", ["purge", "recover"])
+def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
+    project: Project, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _redacted(project)
+    secret = _id(project)
+
+    def crash(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(history.HistoryStore, broken, crash)
+        with pytest.raises(KeyboardInterrupt):
+            leaks.purge(project, [secret], ME)
+    assert TOKEN.encode() in _everywhere(project)
+    assert "Finished a purge of 1 text." in recovery.recover().histories
+    assert TOKEN.encode() not in _everywhere(project)
+    assert Purge.objects.get().done_at is not None
+    assert verifying.verify().problems == []
+
+
+def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Path) -> None:
+    head, foot = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
+    block = f"{head}\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\nAgEAAoIBAQC7VJTUt9Us8cKj\n{foot}"
+    project = world.make_project(tmp_path / "claude", {"key.md": f"Before.\n{block}\nAfter.\n"})
+    _redacted(project)
+    text = (world.folder(project) / "key.md").read_text()
+    assert text.splitlines().index("After.") == 5
+    leaks.purge(project, [_id(project)], ME)
+    assert b"MIIEvQIBADANBgkqhkiG9w0" not in _everywhere(project)
+
+
+def test_an_unknown_id_is_refused(project: Project) -> None:
+    with pytest.raises(leaks.PurgeRefused, match="nothing to purge"):
+        leaks.purge(project, ["feedfeedfeedfeed"], ME)

@@ -1,0 +1,67 @@
+"""The page of a project's secrets: never the secret, a proposal on one press, a purge on another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import leaks, memories
+from dreams.models import Project, Proposal, Purge
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return world.make_project(tmp_path / "claude", {"deploy.md": f"Deploys use {TOKEN}.\n"})
+
+
+def _page(browser: Client, project: Project) -> str:
+    return browser.get(f"/projects/{project.pk}/secrets/").content.decode()
+
+
+def test_it_names_rule_and_line_and_never_the_secret(browser: Client, project: Project) -> None:
+    text = _page(browser, project)
+    assert "github token" in text and "deploy.md" in text and "line 1" in text
+    assert TOKEN not in text
+
+
+def test_one_press_makes_a_proposal_and_leads_to_its_review(browser: Client, project: Project) -> None:
+    response = browser.post(f"/projects/{project.pk}/secrets/redact/")
+    made = Proposal.objects.get()
+    assert response["Location"] == f"/review/{made.public_id}/"
+    assert TOKEN in (world.folder(project) / "deploy.md").read_text()
+
+
+def test_a_secret_that_stands_offers_no_purge_and_one_asked_for_is_refused(
+    browser: Client, project: Project
+) -> None:
+    assert "cannot be undone" not in _page(browser, project)
+
+    [leak] = leaks.look(project).found
+    page = browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id}, follow=True)
+    assert "Take it out of there first" in page.content.decode()
+    assert not Purge.objects.exists()
+
+
+def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Project) -> None:
+    (world.folder(project) / "deploy.md").write_text("Deploys use a token.\n")
+
+    memories.refresh(project)
+    [leak] = leaks.look(project).found
+    assert "cannot be undone" in _page(browser, project)
+    form = {"secret": leak.id, "reason": "It leaked."}
+    page = browser.post(f"/projects/{project.pk}/secrets/purge/", form, follow=True).content.decode()
+    assert "Taken out of 1 kept text." in page and "None found" in page
+
+
+def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Path) -> None:
+    clean = world.make_project(tmp_path / "clean")
+    text = _page(browser, clean)
+    assert "None found" in text and text.count('type="submit"') == 1  # log out
+    page = browser.post(f"/projects/{clean.pk}/secrets/redact/", follow=True).content.decode()
+    assert "No memory holds a secret now." in page
