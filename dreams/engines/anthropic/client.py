@@ -10,23 +10,43 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import datetime as dt
+import json
 import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from dreams.engines.anthropic import network
 from dreams.engines.anthropic.keys import Endpoint
+from dreams.engines.anthropic.manners import Manners
 from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
 
 if TYPE_CHECKING:
+    import anthropic
+    import httpx2
     from anthropic import AsyncAnthropic
 
 LOOK_SECONDS = 0.1
 # A local server may read a long prompt without a word.
 LOCAL_STALL_FACTOR = 5
+# Enough for a list of models or an error; a page that is no answer of ours may be of any size.
+MOST_ANSWER_BYTES = 1_000_000
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A plain answer to a GET; `body` is its beginning. `kind` is the content type, `ms` until the head came."""
+
+    status: int
+    kind: str
+    body: bytes
+    location: str
+    ms: int
 
 
 class Client:
@@ -38,6 +58,7 @@ class Client:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="model-client", daemon=True)
         self._client: AsyncAnthropic | None = None
+        self.manners = Manners()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -56,12 +77,20 @@ class Client:
         self._wait(self._open(), watch)
 
     def stream(self, request: Mapping[str, Any], watch: Callable[[], None]) -> Reply:
-        """The whole answer to one request. Raises CallFailed, or what `watch` raises, within a moment."""
-        return self._wait(self._stream(request), watch)
+        """The whole answer to one request. Raises CallFailed, or what `watch` raises, within a moment.
 
-    def models(self, watch: Callable[[], None]) -> list[str]:
-        """The ids that the server lists (its first page). Raises CallFailed."""
-        return self._wait(self._models(), watch)
+        What this server has said that it does not take is left out, and asked again without at once.
+        """
+        while True:
+            try:
+                return self._wait(self._stream(self.manners.request(request)), watch)
+            except CallFailed as failed:
+                if not self.manners.learn(failed, request):
+                    raise
+
+    def get(self, path: str, watch: Callable[[], None]) -> Answer:
+        """A plain look at the server, as it is: no retry, no redirect, no judgement. Raises CallFailed."""
+        return self._wait(self._get(path), watch)
 
     # --- The engine's thread --------------------------------------------------------------------------------------
 
@@ -104,21 +133,41 @@ class Client:
     async def _stream(self, request: Mapping[str, Any]) -> Reply:
         collector = Collector()
         try:
-            async with self._ready().messages.stream(**request) as stream:
-                _check_head(stream.response)
+            # Not the library's helper that also puts the message together: it gives up where a server leaves out a
+            # count, and the collector does that work with more care.
+            async with await self._ready().messages.create(**request, stream=True) as stream:
+                kind = str(stream.response.headers.get("content-type", ""))
+                if "event-stream" not in kind:
+                    return await _in_one_piece(stream.response, kind, collector)
                 async for event in stream:
                     collector.take(event)
             return collector.reply()
         except CallFailed:
             raise
         except Exception as error:
-            raise _translated(error, collector) from error
+            raise self._translated(error, collector) from error
 
-    async def _models(self) -> list[str]:
+    async def _get(self, path: str) -> Answer:
+        client = self._ready()
+        headers = {
+            name: str(value) for name, value in client.default_headers.items() if isinstance(value, str)
+        }
+        started = time.monotonic()
         try:
-            return [model.id for model in (await self._ready().models.list(limit=100)).data]
+            async with client._client.stream(
+                "GET", path, headers={**headers, **client.auth_headers}
+            ) as answer:
+                ms = int((time.monotonic() - started) * 1000)
+                kind, location = (answer.headers.get(name, "") for name in ("content-type", "location"))
+                return Answer(answer.status_code, kind, await _beginning(answer), location, ms)
         except Exception as error:
-            raise _translated(error, Collector()) from error
+            raise self._translated(error, Collector()) from error
+
+    def _translated(self, error: Exception, collector: Collector) -> CallFailed:
+        """Servers repeat a key in what they say of it; nothing that is shown may hold it."""
+        failed = _translated(error, collector)
+        failed.said = failed.said.replace(self._endpoint.key, "[key]")
+        return failed
 
 
 def _made(endpoint: Endpoint, patience: Patience) -> AsyncAnthropic:
@@ -143,10 +192,36 @@ def _made(endpoint: Endpoint, patience: Patience) -> AsyncAnthropic:
     )
 
 
-def _check_head(response: Any) -> None:
-    kind = str(response.headers.get("content-type", ""))
-    if "event-stream" not in kind:
-        raise CallFailed(Kind.WRONG_PLACE, f"it answers with {kind or 'no content type'} instead of a stream")
+async def _beginning(answer: httpx2.Response) -> bytes:
+    body = b""
+    async for piece in answer.aiter_bytes():
+        body += piece
+        if len(body) >= MOST_ANSWER_BYTES:
+            break
+    return body[:MOST_ANSWER_BYTES]
+
+
+async def _in_one_piece(response: httpx2.Response, kind: str, collector: Collector) -> Reply:
+    """Some servers do not stream: a whole message is as good, only later. Raises CallFailed for anything else."""
+    message = _message(await _beginning(response)) if "json" in kind else None
+    if message is None:
+        raise CallFailed(Kind.WRONG_PLACE, f"it answers with {_named(kind)} instead of a message")
+    collector.take_whole(message)
+    return collector.reply()
+
+
+def _message(body: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("type") == "message" else None
+
+
+def _named(kind: str) -> str:
+    if "html" in kind:
+        return "a web page"
+    return "JSON of another kind" if "json" in kind else kind.partition(";")[0] or "something unnamed"
 
 
 def _translated(error: Exception, collector: Collector) -> CallFailed:
@@ -159,7 +234,9 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
         return _of_status(error, collector)
     cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
     if isinstance(cause, httpx2.ConnectError):
-        return CallFailed(Kind.UNREACHABLE, _plain(cause), tokens=tokens)
+        return CallFailed(Kind.UNREACHABLE, "", tokens=tokens, why=network.why(cause))
+    if isinstance(cause, httpx2.ConnectTimeout):
+        return CallFailed(Kind.CONNECTION, "", tokens=tokens, why=network.why(cause))
     if isinstance(cause, httpx2.TimeoutException):
         return CallFailed(Kind.CONNECTION, "it fell silent", tokens=tokens)
     if isinstance(cause, httpx2.TransportError):
@@ -169,16 +246,26 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
     return CallFailed(Kind.BROKEN, f"the stream carries garbage ({type(error).__name__})", tokens=tokens)
 
 
-def _of_status(error: Any, collector: Collector) -> CallFailed:
-    body = error.body if isinstance(error.body, Mapping) else {}
-    inner = body.get("error") if isinstance(body.get("error"), Mapping) else body
-    error_type = str((inner or {}).get("type") or "")
-    message = str((inner or {}).get("message") or error.message)
+def _of_status(error: anthropic.APIStatusError, collector: Collector) -> CallFailed:
     code = int(error.status_code)
+    wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
+    if "html" in str(error.response.headers.get("content-type", "")) and code >= 300:
+        # No API says so: a proxy, a login, another server. Its text is a page, and says nothing.
+        kind = Kind.WRONG_PLACE if code < 400 or code in (404, 405) else kind_of(code, "", "")
+        return CallFailed(kind, f"{code}: a web page", retry_after=wait, tokens=collector.tokens())
+    error_type, message = _told(error)
     kind = Kind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
     said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300]}"
-    wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
     return CallFailed(kind, said, retry_after=wait, tokens=collector.tokens())
+
+
+def _told(error: anthropic.APIStatusError) -> tuple[str, str]:
+    """(type, message) of an error answer, in whichever of the usual shapes it stands."""
+    body = error.body if isinstance(error.body, Mapping) else {}
+    inner = body.get("error", body.get("detail", body))
+    if isinstance(inner, Mapping):
+        return str(inner.get("type") or ""), str(inner.get("message") or error.message)
+    return "", str(inner or error.message)
 
 
 def _plain(error: BaseException) -> str:

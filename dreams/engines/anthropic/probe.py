@@ -1,57 +1,304 @@
-"""Is there somebody to ask? What a person wants to know before the first dream, without spending anything."""
+"""Is there somebody to ask? What a person wants to know before the first dream, for one short question.
+
+Two requests, both as a dream makes them: a look at the list of models, and a question that asks for a tool call. They
+hold fixed words only, nothing of a memory. Bounded in time and size; no text that comes out holds the key.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+import json
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
+from dreams.engines.anthropic.network import Trouble
 from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, remedy
 from dreams.engines.base import EngineError
 
+if TYPE_CHECKING:
+    from dreams.engines.anthropic.client import Answer, Client
+    from dreams.engines.anthropic.stream import Reply
+
+SECONDS = 20.0
 SHOWN_MODELS = 12
-PATIENCE = Patience(stall_seconds=10.0, connect_seconds=5.0)
+NAME_CHARS = 80
+PATIENCE = Patience(stall_seconds=SECONDS, connect_seconds=5.0)
+TOOL = "ready"
+QUESTION: Mapping[str, Any] = {
+    # Room for a model that thinks first.
+    "max_tokens": 1024,
+    "system": [
+        {
+            "type": "text",
+            "text": "This is a test of a connection. Do what you are asked, and nothing else.",
+            "cache_control": {"type": "ephemeral"},
+        }
+    ],
+    "tools": [
+        {
+            "name": TOOL,
+            "description": "Says that you are ready.",
+            "input_schema": {
+                "type": "object",
+                "properties": {"word": {"type": "string"}},
+                "required": ["word"],
+            },
+        }
+    ],
+    "messages": [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": f"Call the tool “{TOOL}” with the word “yes”."}],
+        }
+    ],
+}
+
+
+class What(StrEnum):
+    """What a test found, by what is to be done about it."""
+
+    OK = "ok"
+    NO_KEY = "no usable key"
+    NAME = "name not found"
+    REFUSED = "connection refused"
+    TLS = "no secure connection"
+    TIMEOUT = "no answer in time"
+    NETWORK = "network error"
+    KEY = "key refused"
+    MONEY = "no credit"
+    PATH = "wrong path"
+    OTHER_API = "another API"
+    MODEL = "unknown model"
+    BUSY = "busy"
+    TOOLS = "no tool calls"
+    REQUEST = "request refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a test of the connection found, in one or two lines for a person."""
+    """`said` is what was found, `remedy` what to do, both in words; `facts` are (what, found) of a server that
+    answered; `models` what it lists."""
 
-    ok: bool
+    what: What
     said: str
+    remedy: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
     models: tuple[str, ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        return self.what is What.OK
 
-def probe(
-    model: str, environ: Mapping[str, str] | None = None, watch: Callable[[], None] = lambda: None
-) -> Finding:
-    """Look the models up at the endpoint that the environment names. Raises only what `watch` raises."""
+
+class _TooSlow(Exception):
+    """The time of the test is over."""
+
+
+def probe(model: str, environ: Mapping[str, str] | None = None, *, seconds: float = SECONDS) -> Finding:
+    """Ask the endpoint that the environment names. Never raises for what stands there; over after `seconds`."""
     from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
 
     try:
         endpoint = keys.endpoint(environ)
     except EngineError as error:
-        return Finding(False, str(error))
-    try:
-        with Client(endpoint, PATIENCE) as client:
-            models = client.models(watch)
-    except CallFailed as failed:
-        return _failed(failed, endpoint.host, model)
-    return _found(endpoint.host, model, models)
+        return Finding(What.NO_KEY, "No usable key for this address.", str(error))
+    with Client(endpoint, PATIENCE) as client:
+        client.open(lambda: None)
+        return _Test(endpoint, client, model, time.monotonic() + seconds, seconds).run()
 
 
-def _failed(failed: CallFailed, host: str, model: str) -> Finding:
-    if failed.kind in (Kind.WRONG_PLACE, Kind.UNKNOWN_MODEL):
-        # Some compatible servers list no models. They answered, and that is all that can be known for nothing.
+@dataclass(slots=True)
+class _Test:
+    endpoint: keys.Endpoint
+    client: Client
+    model: str
+    until: float
+    seconds: float
+    models: tuple[str, ...] = ()
+
+    def run(self) -> Finding:
+        try:
+            looked = self.client.get("/v1/models", self._watch)
+        except CallFailed as failed:
+            return self._unreached(failed)
+        except _TooSlow:
+            return self._slow()
+        refused = self._refused(looked)
+        if refused is not None:
+            return refused
+        self.models = _listed(looked.body)
+        try:
+            started = time.monotonic()
+            reply = self.client.stream({"model": self.model, **QUESTION}, self._watch)
+            return self._answered(reply, looked.ms, time.monotonic() - started)
+        except CallFailed as failed:
+            return self._failed(failed, looked)
+        except _TooSlow:
+            return self._slow()
+
+    def _watch(self) -> None:
+        if time.monotonic() > self.until:
+            raise _TooSlow
+
+    @property
+    def _host(self) -> str:
+        return self.endpoint.host
+
+    # --- No answer of a model -------------------------------------------------------------------------------------
+
+    def _unreached(self, failed: CallFailed) -> Finding:
+        if failed.why is not None:
+            what = What(Trouble(failed.why.trouble).value)
+            return Finding(what, f"{self._host} cannot be reached: {failed.said}.", failed.why.remedy)
+        said = f"{self._host} took the connection, and then: {failed.said}."
+        what = What.TIMEOUT if "silent" in failed.said else What.NETWORK
         return Finding(
-            True, f"{host} answers, but lists no models. A dream will show whether it knows “{model}”."
+            what, said, "Is this the right port? Correct ANTHROPIC_BASE_URL, or look at the server."
         )
-    return Finding(False, remedy(failed, host, model, had_answer=False))
+
+    def _slow(self) -> Finding:
+        said = f"{self._host} did not answer within {self.seconds:g} s."
+        loading = "A server on this machine may still be loading its model: try again in a minute."
+        away = "Try again later, or look at the network between."
+        return Finding(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
+
+    def _refused(self, looked: Answer) -> Finding | None:
+        """What the list of models already tells; None when the question has to."""
+        if 300 <= looked.status < 400:
+            place = urlsplit(looked.location).netloc or looked.location
+            said = f"{self._host} sends requests on to {place[:NAME_CHARS] or 'another place'}."
+            return Finding(What.PATH, said, "Put the address where it leads into ANTHROPIC_BASE_URL.")
+        if looked.status in (401, 403):
+            said = f"{self._host} does not take the key ({looked.status})."
+            return Finding(What.KEY, said, _ADVICE[What.KEY])
+        if looked.status == 200 and "html" in looked.kind:
+            said = f"{self._host} answers with a web page, not with the Messages API."
+            return Finding(What.OTHER_API, said, self._better_path())
+        return None
+
+    def _failed(self, failed: CallFailed, looked: Answer) -> Finding:
+        if failed.kind == Kind.WRONG_PLACE:
+            return self._no_messages(failed, looked)
+        if failed.kind in (Kind.UNREACHABLE, Kind.CONNECTION) and failed.why is not None:
+            return self._unreached(failed)
+        if failed.kind == Kind.UNKNOWN_MODEL:
+            listed = f"It offers: {_shown(self.models)}." if self.models else "It lists no models."
+            said = f"{self._host} answers, but does not know the model “{self.model}”. {listed}"
+            return Finding(What.MODEL, said, "Choose another model in Settings.", models=self.models)
+        what = _WHATS.get(failed.kind, What.REQUEST)
+        if what is What.REQUEST and "tool" in failed.said.lower():
+            what = What.TOOLS
+        said = f"{self._host} answers, but not to the question: {failed.said}."
+        return Finding(what, said, self._advice(failed, what), models=self.models)
+
+    def _no_messages(self, failed: CallFailed, looked: Answer) -> Finding:
+        """Somebody is there, but not what was looked for: another path, or another API."""
+        if self.models:
+            said = (
+                f"{self._host} lists models, but has no /v1/messages ({failed.said}): it speaks another API."
+            )
+            return Finding(What.OTHER_API, said, _UPDATE, models=self.models)
+        if looked.status == 404:
+            said = f"{self._host} is there, but not at this path ({failed.said})."
+            return Finding(What.PATH, said, self._better_path())
+        said = f"{self._host} does not speak the Messages API ({failed.said})."
+        return Finding(What.OTHER_API, said, self._better_path())
+
+    def _better_path(self) -> str:
+        """Where the address has a path, whether the same host answers without it. It is the same host: the key may
+        go there."""
+        parts = urlsplit(self.endpoint.base_url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        if parts.path.strip("/") and self._lists_models(origin):
+            return f"Without its path it answers: set ANTHROPIC_BASE_URL={origin}"
+        return (
+            "Correct ANTHROPIC_BASE_URL: it is what stands before /v1/messages, and the port must be that of the "
+            f"server of models. Asked was {self.endpoint.base_url}/v1/messages."
+        )
+
+    def _lists_models(self, base_url: str) -> bool:
+        from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - as above
+
+        try:
+            with Client(dataclasses.replace(self.endpoint, base_url=base_url), PATIENCE) as client:
+                return bool(_listed(client.get("/v1/models", self._watch).body))
+        except (CallFailed, _TooSlow):
+            return False
+
+    def _advice(self, failed: CallFailed, what: What) -> str:
+        return _ADVICE.get(what) or remedy(failed, self._host, self.model, had_answer=False)
+
+    # --- An answer ------------------------------------------------------------------------------------------------
+
+    def _answered(self, reply: Reply, ms: int, seconds: float) -> Finding:
+        called = any(call["name"] == TOOL for call in reply.calls)
+        facts = (
+            ("Model", f"{reply.model[:NAME_CHARS] or self.model}{self._unlisted()}"),
+            ("Round trip", f"{ms} ms; the answer took {seconds:.1f} s"),
+            ("Tools", "Called" if called else "Not called, though asked to"),
+            (
+                "Streaming",
+                "Yes" if reply.streamed else "No: answers come in one piece, and a cancel waits for none",
+            ),
+            ("Prompt cache", self._caching(reply)),
+            ("Used", f"{reply.tokens.prompt:,} tokens in, {reply.tokens.output:,} out"),
+        )
+        if called:
+            return Finding(
+                What.OK, f"{self._host} answers as “{self.model}” and calls tools.", "", facts, self.models
+            )
+        said = f"{self._host} answers as “{self.model}”, but did not call the tool that it was asked to call."
+        return Finding(What.TOOLS, said, _ADVICE[What.TOOLS], facts, self.models)
+
+    def _unlisted(self) -> str:
+        known = not self.models or any(name.startswith(self.model) for name in self.models)
+        return "" if known else f", which it does not list; it lists {_shown(self.models)}"
+
+    def _caching(self, reply: Reply) -> str:
+        if "cache marks" in self.client.manners.left_out:
+            return "Marks are refused, and left out: every turn pays for the whole prompt"
+        if "cache_read_input_tokens" in reply.counted:
+            return "Reported"
+        return "Not reported: every turn counts the whole prompt as new"
 
 
-def _found(host: str, model: str, models: list[str]) -> Finding:
-    known = model in models or any(name.startswith(f"{model}-20") for name in models)
-    listed = ", ".join(models[:SHOWN_MODELS]) or "none"
-    if known:
-        return Finding(True, f"{host} answers and knows “{model}”.", tuple(models))
-    return Finding(False, f"{host} answers, but does not list “{model}”. It lists: {listed}.", tuple(models))
+_WHATS: Mapping[Kind, What] = {
+    Kind.KEY: What.KEY,
+    Kind.MONEY: What.MONEY,
+    Kind.OVERLOADED: What.BUSY,
+    Kind.RATE_LIMITED: What.BUSY,
+    Kind.SERVER: What.BUSY,
+    Kind.CONNECTION: What.NETWORK,
+    Kind.BROKEN: What.OTHER_API,
+}
+_UPDATE = "Use a version of the server that has the Messages API, or a gateway before it that translates."
+_ADVICE: Mapping[What, str] = {
+    What.KEY: "Set a valid ANTHROPIC_API_KEY and start again, or bind a key to this host in the file that "
+    "ANTHROPIC_API_KEY_FILE names.",
+    What.BUSY: "Try again later; a dream waits and tries again by itself.",
+    What.NETWORK: "Look at the server's own messages: it broke its answer off. Then try again.",
+    What.OTHER_API: _UPDATE,
+    What.TOOLS: "A dream works through tools. Choose a model that can call them, and start the server with its option "
+    "for that (llama.cpp: --jinja; vLLM: --enable-auto-tool-choice).",
+}
+
+
+def _listed(body: bytes) -> tuple[str, ...]:
+    """The ids in a list of models, of Anthropic's or OpenAI's shape."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return ()
+    rows = found.get("data") if isinstance(found, Mapping) else None
+    names = [row.get("id") for row in (rows if isinstance(rows, list) else ()) if isinstance(row, Mapping)]
+    return tuple(name[:NAME_CHARS] for name in names if isinstance(name, str) and name)
+
+
+def _shown(models: tuple[str, ...]) -> str:
+    more = len(models) - SHOWN_MODELS
+    return ", ".join(models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from dreams.engines.anthropic.network import Why
 from dreams.engines.anthropic.usage import Tokens
 
 
@@ -40,7 +41,8 @@ RETRIED = frozenset({Kind.OVERLOADED, Kind.RATE_LIMITED, Kind.SERVER, Kind.CONNE
 
 
 class CallFailed(Exception):
-    """One request that brought no whole answer. `tokens`: what the server had counted before it broke off."""
+    """One request that brought no whole answer. `tokens`: what the server had counted before it broke off; `why`:
+    what stands between, where it was not reached."""
 
     def __init__(
         self,
@@ -49,10 +51,12 @@ class CallFailed(Exception):
         *,
         retry_after: float | None = None,
         tokens: Tokens = Tokens(),  # noqa: B008 - frozen
+        why: Why | None = None,
     ) -> None:
         super().__init__(said)
         self.kind = kind
-        self.said = said
+        self.why = why
+        self.said = said or (why.said if why else "")
         self.retry_after = retry_after
         self.tokens = tokens
 
@@ -171,8 +175,8 @@ def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
             "/v1 or /messages."
         ),
         Kind.UNREACHABLE: lambda: (
-            f"{host} cannot be reached ({failed.said}). Is the server running? Correct ANTHROPIC_BASE_URL, or look "
-            "at the network."
+            f"{host} cannot be reached ({failed.said}). "
+            + (failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or look at the network.")
         ),
         Kind.TOO_LONG: lambda: (
             f"The conversation does not fit the model's context, not even shortened ({failed.said}). Choose a model "

@@ -34,6 +34,9 @@ class Reply:
     stop_reason: str
     tokens: Tokens
     model: str
+    # The names of the counts that the server gave: one that is missing is unknown, not nought.
+    counted: frozenset[str] = frozenset()
+    streamed: bool = True
 
     @property
     def text(self) -> str:
@@ -59,6 +62,7 @@ class Collector:
     def __init__(self) -> None:
         self._blocks: dict[int, _Block] = {}
         self._started = self._stopped = False
+        self._streamed = True
         self._stop_reason = ""
         self._usage: dict[str, int] = {}
         self._chars = 0
@@ -75,6 +79,17 @@ class Collector:
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, data)
+
+    def take_whole(self, message: Mapping[str, Any]) -> None:
+        """A message that came in one piece, as if it had been streamed. Raises BrokenStream as `take`."""
+        self._streamed = False
+        self._start({"message": message})
+        content = message.get("content")
+        for index, block in enumerate(content if isinstance(content, list) else ()):
+            self._open({"index": index, "content_block": block})
+            self._close({"index": index})
+        self._message_delta({"delta": message})
+        self._stop({})
 
     # --- One kind of event each -----------------------------------------------------------------------------------
 
@@ -150,7 +165,9 @@ class Collector:
         output = counted("output_tokens", 0)
         return Tokens(
             input=counted("input_tokens", 0),
-            output=output if self._stop_reason else max(output, self._chars // 4),
+            output=output
+            if output and (self._stop_reason or self._stopped)
+            else max(output, self._chars // 4),
             cache_read=counted("cache_read_input_tokens", 0),
             cache_write_5m=max(0, written - hour),
             cache_write_1h=hour,
@@ -158,9 +175,11 @@ class Collector:
 
     def reply(self) -> Reply:
         """The whole answer. Raises BrokenStream when something is missing."""
-        if not self._stopped or not self._stop_reason:
+        if not self._started:
+            raise BrokenStream("it holds no message")
+        if not self._stopped:
             raise BrokenStream("it ended without a stop")
-        reason = _OTHER_NAMES.get(self._stop_reason, self._stop_reason)
+        reason = self._reason()
         # What ran out of room is thrown away by the caller: there a cut tool input is no fault of the line.
         cut_short = reason in ("max_tokens", "model_context_window_exceeded")
         content: list[Json] = []
@@ -168,7 +187,16 @@ class Collector:
             made = _param(block, lenient=cut_short)
             if made is not None:
                 content.append(made)
-        return Reply(tuple(content), reason, self.tokens(), self.model)
+        return Reply(
+            tuple(content), reason, self.tokens(), self.model, frozenset(self._usage), self._streamed
+        )
+
+    def _reason(self) -> str:
+        """Some servers stop without saying why: then a whole call is a call, and anything else an end."""
+        called = any(block.kind == "tool_use" for block in self._blocks.values())
+        return _OTHER_NAMES.get(self._stop_reason, self._stop_reason) or (
+            "tool_use" if called else "end_turn"
+        )
 
 
 _HANDLERS = {

@@ -8,6 +8,7 @@ PURE: no Django. The wire format is that of the public API reference: JSON and s
 
 from .brain import DemoBrain
 from .cache import PromptCache, count_tokens
+from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
 from .messages import Block, Raw, Reply, Text, Think, Use, say, use
 from .protocol import Limits
@@ -15,9 +16,11 @@ from .script import Brain, Request, Script, Step
 from .server import Seen, WireServer
 
 __all__ = [
+    "NAMED",
     "Block",
     "Brain",
     "DemoBrain",
+    "Dialect",
     "Fault",
     "Limits",
     "PromptCache",

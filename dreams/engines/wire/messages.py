@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Json = dict[str, Any]
@@ -69,6 +69,13 @@ class Reply:
     def stop(self) -> str:
         calls = any(isinstance(block, Use) for block in self.blocks)
         return self.stop_reason or ("tool_use" if calls else "end_turn")
+
+    def only_said(self) -> Reply:
+        """What a model answers that cannot call tools."""
+        said = tuple(block for block in self.blocks if not isinstance(block, Use))
+        return replace(
+            self, blocks=said or (Text("I would call a tool, but I cannot."),), stop_reason="end_turn"
+        )
 
     @property
     def size(self) -> int:

@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
 from .cache import PromptCache, count_tokens, prefixes
+from .dialects import Dialect
 from .faults import Fault, cut, status
 from .messages import Counted, Json, Reply, events, fresh_id, sse, whole_message
 from .protocol import Limits, refusal
@@ -40,6 +41,7 @@ class WireServer:
     """Listens from `start` (or `with`) until `stop`. `seen` holds every request in order of arrival.
 
     `keys`: the keys that are taken; None takes any. `stall_seconds` bounds how long a stall holds its connection.
+    `dialect`: where it differs from the API. `prefix`: the path that it stands below.
     """
 
     def __init__(
@@ -51,8 +53,12 @@ class WireServer:
         limits: Limits | None = None,
         cache: PromptCache | None = None,
         stall_seconds: float = 30.0,
+        dialect: Dialect | None = None,
+        prefix: str = "",
     ) -> None:
         self.brain = brain
+        self.dialect = dialect or Dialect()
+        self.prefix = prefix
         self.keys = None if keys is None else frozenset(keys)
         self.limits = limits or Limits()
         self.cache = cache or PromptCache()
@@ -122,14 +128,19 @@ class _Handler(BaseHTTPRequestHandler):
         models = self.server.wire.limits.models
         if not self._let_in(seen):
             return
-        if seen.path == "/v1/models":
-            listed = [_model(name) for name in models]
-            ends = {"first_id": models[0] if models else None, "last_id": models[-1] if models else None}
-            self._json(seen, 200, {"data": listed, "has_more": False, **ends})
+        listing = self._listing(models) if seen.path == "/v1/models" else None
+        if listing is not None:
+            self._json(seen, 200, listing)
         elif seen.path.removeprefix("/v1/models/") in models:
             self._json(seen, 200, _model(seen.path.removeprefix("/v1/models/")))
         else:
             self._fail(seen, status(404, "Not found"))
+
+    def _listing(self, models: tuple[str, ...]) -> Json | None:
+        if self.server.wire.dialect.lists != "anthropic":
+            return self.server.wire.dialect.listing(models)
+        ends = {"first_id": models[0] if models else None, "last_id": models[-1] if models else None}
+        return {"data": [_model(name) for name in models], "has_more": False, **ends}
 
     def do_POST(self) -> None:
         size = int(self.headers.get("content-length") or 0)
@@ -147,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if seen.path == "/v1/messages":
             self._messages(seen)
-        elif seen.path == "/v1/messages/count_tokens":
+        elif seen.path == "/v1/messages/count_tokens" and self.server.wire.dialect.counts_tokens:
             found = prefixes(seen.body)
             self._json(seen, 200, {"input_tokens": found[-1].tokens if found else 0})
         else:
@@ -155,7 +166,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _see(self, body: Mapping[str, Any]) -> Seen:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        seen = Seen(self.path.partition("?")[0], headers, body)
+        path = self.path.partition("?")[0]
+        prefix = self.server.wire.prefix
+        # What does not stand below the prefix is another page: no path of the API.
+        seen = Seen(path.removeprefix(prefix) if path.startswith(prefix) else f"?{path}", headers, body)
         self.server.wire.seen.append(seen)
         return seen
 
@@ -171,7 +185,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _messages(self, seen: Seen) -> None:
         wire = self.server.wire
-        wrong = refusal(seen.body, wire.limits)
+        limits = replace(wire.limits, models=()) if wire.dialect.any_model else wire.limits
+        wrong = wire.dialect.refusal(seen.body) or refusal(seen.body, limits)
         if wrong is not None:
             self._fail(seen, wrong)
             return
@@ -185,18 +200,25 @@ class _Handler(BaseHTTPRequestHandler):
             self._break(step.fault)
             return
         reply = step.reply(request) if callable(step.reply) else step.reply
+        reply = reply if wire.dialect.calls_tools else reply.only_said()
         counted = wire.cache.count(seen.body)
         seen.counted = counted if reply.input_tokens is None else Counted(reply.input_tokens)
         seen.output_tokens = reply.size
-        if seen.body.get("stream"):
+        if seen.body.get("stream") and wire.dialect.streams:
             self._stream(seen, reply, step)
         else:
-            message = whole_message(reply, request.model, seen.counted)
+            message = wire.dialect.message(whole_message(reply, request.model, seen.counted))
             self._send(seen, "application/json", [("", json.dumps(message).encode())], step, reply.pause)
 
     def _stream(self, seen: Seen, reply: Reply, step: Step) -> None:
         model = str(seen.body.get("model"))
-        chunks = [(name, sse(name, data)) for name, data in events(reply, model, seen.counted)]
+        dialect = self.server.wire.dialect
+        sent = [
+            (name, data)
+            for name, data in events(reply, model, seen.counted)
+            if dialect.pings or name != "ping"
+        ]
+        chunks = [(name, sse(name, dialect.event(data))) for name, data in sent]
         self._send(seen, "text/event-stream; charset=utf-8", chunks, step, reply.pause)
 
     def _send(self, seen: Seen, kind: str, chunks: list[tuple[str, bytes]], step: Step, pause: float) -> None:
@@ -289,7 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _fail(self, seen: Seen, fault: Fault) -> None:
         seen.fault = fault
-        body: Json = {**fault.body, "request_id": fresh_id("req")}
+        body: Json = {**self.server.wire.dialect.error(fault), "request_id": fresh_id("req")}
         self._json(seen, fault.code, body, fault.headers)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.engines.wire import DemoBrain, WireServer
+from dreams.engines.wire import NAMED, DemoBrain, WireServer
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 
@@ -26,12 +26,13 @@ class Command(BaseCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one")
+        parser.add_argument("--like", choices=NAMED, default="anthropic", help="speak as this server does")
 
     def run(self, options: Mapping[str, Any]) -> None:
         if not 0 <= options["port"] <= LAST_PORT:
             raise BadUsage(f"A port is between 0 and {LAST_PORT}.")
         try:
-            server = WireServer(DemoBrain(), port=options["port"])
+            server = WireServer(DemoBrain(), port=options["port"], dialect=NAMED[options["like"]])
         except OSError as error:
             raise BadUsage(
                 f"Port {options['port']} cannot be used: {error.strerror}. Choose another with --port."

@@ -1,0 +1,101 @@
+"""What a server that speaks a smaller Messages API does not take, learnt from its refusals and left out from then on.
+
+PURE. Only what a dream can do without is ever left out: cache marks, system blocks (joined to one text) and the
+model's own thinking in what is sent back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dreams.engines.anthropic.recovery import CallFailed, Kind
+
+Json = dict[str, Any]
+_THOUGHT = {"type": "text", "text": "(Thought about it.)"}
+
+
+@dataclass(slots=True)
+class Manners:
+    """`left_out` are the names of what this server has refused so far, for a person to read."""
+
+    left_out: list[str] = field(default_factory=list)
+
+    def request(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The request as this server takes it; what was given is not changed."""
+        made: Mapping[str, Any] = given
+        for name in self.left_out:
+            made = _WITHOUT[name](made)
+        return made
+
+    def learn(self, failed: CallFailed, given: Mapping[str, Any]) -> bool:
+        """True when something more is left out now, so that the request is worth making again."""
+        if failed.kind not in (Kind.OPTION, Kind.REQUEST):
+            return False
+        for name, words in _REFUSED.items():
+            if name not in self.left_out and words.search(failed.said):
+                before = self.request(given)
+                self.left_out.append(name)
+                if self.request(given) != before:
+                    return True
+                self.left_out.pop()
+        return False
+
+
+def _without_marks(given: Mapping[str, Any]) -> Json:
+    return {
+        **given,
+        **{key: _unmarked(given[key]) for key in ("system", "tools", "messages") if key in given},
+    }
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unmarked(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {
+            key: _unmarked(entry) if key == "content" else entry
+            for key, entry in value.items()
+            if key != "cache_control"
+        }
+    return value
+
+
+def _joined_system(given: Mapping[str, Any]) -> Json:
+    blocks = given.get("system")
+    if not isinstance(blocks, list):
+        return dict(given)
+    return {**given, "system": "\n\n".join(str(block.get("text", "")) for block in blocks)}
+
+
+def _without_thinking(given: Mapping[str, Any]) -> Json:
+    return {**given, "messages": [_unthought(message) for message in given.get("messages", ())]}
+
+
+def _unthought(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    content = message.get("content")
+    if message.get("role") != "assistant" or not isinstance(content, list):
+        return message
+    kept = [block for block in content if "thinking" not in str(block.get("type"))]
+    return {**message, "content": kept or [_THOUGHT]}
+
+
+_WITHOUT: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
+    "cache marks": _without_marks,
+    "thinking": _without_thinking,
+    "system blocks": _joined_system,
+}
+# What servers say of it: a field's name, or the place in the request that it stands in.
+_REFUSED: Mapping[str, re.Pattern[str]] = {
+    "cache marks": re.compile(r"cache_control", re.IGNORECASE),
+    # The option of the same name is another matter: the asker leaves that out.
+    "thinking": re.compile(
+        r"(?:messages|content|block).*thinking|thinking.*(?:block|messages)|signature|unknown (?:content )?(?:block )?type",
+        re.IGNORECASE,
+    ),
+    "system blocks": re.compile(
+        r"\bsystem\b.*\b(?:string|str|text)\b|\b(?:string|str)\b.*\bsystem\b", re.IGNORECASE
+    ),
+}

@@ -1,0 +1,143 @@
+"""Where servers that speak "the same API" differ from it, as their documents and issue lists describe. PURE.
+
+Each difference is a switch, so that a test can turn one alone or all at once; the named ones put together what a
+known server does. None was copied from a server's code: they are for holding a client to account, not for mimicry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .cache import as_blocks
+from .faults import Fault, status
+from .messages import Json
+
+Shape = Literal["anthropic", "openai", "text", "detail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The API itself, unless switched otherwise.
+
+    `refuses` names what gets a 400: "cache_control", "thinking", "tools", "system blocks". `errors` is the shape of an
+    error's body. `own_fields` adds fields that no document names.
+    """
+
+    cache_usage: bool = True
+    start_usage: bool = True
+    end_usage: bool = True
+    stop_reason: bool = True
+    streams: bool = True
+    pings: bool = True
+    own_fields: bool = False
+    counts_tokens: bool = True
+    lists: Literal["anthropic", "openai", "none"] = "anthropic"
+    errors: Shape = "anthropic"
+    any_model: bool = False
+    calls_tools: bool = True
+    refuses: frozenset[str] = frozenset()
+
+    # --- What it is asked -----------------------------------------------------------------------------------------
+
+    def refusal(self, body: Mapping[str, object]) -> Fault | None:
+        """The 400 for the first thing in a request that this server does not take."""
+        for name, path in _found(body):
+            if name in self.refuses:
+                return status(400, _WORDS[name].format(path=path))
+        return None
+
+    # --- What it answers ------------------------------------------------------------------------------------------
+
+    def event(self, data: Json) -> Json:
+        """One event of a stream as this server sends it."""
+        made = dict(data)
+        if data["type"] == "message_start":
+            made["message"] = self.message(data["message"], usage=self.start_usage)
+        if data["type"] == "message_delta":
+            made["delta"] = {**data["delta"], **({} if self.stop_reason else {"stop_reason": None})}
+            if not self.end_usage:
+                del made["usage"]
+        return {**made, "x_own": {"seq": 1}} if self.own_fields else made
+
+    def message(self, message: Json, *, usage: bool = True) -> Json:
+        made = {**message, "usage": self._usage(message["usage"])}
+        if not usage:
+            del made["usage"]
+        if not self.stop_reason:
+            made["stop_reason"] = None
+        return (
+            {**made, "timings": {"predicted_ms": 1.5}, "system_fingerprint": "b1"}
+            if self.own_fields
+            else made
+        )
+
+    def _usage(self, usage: Json) -> Json:
+        if self.cache_usage:
+            return usage
+        return {name: usage[name] for name in ("input_tokens", "output_tokens")}
+
+    def error(self, fault: Fault) -> Json:
+        said = str(fault.message or fault.error_type)
+        bodies: Mapping[Shape, Json] = {
+            "anthropic": dict(fault.body),
+            "openai": {
+                "error": {"message": said, "type": "BadRequestError", "param": None, "code": fault.code}
+            },
+            "text": {"error": said},
+            "detail": {"detail": said},
+        }
+        return bodies[self.errors]
+
+    def listing(self, models: Iterable[str]) -> Json | None:
+        """What /v1/models answers; None where there is no such path."""
+        if self.lists == "none":
+            return None
+        rows = [{"id": name, "object": "model", "created": 0, "owned_by": "here"} for name in models]
+        return {"object": "list", "data": rows}
+
+
+def _found(body: Mapping[str, object]) -> Iterable[tuple[str, str]]:
+    """(what some servers refuse, where it stands) in reading order."""
+    if body.get("tools"):
+        yield "tools", "tools"
+    if isinstance(body.get("system"), list):
+        yield "system blocks", "system"
+    for number, block in enumerate(as_blocks(body.get("system"))):
+        if "cache_control" in block:
+            yield "cache_control", f"system.{number}"
+    messages = body.get("messages")
+    for number, message in enumerate(messages if isinstance(messages, list) else ()):
+        for at, block in enumerate(as_blocks(message.get("content"))):
+            if "cache_control" in block:
+                yield "cache_control", f"messages.{number}.content.{at}"
+            if block.get("type") == "thinking":
+                yield "thinking", f"messages.{number}.content.{at}"
+
+
+_WORDS: Mapping[str, str] = {
+    "tools": "this model does not support tools",
+    "system blocks": "{path}: Input should be a valid string",
+    "cache_control": "{path}.cache_control: Extra inputs are not permitted",
+    "thinking": "{path}.type: unknown content block type 'thinking'",
+}
+
+# What each one's documents say, and what people report of it, in November 2026.
+NAMED: Mapping[str, Dialect] = {
+    "anthropic": Dialect(),
+    "ollama": Dialect(cache_usage=False, counts_tokens=False, lists="openai", pings=False, errors="text"),
+    "llama.cpp": Dialect(lists="openai", any_model=True, own_fields=True, pings=False, errors="openai"),
+    "vllm": Dialect(cache_usage=False, lists="openai", pings=False, errors="openai"),
+    "lm-studio": Dialect(cache_usage=False, counts_tokens=False, lists="openai", pings=False, errors="text"),
+    "gateway": Dialect(start_usage=False, streams=False, lists="none", errors="detail", cache_usage=False),
+    "strict": Dialect(
+        cache_usage=False,
+        end_usage=False,
+        stop_reason=False,
+        own_fields=True,
+        counts_tokens=False,
+        errors="detail",
+        refuses=frozenset({"cache_control", "thinking", "system blocks"}),
+    ),
+}

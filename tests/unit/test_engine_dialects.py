@@ -1,0 +1,154 @@
+"""Servers that speak "the same API" differ: a dream runs the whole way on each, through real HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.engines.anthropic.manners import Manners
+from dreams.engines.anthropic.recovery import CallFailed, Kind
+from dreams.engines.wire import NAMED, Dialect, Limits, Reply, Text, Think, Use, say
+from tests.unit import engine_kit as kit
+
+NAME = "openai/gpt-oss:20b@latest"
+READ = Reply(
+    (Think("Hm.", signature=""), Text("I look."), Use("Read", {"file_path": "/memory/project_deploy.md"}))
+)
+STEPS = [READ, Reply((Think("So."), kit.learn())), say("Learnt one rule.")]
+
+
+def dream(tmp_path: Path, dialect: Dialect, model: str = NAME) -> kit.Run:
+    limits = Limits(models=(NAME,))
+    return kit.dream(
+        tmp_path, STEPS, server={"dialect": dialect, "limits": limits}, model=model, fallback_model=""
+    )
+
+
+def learnt(run: kit.Run) -> None:
+    assert run.error == "" and run.outcome is not None, run.error
+    assert run.report.tools == ["Read", "Write"], "each tool ran once"
+    assert [edit.path for edit in run.outcome.edits] == ["feedback_linter.md"]
+    assert run.outcome.summary == "Learnt one rule."
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_dream_runs_the_whole_way_on_every_named_server(tmp_path: Path, name: str) -> None:
+    run = dream(tmp_path, NAMED[name])
+    learnt(run)
+    usage = run.outcome.usage if run.outcome else None
+    assert usage is not None and usage.requests == 3 and usage.output_tokens > 0
+    assert all("anthropic-beta" not in call.headers for call in run.server.calls)
+
+
+DIFFERENCES = {
+    "no cache counts": Dialect(cache_usage=False),
+    "no counts at the start": Dialect(start_usage=False),
+    "no counts at the end": Dialect(end_usage=False),
+    "no counts at all": Dialect(start_usage=False, end_usage=False),
+    "no stop reason": Dialect(stop_reason=False),
+    "one piece": Dialect(streams=False),
+    "one piece without a stop reason": Dialect(streams=False, stop_reason=False),
+    "fields of its own": Dialect(own_fields=True),
+    "no cache marks": Dialect(refuses=frozenset({"cache_control"})),
+    "no thinking sent back": Dialect(refuses=frozenset({"thinking"})),
+    "a system text only": Dialect(refuses=frozenset({"system blocks"})),
+    "all refused, told as detail": Dialect(
+        refuses=frozenset({"cache_control", "thinking", "system blocks"}), errors="detail"
+    ),
+    "all refused, told as text": Dialect(
+        refuses=frozenset({"cache_control", "thinking", "system blocks"}), errors="text"
+    ),
+}
+
+
+@pytest.mark.parametrize("difference", DIFFERENCES)
+def test_one_difference_at_a_time_stops_no_dream(tmp_path: Path, difference: str) -> None:
+    run = dream(tmp_path, DIFFERENCES[difference])
+    learnt(run)
+    refused = [call for call in run.server.calls if call.status == 400]
+    assert len(refused) == len(DIFFERENCES[difference].refuses), "each refusal is learnt once"
+
+
+def test_the_rules_reach_a_server_that_takes_only_a_system_text(tmp_path: Path) -> None:
+    run = dream(tmp_path, Dialect(refuses=frozenset({"system blocks"})))
+    first, *rest = (call.body["system"] for call in run.server.calls)
+    assert rest == ["\n\n".join(block["text"] for block in first)] * 3
+
+
+@pytest.mark.parametrize(
+    ("errors", "name"), [("anthropic", "tools"), ("openai", "tools"), ("text", "tools"), ("detail", "tools")]
+)
+def test_a_model_without_tools_is_refused_at_once_in_any_shape_of_error(
+    tmp_path: Path, errors: str, name: str
+) -> None:
+    run = dream(tmp_path, Dialect(errors=errors, refuses=frozenset({name})))  # type: ignore[arg-type] # one of the shapes
+    assert run.outcome is None and run.calls == 1
+    assert "does not support tools" in run.error
+
+
+@pytest.mark.parametrize("errors", ["anthropic", "openai", "text", "detail"])
+def test_an_unknown_model_is_named_in_any_shape_of_error(tmp_path: Path, errors: str) -> None:
+    run = dream(tmp_path, Dialect(errors=errors), model="nobody")  # type: ignore[arg-type] # one of the shapes
+    assert run.outcome is None and run.calls == 1
+    assert "does not know the model “nobody”" in run.error
+
+
+# --- What is left out ---------------------------------------------------------------------------------------------
+
+BLOCK = {"type": "text", "text": "x"}
+MARKED = {**BLOCK, "cache_control": {"type": "ephemeral"}}
+THOUGHT = {"type": "thinking", "thinking": "x", "signature": ""}
+CALL = {"type": "tool_use", "id": "t", "name": "Read", "input": {"cache_control": "a word in a file"}}
+
+
+def messages(role: str, blocks: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    content = st.lists(st.sampled_from(blocks), min_size=1, max_size=4)
+    return content.map(lambda chosen: {"role": role, "content": chosen})
+
+
+MESSAGES = st.one_of(messages("user", [BLOCK, MARKED]), messages("assistant", [BLOCK, THOUGHT, CALL]))
+REQUESTS = st.fixed_dictionaries(
+    {
+        "system": st.lists(st.sampled_from([BLOCK, MARKED]), min_size=1, max_size=2),
+        "messages": st.lists(MESSAGES, max_size=4),
+    }
+)
+SAID = [
+    "system.1.cache_control: Extra inputs",
+    "unknown block type 'thinking'",
+    "system: should be a valid string",
+]
+
+
+@given(REQUESTS, st.permutations(SAID), st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_only_what_was_refused_is_left_out_and_calls_stay_as_they_are(
+    request: dict[str, Any], said: list[str], many: int
+) -> None:
+    manners, before = Manners(), repr(request)
+    for words in said[:many]:
+        learnt = manners.learn(CallFailed(Kind.REQUEST, words), request)
+        assert not learnt or not manners.learn(CallFailed(Kind.REQUEST, words), request), "learnt once"
+    made = manners.request(request)
+    assert repr(request) == before, "what is kept for the next turn is not changed"
+    text = repr(made)
+    assert ("'ephemeral'" not in text) if "cache marks" in manners.left_out else True
+    assert ("'thinking':" not in text) if "thinking" in manners.left_out else True
+    assert isinstance(made["system"], str) is ("system blocks" in manners.left_out)
+    assert text.count("a word in a file") == before.count("a word in a file")
+    assert all(message["content"] for message in made["messages"])
+    assert manners.left_out or made == request
+
+
+def test_a_refusal_that_says_nothing_of_these_is_no_reason_to_ask_again() -> None:
+    request = {"system": [MARKED], "messages": []}
+    for kind, said in (
+        (Kind.REQUEST, "400: no"),
+        (Kind.KEY, "cache_control"),
+        (Kind.OPTION, "thinking: Extra inputs are not permitted"),
+    ):
+        assert not Manners().learn(CallFailed(kind, said), request)
