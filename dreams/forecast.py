@@ -70,7 +70,7 @@ class Forecast:
     @property
     def basis(self) -> str:
         """What it rests on."""
-        read = f"{plural(self.size.sessions, 'new session')} and its notes, {self.size.material_bytes / 1024:,.0f} KB"
+        read = f"{plural(self.size.sessions, 'new session')} and its notes, {max(1, self.size.material_bytes // 1024):,} KB"
         if self.dreams:
             return f"from the last {self.dreams} dreams of this project; it would read {read}"
         return f"from what it would read: {read}"

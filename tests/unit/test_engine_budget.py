@@ -53,6 +53,20 @@ def test_what_day_month_and_project_leave_is_a_limit_too(tmp_path: Path) -> None
     assert run.calls == 0 and "day, month and project" in run.error
 
 
+def test_what_other_dreams_spend_meanwhile_leaves_less(tmp_path: Path) -> None:
+    """The budgets are asked anew before each turn: a dream beside this one spends from the same ones."""
+
+    class Shared(kit.Watched):
+        asked = 0
+
+        def dollars_left(self) -> Decimal:
+            self.asked += 1
+            return Decimal("0.5") if self.asked < 3 else Decimal("0.001")
+
+    run = kit.dream(tmp_path, [READ] * 9, report=Shared())
+    assert run.calls == 2 and "day, month and project" in run.error
+
+
 def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:
     now = [0.0]
     budget = Budget(Limits(10, 10_000, 30), Ledger({}), clock=lambda: now[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dreams.conf import Config
@@ -27,7 +27,7 @@ class LimitReached(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """0 dollars is no limit, as in the settings. `dollars_left`: what day, month and project still allow."""
+    """0 dollars is no limit, as in the settings. `dollars_left`: what day, month and project allow this dream in all."""
 
     turns: int
     tokens: int
@@ -51,6 +51,8 @@ class Budget:
     limits: Limits
     ledger: Ledger
     clock: Callable[[], float] = time.monotonic
+    # What day, month and project still allow now: other dreams spend from the same budgets.
+    dollars_left: Callable[[], Decimal | None] | None = None
     turns: int = 0
     started: float = field(init=False)
 
@@ -71,6 +73,13 @@ class Budget:
                 f"The model used all its {self.limits.turns} turns (Turns of one dream) and was not done. {NOTHING}"
             )
         self.turns += 1
+        self._look_at_budgets()
+
+    def _look_at_budgets(self) -> None:
+        """Between two turns, when everything that this dream spent stands in the ledger and is counted there."""
+        left = self.dollars_left() if self.dollars_left else None
+        if left is not None:
+            self.limits = replace(self.limits, dollars_left=left + self.ledger.dollars)
 
     def allow(self, model: str, expected: Tokens, cap: int) -> int:
         """The output tokens that the next request may ask for, at most `cap`. Raises LimitReached."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
@@ -86,7 +87,7 @@ class AnthropicEngine:
         reads: reading.ReadTools,
     ) -> Loop:
         ledger = Ledger(self._price_table() if self._prices is None else self._prices)
-        budget = Budget(Limits.of(job.config, _dollars_left(report)), ledger)
+        budget = Budget(Limits.of(job.config), ledger, dollars_left=partial(_dollars_left, report))
 
         def watch() -> None:
             report.checkpoint()
@@ -119,7 +120,7 @@ class AnthropicEngine:
 
 
 def _dollars_left(report: Reporter) -> Decimal | None:
-    """What the budgets beyond this dream still allow, where the reporter knows."""
+    """What the budgets beyond this dream still allow now, where the reporter knows."""
     ask = getattr(report, "dollars_left", None)
     left = ask() if callable(ask) else None
     return left if isinstance(left, Decimal) else None

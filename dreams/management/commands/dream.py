@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams import conf, discovery, dreaming, gates, holds, scheduler, writing
+from dreams import conf, discovery, dreaming, forecast, gates, holds, scheduler, writing
 from dreams.facts import Everywhere, facts_of
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
@@ -35,6 +35,7 @@ class Command(BaseCommand):
         discovery.refresh(project)
         project.refresh_from_db()
         self._refuse_closed(project, options["force"])
+        self._say_forecast(project, options["engine"])
         reviewer = named.me()
         try:
             dream = dreaming.request(
@@ -54,6 +55,12 @@ class Command(BaseCommand):
         if dream.status != DreamRun.Status.COMPLETED:
             raise Refused(f"{dream.public_id} {dream.get_status_display().lower()}: {dream.error}", result)
         return result
+
+    def _say_forecast(self, project: Project, engine: str | None) -> None:
+        """Before anything is spent; on stderr, so that stdout stays what scripts read."""
+        config = conf.current(project)
+        if (engine or config.engine) != "rules":
+            self.say(forecast.forecast(project, config).sentence)
 
     def _refuse_closed(self, project: Project, force: bool) -> None:
         everywhere = Everywhere.load()

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import conf, holds, scheduler, trust
+from dreams import conf, forecast, holds, scheduler, trust
 from dreams.models import Project
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
@@ -53,6 +53,7 @@ def _overview(found: Project) -> dict[str, Any]:
     budget, index_pk = selector.index_budget(found, config)
     return {
         "gates": gate_panel.gates_of(found, timezone.now()),
+        "forecast": forecast.forecast(found, config),
         "budget": budget,
         "index_pk": index_pk,
         "memories": selector.memories(found, size=selector.FEW),

@@ -1,0 +1,102 @@
+"""What the next dream will cost is said before it starts, and what it then costs lies in what was said."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import conf, forecast
+from dreams.engines.wire import DemoBrain, WireServer
+from dreams.models import DreamRun, DreamUsage, Override, Price, Project
+from tests.pipeline import world
+
+
+@pytest.fixture
+def project(tmp_path: Path, settings: Any, transactional_db: None) -> Project:
+    cache.clear()
+    settings.ROOTS = (tmp_path,)
+    return world.discovered(tmp_path)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
+    with WireServer(DemoBrain()) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        yield server
+
+
+def asked(project: Project) -> forecast.Forecast:
+    return forecast.forecast(project, conf.current(project))
+
+
+def command(project: Project) -> str:
+    said = io.StringIO()
+    arguments = ("dream", str(project.pk), "--engine", "anthropic", "--force")
+    call_command(*arguments, stdout=io.StringIO(), stderr=said)
+    return said.getvalue()
+
+
+def test_a_real_dream_costs_what_was_said_before(project: Project, model: WireServer) -> None:
+    before = asked(project)
+    said = command(project)
+    assert before.sentence in said and "from what it would read: 2 new sessions" in said
+    run = DreamRun.objects.get()
+    low, high = before.tokens
+    assert low <= run.tokens <= high
+    assert before.estimate.low.dollars and before.estimate.high.dollars and run.cost_usd
+    assert before.estimate.low.dollars <= run.cost_usd <= before.estimate.high.dollars
+
+
+def past(project: Project, *costs: str) -> None:
+    for cost in costs:
+        run = DreamRun.objects.create(
+            project=project,
+            engine="anthropic",
+            model=conf.current().model,
+            trigger="page",
+            status="completed",
+        )
+        DreamUsage.objects.create(
+            dream=run, turn=1, at=timezone.now(), model=run.model, output_tokens=1000, cost_usd=Decimal(cost)
+        )
+
+
+def test_three_dreams_say_more_than_a_formula(project: Project) -> None:
+    past(project, "0.1", "0.2")
+    assert asked(project).dreams == 0
+    past(project, "0.3")
+    found = asked(project)
+    assert (found.dreams, found.likely) == (3, Decimal("0.2"))
+    assert found.cost == "about $0.07 to $0.42"
+    assert "from the last 3 dreams of this project" in found.sentence
+
+
+def test_no_forecast_is_over_the_limits_of_a_dream(project: Project) -> None:
+    past(project, "0.5", "0.6", "0.9")
+    assert asked(project).cost == "about $0.35 to $1.00"
+    Override.objects.create(key="max_tokens", value=1200)
+    assert asked(project).tokens == (700, 1200)
+
+
+def test_a_model_without_a_price_is_said(project: Project, model: WireServer) -> None:
+    Price.objects.all().delete()
+    assert f"no price is known for {conf.current().model}" in command(project)
+
+
+def test_the_projects_page_says_it_where_a_dream_is_started(
+    project: Project, browser: Client, settings: Any
+) -> None:
+    Override.objects.create(key="engine", value="anthropic")
+    text = " ".join(browser.get(reverse("project", args=[project.pk])).content.decode().split())
+    assert asked(project).cost in text
+    assert "It ends at $1.00." in text
