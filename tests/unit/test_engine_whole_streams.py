@@ -163,6 +163,10 @@ def test_every_error_answer_means_something(status: int, error_type: str, messag
         ("max_tokens: 64000 > 32000", Kind.OUTPUT_TOO_LONG),
         ("thinking: Extra inputs are not permitted", Kind.OPTION),
         ("messages.0: unexpected role", Kind.REQUEST),
+        ("Invalid model name passed in model=mine.", Kind.UNKNOWN_MODEL),
+        ("model 'mine' not found, try pulling it first", Kind.UNKNOWN_MODEL),
+        ("The model `mine` does not exist.", Kind.UNKNOWN_MODEL),
+        ("this model does not support tools", Kind.REQUEST),
     ],
 )
 def test_bad_requests_are_told_by_their_message(message: str, kind: Kind) -> None:

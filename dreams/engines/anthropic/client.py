@@ -255,7 +255,7 @@ def _of_status(error: anthropic.APIStatusError, collector: Collector) -> CallFai
         return CallFailed(kind, f"{code}: a web page", retry_after=wait, tokens=collector.tokens())
     error_type, message = _told(error)
     kind = Kind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
-    said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300]}"
+    said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300].rstrip('.')}"
     return CallFailed(kind, said, retry_after=wait, tokens=collector.tokens())
 
 
@@ -269,4 +269,4 @@ def _told(error: anthropic.APIStatusError) -> tuple[str, str]:
 
 
 def _plain(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__

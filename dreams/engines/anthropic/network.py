@@ -89,4 +89,4 @@ _KNOWN: tuple[tuple[type[BaseException], Callable[[BaseException], Why]], ...] =
 
 
 def _plain(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__

@@ -88,6 +88,10 @@ _TOO_LONG = re.compile(
 )
 _OUTPUT = re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE)
 _OPTION = re.compile(r"\b(thinking|output_config|effort|cache_control)\b", re.IGNORECASE)
+_MODEL = re.compile(
+    r"(?:invalid|unknown|unrecognized|no such) model|\bmodel\b.{0,120}\b(?:not found|not exist|not loaded|not available)",
+    re.IGNORECASE,
+)
 _MONEY = re.compile(r"credit balance|billing", re.IGNORECASE)
 # An error event inside a stream has status 200; its type says what it is.
 _CODES = {
@@ -127,6 +131,8 @@ def _kind_of_bad_request(code: int, message: str) -> Kind:
         return Kind.OUTPUT_TOO_LONG
     if code == 413 or _TOO_LONG.search(message):
         return Kind.TOO_LONG
+    if _MODEL.search(message):
+        return Kind.UNKNOWN_MODEL
     return Kind.OPTION if _OPTION.search(message) else Kind.REQUEST
 
 
