@@ -9,19 +9,28 @@ from django.db.models.lookups import GreaterThan
 
 from dreams.models import SearchText
 from dreams.search import postgresql, sqlite
+from dreams.search.kinds import CANDIDATES, Kind
 
 
-def matching(terms: tuple[str, ...]) -> QuerySet[SearchText]:
-    """Texts that hold all of `terms` (folded, see `query`), exactly; none at all where there are no terms."""
+def matching(terms: tuple[str, ...], kind: Kind) -> QuerySet[SearchText]:
+    """Texts of a kind that hold all of `terms` (folded, see `query`), exactly; none where there are no terms.
+
+    Of very common terms only the newest texts are looked at, see `is_common`.
+    """
     if not terms:
         return SearchText.objects.none()
     # The index may say "perhaps"; looking into the text says "yes".
     surely = [GreaterThan(StrIndex("text", Value(term)), 0) for term in terms]
-    return SearchText.objects.filter(_narrowing(terms), *surely)
+    return SearchText.objects.filter(_narrowing(terms, kind), *surely)
 
 
-def _narrowing(terms: tuple[str, ...]) -> Q:
-    return postgresql.narrowing(terms) if _is_postgresql() else sqlite.narrowing(terms)
+def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
+    """Whether `terms` may stand in more texts than `matching` looks at."""
+    return SearchText.objects.filter(_narrowing(terms, kind)).count() >= CANDIDATES
+
+
+def _narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
+    return postgresql.narrowing(terms, kind) if _is_postgresql() else sqlite.narrowing(terms, kind)
 
 
 def sweep() -> None:

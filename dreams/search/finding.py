@@ -28,6 +28,7 @@ from dreams import blobs, redact
 from dreams import text as texts
 from dreams.models import Memory, Project, Prompt, Session, Version
 from dreams.search.backend import matching
+from dreams.search.kinds import Kind
 from dreams.search.marking import Excerpt, Part, excerpts, marked
 from dreams.search.query import Query
 
@@ -41,6 +42,10 @@ class Filters:
 
     project: int | None = None
     since: dt.datetime | None = None
+
+    @property
+    def on(self) -> bool:
+        return self.project is not None or self.since is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,7 @@ def memories(query: Query, filters: Filters) -> QuerySet[Memory]:
     in_path = Q()
     for term in query.terms:
         in_path &= Q(path__icontains=term)
-    in_text = Q(sha256__in=matching(query.terms).values("blob_id"))
+    in_text = Q(sha256__in=matching(query.terms, Kind.MEMORY).values("blob_id"))
     rows = Memory.objects.filter(gone_at__isnull=True) if query.terms else Memory.objects.none()
     rows = rows.filter(in_path | in_text, *_limits(filters, "project", "changed_at"))
     return rows.select_related("project").order_by(F("changed_at").desc(nulls_last=True), "pk")[:MOST]
@@ -103,7 +108,7 @@ def versions(
     query: Query, filters: Filters
 ) -> QuerySet[Version, Any]:  # rows of values: the stubs' own names for them cannot be written
     """One row for each memory: `newest` (a version's id), `count`, `still`. What is no longer said comes first."""
-    having = matching(query.terms).values("blob_id")
+    having = matching(query.terms, Kind.MEMORY).values("blob_id")
     rows = Version.objects.filter(sha256__in=having).exclude(
         memory__gone_at__isnull=True, sha256=F("memory__sha256")
     )
@@ -143,7 +148,9 @@ def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[Vers
 
 def typed(query: Query, filters: Filters) -> QuerySet[Prompt]:
     """What our own dreams sent to a model was typed by nobody, and is left out."""
-    rows = Prompt.objects.filter(pk__in=matching(query.terms).values("prompt_id"), session__own=False)
+    rows = Prompt.objects.filter(
+        pk__in=matching(query.terms, Kind.TYPED).values("prompt_id"), session__own=False
+    )
     rows = rows.filter(*_limits(filters, "session__project", "at"))
     return rows.select_related("session__project").order_by(F("at").desc(nulls_last=True), "-pk")[:MOST]
 

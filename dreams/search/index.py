@@ -1,7 +1,7 @@
 """Texts into the index and out of it. What waits is marked in its own row, so a crash forgets nothing.
 
 A memory's text is taken in together with the version that holds it. What people typed comes by the hundred thousand at
-a first discovery, and must not slow it down: it follows in small steps, newest first, called for by the scheduler and
+a first discovery, and must not slow it down: it follows in small steps, in order of time, called for by the scheduler and
 by whoever searches.
 """
 
@@ -49,7 +49,9 @@ def waiting() -> int:
 
 
 def catch_up(seconds: float) -> int:
-    """Take in what waits, newest first, for about so long; returns how many still wait. Safe to run side by side.
+    """Take in what waits, for about so long; returns how many still wait. Safe to run side by side.
+
+    In order of time, because the index counts what it took in last as the newest.
 
     A database that is locked or away ends it: the rows stay marked, and the next call goes on.
     """
@@ -82,7 +84,7 @@ def _waiting_prompts() -> QuerySet[Prompt]:
 
 def _take_versions() -> bool:
     """One step; False when none waits."""
-    rows = list(_waiting_versions().order_by("-at").values_list("pk", "sha256")[:VERSIONS_AT_ONCE])
+    rows = list(_waiting_versions().order_by("at").values_list("pk", "sha256")[:VERSIONS_AT_ONCE])
     if not rows:
         return False
     kept = blobs.get_many(sha for _, sha in rows)
@@ -106,7 +108,7 @@ def _of_memory(data: bytes) -> str:
 
 def _take_prompts() -> bool:
     """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
-    found = list(_waiting_prompts().order_by("-at").values_list("key", "text")[:PROMPTS_AT_ONCE])
+    found = list(_waiting_prompts().order_by("at").values_list("key", "text")[:PROMPTS_AT_ONCE])
     if found:
         _keep_prompts([SearchText(prompt_id=key, text=_of_prompt(text)) for key, text in found])
     return bool(found)

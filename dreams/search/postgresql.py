@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from django.apps import apps
 from django.db.models import Q
+
+from dreams.search.kinds import CANDIDATES, Kind
 
 TABLE = "dreams_searchtext"
 INDEX = f"{TABLE}_grams"
@@ -20,12 +23,12 @@ END $$
 DROP = (f"DROP INDEX IF EXISTS {INDEX}",)
 
 
-def narrowing(terms: tuple[str, ...]) -> Q:
+def narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
     """As in `sqlite`: LIKE is what the index of trigrams answers."""
-    wanted = Q()
+    rows = apps.get_model("dreams", "SearchText").objects.filter(prompt__isnull=kind is Kind.MEMORY)
     for term in terms:
-        wanted &= Q(text__contains=term)
-    return wanted
+        rows = rows.filter(text__contains=term)
+    return Q(pk__in=rows.order_by("-pk").values("pk")[:CANDIDATES])
 
 
 def sweep() -> None:

@@ -10,17 +10,26 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
 
+from dreams.search.kinds import CANDIDATES, Kind
+
 TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"
 VOCAB = f"{TABLE}_vocab"
 GRAM = 3
 # Trigrams that begin with a term of two characters: beyond so many the rarer half would only be noise.
 MOST_GRAMS = 400
-# Behind every indexed text, so that its last two characters begin a trigram too.
-PAD = "\n\n"
+# A trigram of its own says what a text is, so that looking for one kind never reads the other.
+_TAGS = {Kind.MEMORY: "\x01m\x01", Kind.TYPED: "\x01t\x01"}
+_NOTHING = "\x01\x01\x01"
 
-_DELETE = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, old.text || char(10, 10))"  # noqa: S608 - names of our own
-_INSERT = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, new.text || char(10, 10))"  # noqa: S608 - as above
+
+def _indexed(row: str) -> str:
+    """What is indexed of a row: its tag, its text, and two characters more, so that its last two begin a trigram."""
+    return f"iif({row}.prompt_id IS NULL, char(1, 109, 1), char(1, 116, 1)) || {row}.text || char(10, 10)"
+
+
+_DELETE = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, {_indexed('old')})"  # noqa: S608 - names of our own
+_INSERT = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, {_indexed('new')})"  # noqa: S608 - as above
 CREATE = (
     f"CREATE VIRTUAL TABLE {FTS} USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram')",
     f"CREATE VIRTUAL TABLE {VOCAB} USING fts5vocab({FTS}, 'row')",
@@ -35,14 +44,11 @@ DROP = (
 )
 
 
-def narrowing(terms: tuple[str, ...]) -> Q:
-    """Rows that may hold all of `terms`: a superset, found by the index alone."""
-    wanted = " AND ".join(filter(None, map(_expression, terms)))
-    sql = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s"  # noqa: S608 - as above
-    return Q(pk__in=RawSQL(sql, [wanted or _NOTHING]))  # noqa: S611 - as above; what was typed is a parameter
-
-
-_NOTHING = '"\x01\x01\x01"'
+def narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
+    """Rows that may hold all of `terms`: a superset, the newest of it, found by the index alone."""
+    wanted = " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])
+    sql = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
+    return Q(pk__in=RawSQL(sql, [wanted, CANDIDATES]))  # noqa: S611 - as above; what was typed is a parameter
 
 
 def _expression(term: str) -> str:
@@ -62,7 +68,7 @@ def _beginning_with(term: str) -> list[str]:
             f"SELECT term FROM {VOCAB} WHERE term >= %s AND term < %s LIMIT %s",  # noqa: S608 - as above
             [term, term + "\U0010ffff", MOST_GRAMS],
         )
-        return [row[0] for row in cursor.fetchall()] or [_NOTHING.strip('"')]
+        return [row[0] for row in cursor.fetchall()] or [_NOTHING]
 
 
 def sweep() -> None:

@@ -13,7 +13,9 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from dreams.search import finding, index
+from dreams.search.backend import is_common
 from dreams.search.finding import Filters, MemoryHit, TypedHit, VersionHit
+from dreams.search.kinds import Kind
 from dreams.search.marking import Excerpt, Part
 from dreams.search.query import Query
 from dreams.web.paging import Listed, page_of
@@ -21,6 +23,7 @@ from dreams.web.paging import Listed, page_of
 PAGE = 20
 FEW = 5
 QUICK = 4
+LEAD = 24
 # What a request may spend on texts that are not in the index yet.
 CATCH_UP_SECONDS = 0.5
 SINCE = {
@@ -44,6 +47,14 @@ class Row:
     place: str
     note: str
     lines: list[Excerpt]
+
+    @property
+    def brief(self) -> tuple[Part, ...]:
+        """The first line from shortly before its first match on, so that a narrow list shows the match."""
+        parts = self.lines[0].parts if self.lines else ()
+        if parts and not parts[0].is_match and len(parts[0].text) > LEAD:
+            return (Part(f"…{parts[0].text[-LEAD:]}"), *parts[1:])
+        return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,7 @@ class Found:
 class _Kind:
     label: str
     hint: str
+    of: Kind
     rows: Callable[[Query, Filters], QuerySet[Any, Any]]
     described: Callable[[Rows, Query], list[Row]]
 
@@ -105,7 +117,8 @@ def found(query: Query, filters: Filters, kind: str = "", number: str | None = N
 def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int) -> Group:
     page: Page[Any] = page_of(kind.rows(query, filters), number, size)
     rows = kind.described(list(page.object_list), query)
-    return Group(key, kind.label, kind.hint, Listed(rows, page), page.paginator.count >= finding.MOST)
+    is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
+    return Group(key, kind.label, kind.hint, Listed(rows, page), is_capped)
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------
@@ -180,7 +193,9 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 KINDS: Mapping[str, _Kind] = {
-    "memories": _Kind("Memories", "as they are now", finding.memories, _memories),
-    "versions": _Kind("Earlier versions", "what memories said before", finding.versions, _versions),
-    "typed": _Kind("What you typed", "in sessions with your agent", finding.typed, _typed),
+    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, _memories),
+    "versions": _Kind(
+        "Earlier versions", "what memories said before", Kind.MEMORY, finding.versions, _versions
+    ),
+    "typed": _Kind("What you typed", "in sessions with your agent", Kind.TYPED, finding.typed, _typed),
 }
