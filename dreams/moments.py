@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Then(TypedDict):
-    """The row of a file's version at a moment, and its sha256."""
+    """The row of a file's version at a moment, its sha256 and its size in bytes."""
 
     then: int
     then_sha: str
+    then_size: int
 
 
 MemoryThen: TypeAlias = "WithAnnotations[Memory, Then]"
@@ -32,7 +33,9 @@ def memories_at(project: Project, when: dt.datetime) -> QuerySet[MemoryThen]:
     """
     latest = Version.objects.filter(memory=OuterRef("pk"), at__lte=when).order_by("-at", "-pk")
     rows = Memory.objects.filter(project=project).annotate(
-        then=Subquery(latest.values("pk")[:1]), then_sha=Subquery(latest.values("sha256")[:1])
+        then=Subquery(latest.values("pk")[:1]),
+        then_sha=Subquery(latest.values("sha256")[:1]),
+        then_size=Subquery(latest.values("size")[:1]),
     )
     return rows.filter(then_sha__gt="")
 

@@ -10,7 +10,7 @@ from itertools import islice
 from dreams import blobs, textdiff
 from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
 from dreams.blaming.chain import Chain, chain
-from dreams.models import Evidence, Hunk, Memory, Session, Version
+from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
 from dreams.text import plural
 from dreams.web.selectors.versions import ORIGINS
 from dreams.web.shown import shown
@@ -109,6 +109,17 @@ _KINDS = {
 }
 
 
+_DREAMT = {
+    Operation.Kind.LEARN: "Learnt in a dream",
+    Operation.Kind.MERGE: "Merged in a dream",
+    Operation.Kind.DATE: "Dated in a dream",
+    Operation.Kind.INDEX: "Put into the index in a dream",
+    Operation.Kind.DEMOTE: "Moved out of the index in a dream",
+    Operation.Kind.UPDATE: "Brought up to date in a dream",
+    Operation.Kind.PRUNE: "Shortened in a dream",
+}
+
+
 def blame(memory: Memory, version: Version) -> Blame:
     """`version` is one of the memory's, and no removal. The same few queries for any number of lines."""
     found = chain(memory, version)
@@ -204,7 +215,7 @@ def _source(cause: Cause) -> Source:
         kind=_kind(cause),
         icon=icon,
         tone=tone,
-        what=f"{operation.get_kind_display()} by a dream" if operation and dream else what,
+        what=_DREAMT.get(Operation.Kind(operation.kind), what) if operation and dream else what,
         who=version.actor,
         at=version.at,
         reason=(operation.reason if operation else "") or (proposal.summary if proposal else ""),

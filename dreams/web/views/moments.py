@@ -35,7 +35,6 @@ def at(request: Request, pk: int) -> HttpResponse:
     path = request.GET.get("path", "")[:MAX_PATH]
     context: dict[str, Any] = {
         "project": project,
-        "now": selector.iso(timezone.now()),
         "directory": selector.directory(project, when, request.GET.get("page")),
         "path": path,
         "reading": selector.reading(project, when, path) if path else None,

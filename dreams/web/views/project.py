@@ -15,7 +15,7 @@ from dreams.models import Project
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.paging import chosen, search_text
-from dreams.web.selectors import gate_panel
+from dreams.web.selectors import gate_panel, growth
 from dreams.web.selectors import project as selector
 from dreams.web.selectors import timeline as timelines
 
@@ -61,6 +61,7 @@ def _overview(found: Project) -> dict[str, Any]:
         "files": selector.instruction_files(found),
         "timeline": timelines.timeline(found, size=LATELY),
         "on_disk": selector.exists_on_disk(found),
+        "pictures": growth.pictures(found, timezone.now()),
     }
 
 

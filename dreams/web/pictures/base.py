@@ -1,0 +1,135 @@
+"""What a picture is on a page, and the scales that several of them share."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from django.utils.safestring import SafeString
+
+from dreams.web.pictures import svg
+
+Words = Callable[[float], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One entry of the legend: the class of its mark, its shape, and what it stands for."""
+
+    mark: str
+    label: str
+    shape: str = "square"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing with its sentence and its table. Without data `empty` says why, and there is no drawing."""
+
+    key: str
+    title: str
+    sentence: str = ""
+    drawing: SafeString = field(default_factory=SafeString)
+    legend: tuple[Key, ...] = ()
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    empty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """The part of a picture that data is drawn in: from 0 at the ground to `top`, over `slots` places.
+
+    It reaches from `above` down to `height`, both in the picture's own units.
+    """
+
+    top: float
+    slots: int
+    height: int = svg.HEIGHT
+    above: int = 0
+
+    @property
+    def left(self) -> float:
+        return svg.LEFT
+
+    @property
+    def right(self) -> float:
+        return svg.WIDTH - svg.RIGHT
+
+    @property
+    def ground(self) -> float:
+        return self.height - svg.BOTTOM
+
+    @property
+    def slot(self) -> float:
+        return (self.right - self.left) / max(1, self.slots)
+
+    def x(self, place: float) -> float:
+        return self.left + self.slot * place
+
+    def y(self, value: float) -> float:
+        share = min(1.0, max(0.0, value / self.top)) if self.top > 0 else 0.0
+        return self.ground - (self.ground - self.above - svg.TOP) * share
+
+    def frame(self, words: Words) -> list[SafeString]:
+        """The ground, and two lines to read heights by."""
+        lines = [_line(self, self.ground, "ground")]
+        for share in (0.5, 1.0) if self.top else ():
+            y = self.y(self.top * share)
+            lines += [_line(self, y, "grid"), svg.text(self.left - 5, y + 4, words(self.top * share), "end")]
+        return lines
+
+    def days(self, days: Sequence[dt.date], most: int = 4) -> list[SafeString]:
+        """A few dates below the ground, each under its own place and none beyond an edge."""
+        every = max(1, -(-len(days) // most))
+        return [
+            svg.text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
+            for place, day in enumerate(days)
+            if place % every == 0
+        ]
+
+
+def _line(plot: Plot, y: float, name: str) -> SafeString:
+    return svg.element("line", class_=name, x1=plot.left, x2=plot.right, y1=y, y2=y)
+
+
+def _anchor(place: int, count: int) -> str:
+    """The first date begins at its place and a last one ends there: centred they would stand out of the picture."""
+    if place == 0:
+        return "start"
+    return "end" if place > count * 0.92 else "middle"
+
+
+def short_day(day: dt.date) -> str:
+    return f"{day:%-d %b}"
+
+
+def long_day(day: dt.date) -> str:
+    return f"{day:%-d %B %Y}"
+
+
+def round_up(value: float) -> float:
+    """The next 1, 2 or 5 with zeros: a scale that people read. 0 for nothing."""
+    if value <= 0:
+        return 0.0
+    power = 10.0 ** (len(str(int(value))) - 1) if value >= 1 else _small_power(value)
+    return next((step * power for step in (1, 2, 5) if step * power >= value), 10 * power)
+
+
+def _small_power(value: float) -> float:
+    power = 1.0
+    while power > value and power > 1e-12:
+        power /= 10
+    return power
+
+
+def size(count: float) -> str:
+    """In thousands, as the index's limit of 25 KB is: "820 bytes", "2.5 KB", "1.2 MB"."""
+    if count < 1_000:
+        return f"{count:.0f} bytes"
+    return f"{count / 1_000:.3g} KB" if count < 999_500 else f"{count / 1_000_000:.3g} MB"
+
+
+def whole(count: float) -> str:
+    """A count beside a line; nothing where the line stands between two."""
+    return f"{count:,.0f}" if count == int(count) else ""
