@@ -37,6 +37,7 @@ ACTIONS = {
     "policy.changed": "Policy changed",
     "project.trusted": "Project trusted",
     "digest.sent": "Digest sent",
+    "history.imported": "History imported",
     "history.purged": "History purged",
 }
 

@@ -37,8 +37,12 @@ def memory_dir(project: Project) -> Path:
     return Path(project.memory_dir)
 
 
+def history_folder() -> Path:
+    return Path(settings.DATA_DIR) / "history"
+
+
 def history_path(project: Project) -> Path:
-    return Path(settings.DATA_DIR) / "history" / f"{project.history_key}.git"
+    return history_folder() / f"{project.history_key}.git"
 
 
 def open_history(project: Project) -> history.HistoryStore:
@@ -177,7 +181,12 @@ def _mark_gone(row: Memory, cause: Cause, now: dt.datetime) -> None:
 def commit(project: Project, snapshot: workspace.Snapshot, cause: Cause, *, first_look: bool = False) -> None:
     """One commit of the whole directory into the project's history; an unchanged tree makes none."""
     subject = cause.reason or ("First look" if first_look else "Changed outside memoryweb")
-    trailers = {"Origin": (cause.origin or Version.Origin.OUTSIDE).value, **cause.trailers}
+    trailers = {
+        "Origin": (cause.origin or Version.Origin.OUTSIDE).value,
+        **cause.trailers,
+        # So that an export says what it is of, without the database.
+        "Directory": project.memory_dir,
+    }
     manifest = {path: history.Meta(file.mode, file.mtime_ns) for path, file in snapshot.files.items()}
     with open_history(project) as store:
         store.commit(

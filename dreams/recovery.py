@@ -14,7 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import history, journal, leaks, scheduler, writing
+from dreams import exports, history, journal, leaks, scheduler, writing
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ def recover() -> Recovery:
     _try(found, "interrupted applies", lambda: found.applies.extend(writing.recover()))
     for path in history_paths():
         _try(found, f"the history {path.name}", partial(_history, path, found))
+    _try(found, "imports", lambda: found.histories.extend(exports.recover()))
     _try(found, "purges", lambda: found.histories.extend(leaks.resume()))
     _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))
     return found

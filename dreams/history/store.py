@@ -101,6 +101,10 @@ class HistoryStore:
             raise HistoryDamaged(f"version {sha256} in {self.path} is damaged; run verify")
         return data
 
+    def texts(self) -> list[str]:
+        """The sha256 of every kept text."""
+        return sorted(sha256 for sha256, _ in Index(self._repo).items())
+
     # States
 
     def commit(

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import history, memories
+from dreams import exports, history
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
@@ -23,11 +23,9 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        memories.refresh(project)
         target = Path(options["file"]).expanduser().absolute()
         try:
-            with memories.open_history(project) as store:
-                store.export(target)
+            exports.write(project, target)
         except (history.HistoryError, OSError) as error:
             raise Refused(f"{target} was not written: {error}") from error
         return {"project": project.slug, "file": str(target), "bytes": target.stat().st_size}

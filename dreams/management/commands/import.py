@@ -1,0 +1,36 @@
+"""`import FILE`: a project's history back from an export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import exports, holds
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+
+
+class Command(BaseCommand):
+    help = "Bring a project's history back from a file that `export` wrote. Memory files are not touched."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE")
+        parser.add_argument(
+            "--project", metavar="PROJECT", help="where the file does not say, or to another one"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"]) if options["project"] else None
+        file = Path(options["file"]).expanduser().absolute()
+        try:
+            done = exports.bring_back(file, named.me(), project)
+        except (exports.NotBroughtBack, holds.ProjectBusy) as error:
+            raise Refused(str(error)) from error
+        return {"project": done.project.slug, "states": done.states, "versions": done.versions}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        yield f"{result['project']}: {result['states']} states, of which {result['versions']} versions are new here."

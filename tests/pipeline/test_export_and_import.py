@@ -1,0 +1,168 @@
+"""A history comes back from its export: after the data was lost, beside newer versions, and never with a purged secret."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from dreams import exports, history, leaks, memories, recovery, verifying
+from dreams.models import Memory, Project, Version
+from tests.pipeline import world
+from tests.pipeline.world import ME
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Three states: as found, then two edits outside."""
+    project = world.make_project(tmp_path / "claude")
+    _change(project, "project_deploy.md", "Second.\n")
+    _change(project, "project_deploy.md", "Third.\n")
+    return project
+
+
+def _change(project: Project, path: str, text: str) -> None:
+    (world.folder(project) / path).write_text(text)
+    memories.refresh(project)
+
+
+def _exported(project: Project, tmp_path: Path) -> Path:
+    file = tmp_path / "out.bundle"
+    exports.write(project, file)
+    return file
+
+
+def _lose_everything(project: Project) -> Project:
+    """The data directory and the database are gone; discovery has found the files anew."""
+    shutil.rmtree(memories.history_path(project))
+    Memory.objects.all().delete()
+    memories.refresh(project)
+    return project
+
+
+def _texts(project: Project, path: str) -> list[str]:
+    rows = Version.objects.filter(memory__project=project, memory__path=path).order_by("at", "pk")
+    with memories.open_history(project) as store:
+        return [store.read(row.sha256).decode() for row in rows]
+
+
+def test_lost_versions_come_back_in_their_order(project: Project, tmp_path: Path) -> None:
+    file = _exported(project, tmp_path)
+    _lose_everything(project)
+    assert _texts(project, "project_deploy.md") == ["Third.\n"]
+    done = exports.bring_back(file, ME)
+    assert done.project == project and done.states == 3
+    assert sorted(set(_texts(project, "project_deploy.md"))) == sorted(
+        [world.DEPLOY, "Second.\n", "Third.\n"]
+    )
+    assert verifying.verify().problems == []
+
+
+def test_what_was_kept_here_meanwhile_stays(project: Project, tmp_path: Path) -> None:
+    file = _exported(project, tmp_path)
+    _lose_everything(project)
+    _change(project, "project_deploy.md", "Fourth.\n")
+    exports.bring_back(file, ME)
+    assert {"Second.\n", "Third.\n", "Fourth.\n"} <= set(_texts(project, "project_deploy.md"))
+    with memories.open_history(project) as store:
+        newest = store.log(1)[0]
+        assert store.read(store.tree_at(newest.id)["project_deploy.md"]) == b"Fourth.\n"
+
+
+def test_the_memory_files_are_not_touched(project: Project, tmp_path: Path) -> None:
+    file = _exported(project, tmp_path)
+    _change(project, "project_deploy.md", "Fourth.\n")
+    before = {
+        p: (p.read_bytes(), p.stat().st_mtime_ns) for p in world.folder(project).rglob("*") if p.is_file()
+    }
+    exports.bring_back(file, ME)
+    after = {
+        p: (p.read_bytes(), p.stat().st_mtime_ns) for p in world.folder(project).rglob("*") if p.is_file()
+    }
+    assert {p: state for p, state in after.items() if p.suffix == ".md"} == before
+
+
+def test_bringing_the_same_file_back_twice_changes_nothing_more(project: Project, tmp_path: Path) -> None:
+    file = _exported(project, tmp_path)
+    _lose_everything(project)
+    exports.bring_back(file, ME)
+    assert exports.bring_back(file, ME).versions == 0
+
+
+def test_a_memory_that_was_gone_long_ago_comes_back_as_gone(project: Project, tmp_path: Path) -> None:
+    (world.folder(project) / "feedback_testing.md").unlink()
+    memories.refresh(project)
+    file = _exported(project, tmp_path)
+    _lose_everything(project)
+    exports.bring_back(file, ME)
+    row = project.memories.get(path="feedback_testing.md")
+    assert row.gone_at is not None
+    assert _texts_of_all(row) == [world.TESTING, None]
+
+
+def _texts_of_all(row: Memory) -> list[str | None]:
+    with memories.open_history(row.project) as store:
+        return [
+            store.read(version.sha256).decode() if version.sha256 else None
+            for version in row.versions.order_by("at", "pk")
+        ]
+
+
+def test_a_purged_secret_does_not_come_back_with_an_older_export(project: Project, tmp_path: Path) -> None:
+    _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
+    file = _exported(project, tmp_path)
+    _change(project, "project_deploy.md", "Use a token.\n")
+    [leak] = leaks.look(project).found
+    leaks.purge(project, [leak.id], ME)
+    exports.bring_back(file, ME)
+    assert leaks.look(project).found == ()
+    with memories.open_history(project) as store:
+        assert all(TOKEN.encode() not in store.read(sha) for sha in store.texts())
+
+
+def test_a_damaged_file_is_named_and_changes_nothing(project: Project, tmp_path: Path) -> None:
+    file = _exported(project, tmp_path)
+    file.write_bytes(file.read_bytes()[:-40])
+    before = _texts(project, "project_deploy.md")
+    with pytest.raises(exports.NotBroughtBack, match="is no whole export"):
+        exports.bring_back(file, ME)
+    assert _texts(project, "project_deploy.md") == before
+    assert not list(memories.history_folder().glob(".import-*"))
+
+
+def test_a_file_of_an_unknown_project_says_what_to_do(project: Project, tmp_path: Path) -> None:
+    file = _exported(project, tmp_path)
+    directory = project.memory_dir
+    Project.objects.filter(pk=project.pk).update(memory_dir="/elsewhere/memory")
+    with pytest.raises(exports.NotBroughtBack, match=f"is of {directory}, which is no project here"):
+        exports.bring_back(file, ME)
+    with pytest.raises(exports.NotBroughtBack, match="cannot be read: No such file"):
+        exports.bring_back(tmp_path / "none.bundle", ME)
+
+
+def test_a_crash_between_the_two_renames_is_healed(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = _exported(project, tmp_path)
+    real = Path.rename
+
+    def crash(self: Path, target: Path) -> Path:
+        if self.name.startswith(".import-") and target == memories.history_path(project):
+            raise KeyboardInterrupt
+        return real(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", crash)
+        with pytest.raises(KeyboardInterrupt):
+            exports.bring_back(file, ME)
+    assert not memories.history_path(project).exists()
+    said = recovery.recover().histories
+    assert f"{project.history_key}.git: put back, as an import of it was interrupted." in said
+    with history.HistoryStore(memories.history_path(project)) as store:
+        assert store.verify() == []
+    assert not list((Path(settings.DATA_DIR) / "history").glob(".*replaced"))
