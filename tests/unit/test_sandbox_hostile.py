@@ -80,7 +80,6 @@ REFUSED = [
     'awk \'{printf "%s", ENVIRON["HOME"]}\' a.md',
     "awk '{print ENVIRON[\"HOME\"]}' a.md",
     "awk -f a.md b.md",
-    "awk -v x=1 '{print x}' a.md",
     "awk '{print $1}' x=1 a.md",
     # other programs, by any name
     "rm a.md",

@@ -14,6 +14,7 @@ from ..mounts import trouble
 from ..options import Spec, read
 from ..process import Process, Runner, raw
 from . import looks
+from .quoting import shell_quoted
 
 _STAT = Spec(
     flags={"t": "t", "terse": "t"},
@@ -21,12 +22,12 @@ _STAT = Spec(
     why_not={"L": "links are never followed", "f": "file systems are not shown"},
 )
 _DEFAULT = (
-    "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\n"
+    "  File: %QN\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\n"
     "Device: %Hd,%Ld\tInode: %-11i Links: %h\n"
     "Access: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\n"
     "Access: %x\nModify: %y\nChange: %z\n Birth: %w\n"
 )
-_DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]{0,3})(\.[0-9]{1,3})?([HL]?[A-Za-z%])")
+_DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]{0,3})(\.[0-9]{1,3})?([HLQ]?[A-Za-z%])")
 _STAT_ESCAPES = {
     "a": "\a",
     "b": "\b",
@@ -43,21 +44,23 @@ _STAT_ESCAPES = {
 Describe = Callable[[Process, str, os.stat_result], str | int]
 
 
-def _quoted(process: Process, path: str, stat: os.stat_result) -> str:
-    shown = _shell_quoted(path)
+def _quoted(process: Process, path: str, stat: os.stat_result, *, quotes: bool = True) -> str:
+    shown = _shown(path, quotes)
     if not st.S_ISLNK(stat.st_mode):
         return shown
     target = process.tree.link_target(process.tree.place(path, process.cwd))
-    return f"{shown} -> {_shell_quoted(target)}"
+    return f"{shown} -> {_shown(target, quotes)}"
 
 
-def _shell_quoted(text: str) -> str:
-    return f"'{text}'" if "'" not in text else f'"{text}"'
+def _shown(text: str, quotes: bool) -> str:
+    return shell_quoted(raw(text), always=True).decode("utf-8", "surrogateescape") if quotes else text
 
 
 _FIELDS: dict[str, Describe] = {
     "n": lambda process, path, stat: path,
     "N": _quoted,
+    # Ours alone, for the default format, where GNU quotes nothing.
+    "QN": lambda process, path, stat: _quoted(process, path, stat, quotes=False),
     "s": lambda process, path, stat: stat.st_size,
     "b": lambda process, path, stat: stat.st_blocks,
     "B": lambda process, path, stat: 512,

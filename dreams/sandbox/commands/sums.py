@@ -110,6 +110,9 @@ _SUMS = Spec(
 )
 
 
+_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+
+
 def checksum(name: str, argv: list[str]) -> Runner:
     args = read(name, _SUMS, argv)
     star = "*" if args.last_of("b", "t") == "b" else " "
@@ -119,7 +122,9 @@ def checksum(name: str, argv: list[str]) -> Runner:
             digest = hashlib.new(name.removesuffix("sum"), usedforsecurity=False)
             for chunk in chunks:
                 digest.update(chunk)
-            yield raw(f"{digest.hexdigest()} {star}{path}\n")
+            # A name with a line break or a backslash is marked and escaped, so that each row stays one line.
+            shown = re.sub(r"[\\\n\r]", lambda found: _ESCAPED[found[0]], path)
+            yield raw(f"{'' if shown == path else chr(92)}{digest.hexdigest()} {star}{shown}\n")
 
     return run
 

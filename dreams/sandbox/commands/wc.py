@@ -12,6 +12,7 @@ from dreams.safefs import SafeFsError
 from ..mounts import trouble
 from ..options import Spec, read
 from ..process import Process, Runner, raw
+from .quoting import shell_quoted
 
 _WC = Spec(
     flags={
@@ -53,11 +54,15 @@ def wc(name: str, argv: list[str]) -> Runner:
             counts = _count_one(process, path, wanted)
             if counts is not None:
                 total.add(counts)
-                yield _row(counts, wanted, width, raw(path) if args.operands else b"")
+                yield _row(counts, wanted, width, _shown(path) if args.operands else b"")
         if len(args.operands) > 1:
             yield _row(total, wanted, width, b"total")
 
     return run
+
+
+def _shown(path: str) -> bytes:
+    return shell_quoted(raw(path)) if "\n" in path else raw(path)
 
 
 def _count_one(process: Process, path: str, wanted: list[str]) -> _Counts | None:

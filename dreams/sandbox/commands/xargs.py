@@ -38,17 +38,22 @@ def xargs(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         data = b"".join(process.held(process.stdin))
+        broken = False
         if mark is not None:
             lines = [line.lstrip(b" \t") for line in data.split(delimiter or b"\n")]
             texts = [line.decode("utf-8", "surrogateescape") for line in lines if line]
             calls = [[word.replace(mark, text) for word in command] for text in texts]
         else:
-            items = _items(data, delimiter)
+            items, left = _items(data, delimiter)
+            broken = left != b""
             calls = [[*command, *part] for part in _parts(items, command, most)]
-            if not items and not args.has("r"):
+            if not items and not broken and not args.has("r"):
                 calls = [command]
         for call in calls:
             yield from _one(process, call)
+        if broken:
+            # What stood before the quote is done by then, as with GNU's.
+            process.complain("unmatched quote; use xargs -d '\\n' for names with quotes")
 
     return run
 
@@ -84,24 +89,26 @@ def _delimiter(text: str | None) -> bytes | None:
     return text.encode()
 
 
-def _items(data: bytes, delimiter: bytes | None) -> list[str]:
+def _items(data: bytes, delimiter: bytes | None) -> tuple[list[str], bytes]:
+    """The names, and what is left behind a quote that is never closed."""
+    left = b""
     if delimiter is not None:
         found = data.split(delimiter)
         found = found[:-1] if found[-1] == b"" else found
     else:
-        found = _quoted(data)
-    return [item.decode("utf-8", "surrogateescape") for item in found]
+        found, left = _quoted(data)
+    return [item.decode("utf-8", "surrogateescape") for item in found], left
 
 
-def _quoted(data: bytes) -> list[bytes]:
+def _quoted(data: bytes) -> tuple[list[bytes], bytes]:
     found: list[bytes] = []
     at = 0
     while match := _ITEM.match(data, at):
         found.append(b"".join(b"".join(filter(None, piece)) for piece in _PIECE.findall(match[1])))
         at = match.end()
-    if data[at:].strip(b" \t\n"):
-        raise UsageError("unmatched quote; use xargs -d '\\n' for names with quotes")
-    return found
+    if data[at : at + 1] in (b"'", b'"') and found and not data[:at].endswith((b" ", b"\t", b"\n")):
+        found.pop()  # `q'x`: the quote belongs to the word before it
+    return found, data[at:].strip(b" \t\n")
 
 
 def _parts(items: list[str], command: list[str], most: int) -> Iterator[list[str]]:

@@ -110,8 +110,7 @@ class _Scan:
             self._after = plan.after if plan.context else 0
         elif self._after:
             self._after -= 1
-            if plan.mode == "lines":
-                yield self._shown(self._number, self._offset, line, b"-")
+            yield from self._beside(self._number, self._offset, line)
             self._last_printed = self._number
         elif plan.before and plan.context:
             self._before.append((self._number, self._offset, line))
@@ -136,10 +135,17 @@ class _Scan:
         state.printed = True
 
     def _waiting(self) -> Iterator[bytes]:
-        if self._plan.mode == "lines":
-            for number, offset, line in self._before:
-                yield self._shown(number, offset, line, b"-")
+        for number, offset, line in self._before:
+            yield from self._beside(number, offset, line)
         self._before.clear()
+
+    def _beside(self, number: int, offset: int, line: bytes) -> Iterator[bytes]:
+        """A line of context; with -o what matches in it, which only -v leaves to be found."""
+        if self._plan.mode == "lines":
+            yield self._shown(number, offset, line, b"-")
+        elif self._plan.invert:
+            for start, stop in _matches(self._plan, line, self._process.meter):
+                yield self._shown(number, offset + start, line[start:stop], b"-")
 
     def _shown(self, number: int, offset: int, line: bytes, sign: bytes) -> bytes:
         head = b""

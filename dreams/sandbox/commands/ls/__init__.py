@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterator
 
@@ -17,7 +16,7 @@ from ...options import Spec as Spec
 from ...options import read
 from ...process import Process, Runner, is_folder, raw
 from .. import looks as looks
-from ..sort.versions import version_compare
+from ..sort.versions import version_key
 from .rows import quoted, table
 from .style import LS, Style, style_of
 
@@ -94,7 +93,7 @@ def _sorted(style: Style, entries: list[Entry]) -> list[Entry]:
         "t": lambda entry: (-style.ns(entry.stat), raw(entry.name)),
         "S": lambda entry: (-entry.stat.st_size, raw(entry.name)),
         "X": lambda entry: (raw(_extension(entry.name)), raw(entry.name)),
-        "v": lambda entry: (functools.cmp_to_key(version_compare)(raw(entry.name)), raw(entry.name)),
+        "v": lambda entry: (version_key(raw(entry.name)), raw(entry.name)),
     }
     ordered = sorted(entries, key=key[style.order], reverse=style.args.has("r"))  # type: ignore[arg-type]  # all keys of one order compare
     if style.args.has("first"):

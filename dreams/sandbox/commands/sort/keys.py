@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ...errors import UsageError
 from .ranks import Rank, rank_of
 
-_KEY = re.compile(r"([0-9]+)(?:\.([0-9]+))?([bdfhinrVM]*)(?:,([0-9]+)(?:\.([0-9]+))?([bdfhinrVM]*))?")
+_KEY = re.compile(
+    r"([0-9]{1,15})(?:\.([0-9]{1,15}))?([bdfhinrVM]*)(?:,([0-9]{1,15})(?:\.([0-9]{1,15}))?([bdfhinrVM]*))?"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 
-from ...errors import UsageError
-from .versions import version_compare
+from .versions import version_key
 
 _MONTHS = {
     name: number
@@ -22,8 +20,6 @@ _UNPRINTABLE = bytes(byte for byte in range(256) if not 32 <= byte < 127)
 _NUMBER = re.compile(rb"-?([0-9]*)(?:\.([0-9]*))?")
 _HUMAN = re.compile(rb"-?[0-9]*(?:\.[0-9]*)?([KkMGTPEZY]?)")
 
-
-_LONGEST_VERSION = 4_096
 _UNITS = {b"": 0, **{bytes([unit]): power for power, unit in enumerate(b"KMGTPEZY", start=1)}, b"k": 1}
 
 # What two lines are compared by; anything that Python can order.
@@ -43,7 +39,7 @@ def rank_of(part: bytes, modes: str) -> Rank:
         part = part.translate(None, _UNPRINTABLE)
     if "f" in modes:
         part = part.upper()
-    return version_rank(part) if "V" in modes else part
+    return version_key(part) if "V" in modes else part
 
 
 def _numeric(text: bytes) -> Rank:
@@ -72,10 +68,3 @@ def _human(text: bytes) -> Rank:
     sign = number[0]
     unit = _UNITS[found[1]] if found and sign != 0 else 0
     return (sign, unit if sign != -1 else -unit, *number[1:])
-
-
-def version_rank(text: bytes) -> Rank:
-    if len(text) > _LONGEST_VERSION:
-        # Compared letter by letter, in pairs: long lines would take minutes.
-        raise UsageError(f"-V: a line of more than {_LONGEST_VERSION:,} bytes", 2)
-    return (functools.cmp_to_key(version_compare)(text),)
