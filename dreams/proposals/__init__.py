@@ -1,7 +1,7 @@
 """Proposals as rows: `saving` makes them, `reading` turns rows into hunks and bytes, `examining` checks what would be
 written, `standing` says which one waits."""
 
-from dreams.proposals.examining import examine, subject_of
+from dreams.proposals.examining import examine, report_with, subject_of
 from dreams.proposals.reading import (
     added_lines,
     bytes_of,
@@ -30,6 +30,7 @@ __all__ = [
     "memory_type",
     "open_for",
     "rejected_before",
+    "report_with",
     "save_hunks",
     "subject_of",
     "supersede",

@@ -40,6 +40,12 @@ def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool 
     return report
 
 
+def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
+    """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
+    secrets.use_key(settings.SECRET_KEY.encode())
+    return findings.examine(subject_of(proposal, before, undecided=True, instead=instead))
+
+
 def _with_undecided(proposal: Proposal, before: Mapping[str, bytes], report: Report) -> Report:
     pending = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING)
     places = set(pending.values_list("file__path", "hunk_id"))
@@ -52,11 +58,17 @@ def _with_undecided(proposal: Proposal, before: Mapping[str, bytes], report: Rep
     )
 
 
-def subject_of(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool) -> Subject:
+def subject_of(
+    proposal: Proposal,
+    before: Mapping[str, bytes],
+    *,
+    undecided: bool,
+    instead: Mapping[int, str] | None = None,
+) -> Subject:
     after = dict(before)
     changed: list[ChangedHunk] = []
     for file in proposal.files.prefetch_related("hunks__evidence"):
-        base, new = bytes_of(file.base_sha), decided_bytes(file, undecided=undecided)
+        base, new = bytes_of(file.base_sha), decided_bytes(file, undecided=undecided, instead=instead)
         before = (
             {**before, file.path: base}
             if base is not None
@@ -66,7 +78,7 @@ def subject_of(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bo
             after.pop(file.path, None)
         else:
             after[file.path] = new
-        changed += _changed_hunks(file, undecided)
+        changed += _changed_hunks(file, undecided, instead)
     return Subject(
         before=before,
         after=after,
@@ -89,8 +101,10 @@ def _rejected_lines(proposal: Proposal) -> frozenset[str]:
     return frozenset(similarity.normalised(line) for added in rows for line in added if line.strip())
 
 
-def _changed_hunks(file: FileChange, undecided: bool) -> list[ChangedHunk]:
-    chosen = choices(file, undecided=undecided)
+def _changed_hunks(
+    file: FileChange, undecided: bool, instead: Mapping[int, str] | None = None
+) -> list[ChangedHunk]:
+    chosen = choices(file, undecided=undecided, instead=instead)
     found: list[ChangedHunk] = []
     shift = 0
     for row, hunk in text_hunks(file):

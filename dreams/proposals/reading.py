@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dreams import blobs, drafts, memdir, text, textdiff
 from dreams.engines.base import Citation, Fate
@@ -35,21 +35,30 @@ def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> textdiff.Hun
     )
 
 
-def choices(file: FileChange, *, undecided: bool) -> dict[str, textdiff.Choice]:
-    """hunk id → taken, not taken, or the text in its place. `undecided` says what a pending hunk counts as."""
+def choices(
+    file: FileChange, *, undecided: bool, instead: Mapping[int, str] | None = None
+) -> dict[str, textdiff.Choice]:
+    """hunk id → taken, not taken, or the text in its place. `undecided` says what a pending hunk counts as.
+
+    `instead`, hunk pk → text, is what somebody is typing and has not saved.
+    """
     chosen: dict[str, textdiff.Choice] = {}
     for hunk in file.hunks.all():
-        if hunk.verdict == Hunk.Verdict.EDITED:
+        if instead and hunk.pk in instead:
+            chosen[hunk.hunk_id] = instead[hunk.pk]
+        elif hunk.verdict == Hunk.Verdict.EDITED:
             chosen[hunk.hunk_id] = blobs.get_text(hunk.edited_sha)
         else:
             chosen[hunk.hunk_id] = hunk.is_taken or (undecided and hunk.verdict == Hunk.Verdict.PENDING)
     return chosen
 
 
-def decided_bytes(file: FileChange, *, undecided: bool = False) -> bytes | None:
-    """The file as the verdicts want it; None when it is not to exist."""
+def decided_bytes(
+    file: FileChange, *, undecided: bool = False, instead: Mapping[int, str] | None = None
+) -> bytes | None:
+    """The file as the verdicts want it; None when it is not to exist. `instead` as for `choices`."""
     found = [hunk for _, hunk in text_hunks(file)]
-    chosen = choices(file, undecided=undecided)
+    chosen = choices(file, undecided=undecided, instead=instead)
     return drafts.rebuild(bytes_of(file.base_sha), bytes_of(file.new_sha), found, chosen)
 
 

@@ -6,11 +6,13 @@ carries the sha256 of the base it was made on, and one made on an old base is re
 
 from dreams.review.base import Reviewer, ReviewRefused
 from dreams.review.deciding import confirm, decide, edit
+from dreams.review.previewing import EditPreview, preview_edit
 from dreams.review.selecting import select, together
 from dreams.review.submitting import in_the_way, leave_out, refuse_open_findings, submit
 from dreams.review.viewing import is_viewed, mark_viewed
 
 __all__ = [
+    "EditPreview",
     "ReviewRefused",
     "Reviewer",
     "confirm",
@@ -20,6 +22,7 @@ __all__ = [
     "is_viewed",
     "leave_out",
     "mark_viewed",
+    "preview_edit",
     "refuse_open_findings",
     "select",
     "submit",

@@ -22,6 +22,9 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 # Source stays source: marks are kept, and only look quieter.
 _LOOKS = re.compile(r"`[^`]+`|(?<=\]\()[^()\s]+(?=\))")
 _TARGET = re.compile(r"\]\(([^()\s]*)[^()]*\)")
+_FIELD = re.compile(r"^[ \t]*([A-Za-z_][\w-]*):", re.MULTILINE)
+# What a change is made of, where it is no prose.
+WHAT = {"front": "frontmatter", "row": "index row", "table": "table", "code": "code", "heading": "heading"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,30 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Tie:
+    """Where a removed line went, or where an added one came from. `kind` is moved, kept, stated or lost."""
+
+    kind: str
+    word: str
+    place: str = ""
+    href: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """One line to show. `style` is front, heading, row, code or empty."""
+    """One line to show. `style` is front, heading, row, table, code or empty."""
 
     kind: str
     number: int | None
     runs: tuple[Run, ...]
     style: str = ""
     note: str = ""
+    ties: tuple[Tie, ...] = ()
+
+    @property
+    def is_moved(self) -> bool:
+        return any(tie.kind == "moved" for tie in self.ties)
 
     @property
     def mark(self) -> str:
@@ -83,6 +102,14 @@ class Block:
     notes: tuple[str, ...]
 
     @property
+    def what(self) -> str:
+        """ "index row", "frontmatter" …, where all that changes is of one such kind; else empty."""
+        styles = {
+            line.style for line in self.lines if line.kind != "equal" and (line.style or any(line.runs))
+        }
+        return WHAT.get(styles.pop(), "") if len(styles) == 1 else ""
+
+    @property
     def sides(self) -> str:
         """both, ins or del: two columns help only where there is something in each."""
         if self.hunk.base_lines and self.hunk.new_lines:
@@ -108,7 +135,7 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
                 for row in [*gaps[number].lead, *changed.get(hunk.id, []), *gaps[number + 1].trail]
             ),
             below=_gap(gaps[number + 1].hidden, styles),
-            notes=tuple(notes(hunk)),
+            notes=tuple(notes(hunk, _is_front(changed.get(hunk.id, ()), styles))),
         )
         for number, hunk in enumerate(ordered)
     ]
@@ -190,8 +217,14 @@ def runs(row: Row) -> tuple[Run, ...]:
     return tuple(Run(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
 
 
+def _is_front(rows: Sequence[Row], styles: _Styles) -> bool:
+    return bool(rows) and all(styles.of(row) == "front" for row in rows)
+
+
 def _own_style(text: str) -> str:
-    return "heading" if _HEADING.match(text) else ""
+    if _HEADING.match(text):
+        return "heading"
+    return "table" if text.lstrip().startswith("|") else ""
 
 
 def _styles_of(text: str, path: str) -> list[str]:
@@ -216,11 +249,14 @@ def _body_styles(lines: Sequence[str]) -> Iterator[str]:
             yield "code" if fenced else _own_style(line)
 
 
-def notes(hunk: Hunk) -> Iterator[str]:
+def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
     """What a reader would overlook: changes that the rendered text does not show."""
+    old, new = hunk.removed, hunk.added
+    if is_front:
+        yield f"Only the frontmatter changes, which the text does not show: {_fields(old, new)}."
+        return
     if not hunk.base_lines or not hunk.new_lines:
         return
-    old, new = hunk.removed, hunk.added
     if old.replace("\r\n", "\n").rstrip("\n") == new.replace("\r\n", "\n").rstrip("\n"):
         yield "Only line ends change."
     elif old.split() == new.split():
@@ -230,6 +266,11 @@ def notes(hunk: Hunk) -> Iterator[str]:
         for before, after in pairs:
             if before != after:
                 yield f"Only a link’s target changes: {textdiff.visible(before)} → {textdiff.visible(after)}"
+
+
+def _fields(old: str, new: str) -> str:
+    found = [*_FIELD.findall(old), *_FIELD.findall(new)]
+    return ", ".join(dict.fromkeys(found)) or "its fences"
 
 
 def plain_lines(text: str, *, first: int = 1, kind: str = "equal") -> tuple[Line, ...]:

@@ -8,44 +8,44 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Min, Q
 
-from dreams import blobs
-from dreams.models import DreamRun, FileChange, Finding, Proposal
-from dreams.web.selectors import review_cards, review_index, review_state
+from dreams import blobs, memdir, review, text, textdiff
+from dreams.findings.base import Found
+from dreams.models import DreamRun, FileChange, Finding, Hunk, Proposal
+from dreams.web.selectors import diffs, review_cards, review_index, review_state, review_texts
+from dreams.web.selectors.review_asked import FILTERS, Asked, asked_of, choices, listed, passes
 from dreams.web.selectors.review_cards import FileCard
 from dreams.web.selectors.review_index import Loads
-from dreams.web.selectors.review_list import FILTERS, Bar, Entry, bar, entries, entry_of, passes
+from dreams.web.selectors.review_list import Bar, Entry, bar, entries
 from dreams.web.selectors.review_loaded import Loaded, address, find, load
 
 __all__ = [
     "FILTERS",
     "Asked",
     "Desk",
+    "Listing",
     "Loaded",
+    "Typed",
     "address",
+    "asked_of",
     "bar",
     "desk",
-    "entries",
     "find",
+    "listing",
     "load",
     "loads",
+    "passing",
     "some_cards",
+    "typed",
 ]
 
 SHOWN_FILES = 12
 SHOWN_HUNKS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What of the page is asked for: one file alone, a filter of the list, a file as it will read."""
-
-    file: int | None = None
-    show: str = ""
-    view: str = ""
+# A list that is longer is walked page by page.
+LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +77,36 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The whole page."""
+class Filter:
+    """A part of the list that one link leads to."""
 
-    head: Head
-    state: review_state.State
+    label: str
+    count: int
+    href: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page of the list of files: `first` of `count` that pass, and what can be decided of all that pass."""
+
     entries: list[Entry]
-    cards: list[FileCard]
-    later: list[Later]
-    bar: Bar
-    loads: Loads | None
-    general: list[Finding]
-    filters: list[tuple[str, str, int]]
+    count: int
+    first: int
+    filters: list[Filter]
+    kinds: list[tuple[str, str]]
+    folders: list[str]
     viewed: int
-    left_out: list[LeftBefore]
+    files: int
+    free: int
+    undecided: int
+
+    before: str
+    after: str
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.entries) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,34 +117,122 @@ class LeftBefore:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The whole page. `beyond` leads to the next files for who has no scripts; empty at the end."""
+
+    head: Head
+    state: review_state.State
+    listing: Listing
+    cards: list[FileCard]
+    later: list[Later]
+    beyond: str
+    bar: Bar
+    loads: Loads | None
+    general: list[Finding]
+    left_out: list[LeftBefore]
+
+
 def desk(loaded: Loaded, asked: Asked) -> Desk:
-    entries = [entry_of(loaded, file) for file in loaded.files]
-    listed = [entry for entry in entries if passes(entry, asked.show)]
-    shown = _shown(loaded, [entry.pk for entry in listed], asked)
-    state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
+    listing_ = listing(loaded, asked)
+    page = [entry.pk for entry in listing_.entries]
+    shown = _shown(loaded, page, asked)
     texts = _texts(loaded, shown)
-    wanted = [file for file in loaded.files if file.pk in shown]
-    pks = {entry.pk for entry in listed} if asked.file is None else set()
+    state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
+    by_pk = {file.pk: file for file in loaded.files}
+    later = [] if asked.file is not None else [by_pk[pk] for pk in page if pk not in shown]
+    beyond = asked.start + len(shown)
     return Desk(
         head=_head(loaded),
         state=state,
-        entries=listed,
-        cards=review_cards.cards(loaded, wanted, texts, state, asked.view),
-        later=[_later(loaded, file) for file in loaded.files if file.pk in pks - shown],
+        listing=listing_,
+        cards=review_cards.cards(
+            loaded, [file for file in loaded.files if file.pk in shown], texts, state, asked.view
+        ),
+        later=[_later(loaded, file) for file in later],
+        beyond=asked.to(loaded.proposal, "review", start=beyond)
+        if asked.file is None and beyond < listing_.count
+        else "",
         bar=bar(loaded),
         loads=review_index.loads(loaded, texts),
         general=[finding for finding in loaded.said[None] if finding.file_id is None],
-        filters=[(key, label, sum(passes(e, key) for e in entries)) for key, label in FILTERS.items()],
-        viewed=sum(entry.is_viewed for entry in entries),
         left_out=_left_out(loaded.proposal),
     )
 
 
+def passing(loaded: Loaded, asked: Asked) -> list[FileChange]:
+    """The files that the filter lets through, on whatever page of the list they are."""
+    pks = {entry.pk for entry in listed(loaded, entries(loaded), asked)}
+    return [file for file in loaded.shown_files if file.pk in pks]
+
+
+def listing(loaded: Loaded, asked: Asked) -> Listing:
+    every = entries(loaded)
+    passing = listed(loaded, every, asked)
+    page = passing[asked.start : asked.start + LISTED]
+    rows = [hunk for entry in passing for hunk in loaded.hunks[entry.pk]]
+    kinds, folders = choices(every)
+    after = asked.start + LISTED
+    return Listing(
+        entries=page,
+        count=len(passing),
+        first=asked.start + 1,
+        filters=[_filter(loaded, asked, key, every) for key in FILTERS],
+        kinds=kinds,
+        folders=folders,
+        viewed=sum(entry.is_viewed for entry in every),
+        files=len(every),
+        free=len(loaded.without_findings(rows)),
+        undecided=sum(hunk.verdict == Hunk.Verdict.PENDING for hunk in rows),
+        before=asked.to(loaded.proposal, start=max(0, asked.start - LISTED)) if asked.start else "",
+        after=asked.to(loaded.proposal, start=after) if after < len(passing) else "",
+    )
+
+
+def _filter(loaded: Loaded, asked: Asked, key: str, every: Sequence[Entry]) -> Filter:
+    return Filter(
+        FILTERS[key],
+        sum(passes(entry, key) for entry in every),
+        asked.to(loaded.proposal, show=key, start="", view=""),
+        key == asked.show,
+    )
+
+
 def some_cards(loaded: Loaded, file_pks: set[int], view: str = "") -> list[FileCard]:
-    """The cards of these files alone, for a fragment."""
-    files = [file for file in loaded.files if file.pk in file_pks]
+    """The cards of these files alone, for a fragment; of an old name, those of the new one."""
+    wanted = [f for f in loaded.shown_files if file_pks & {part.pk for part in loaded.parts_of(f)}]
     state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
-    return review_cards.cards(loaded, files, _texts(loaded, file_pks), state, view)
+    texts = _texts(loaded, {file.pk for file in wanted})
+    return review_cards.cards(loaded, wanted, texts, state, view)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An edit that is not kept yet: its lines against what stands there, as it reads, and what the checks say."""
+
+    blocks: tuple[diffs.Block, ...]
+    text: str
+    source: str
+    findings: tuple[Found, ...]
+
+
+def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
+    texts = _texts(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
+    old = loaded.renames.get(hunk.file_id)
+    if old is not None:
+        base = text.decode(texts.get(old.base_sha, b""))
+        made = textdiff.hunks(base, preview.text, path=hunk.file.path)
+    else:
+        found = review_texts.of(hunk.file, [hunk], texts)
+        base = text.decode(found.base or b"")
+        made = [
+            replace(lines, new_lines=tuple(textdiff.split_lines(preview.text))) for _, lines in found.hunks
+        ]
+    blocks = tuple(replace(b, above=None, below=None) for b in diffs.blocks(base, made, hunk.file.path))
+    plain = preview.text.replace("\r\n", "\n")
+    # A whole memory starts with its frontmatter, which is no text to read.
+    body = memdir.parse(plain.encode()).body if not hunk.base_start else plain
+    return Typed(blocks, plain, textdiff.visible(body), preview.findings)
 
 
 def loads(loaded: Loaded) -> Loads | None:
@@ -143,16 +247,18 @@ def _texts(loaded: Loaded, shown: set[int]) -> Mapping[str, bytes]:
 def _shas(loaded: Loaded, shown: set[int]) -> Iterator[str]:
     for file in loaded.files:
         if file.pk in shown or file.path == review_index.INDEX:
-            yield from (file.base_sha, file.new_sha)
+            for part in loaded.parts_of(file):
+                yield from (part.base_sha, part.new_sha)
             yield from (hunk.edited_sha for hunk in loaded.hunks[file.pk])
 
 
-def _shown(loaded: Loaded, listed: Sequence[int], asked: Asked) -> set[int]:
+def _shown(loaded: Loaded, page: Sequence[int], asked: Asked) -> set[int]:
+    """The files whose cards are made at once: the one asked for, else the first of the list."""
     if asked.file is not None:
-        return {asked.file}
+        return {next((new for new, old in loaded.renames.items() if old.pk == asked.file), asked.file)}
     shown: set[int] = set()
     hunks = 0
-    for pk in listed[:SHOWN_FILES]:
+    for pk in page[:SHOWN_FILES]:
         hunks += len(loaded.hunks[pk])
         if shown and hunks > SHOWN_HUNKS:
             break
@@ -186,8 +292,8 @@ def _head(loaded: Loaded) -> Head:
         state=proposal.state,
         created_at=proposal.created_at,
         summary=proposal.summary,
-        changes=len(loaded.all_hunks),
-        files=len(loaded.files),
+        changes=len(loaded.shown_hunks),
+        files=len(loaded.shown_files),
         sessions=int(str(reviewed.get("count", 0))),
         since=since if isinstance(since, dt.datetime) else None,
         is_open=loaded.is_open,

@@ -5,47 +5,32 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from dreams import memdir, review, text, textdiff
+from dreams import review, text, textdiff
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry
 from dreams.text import plural
-from dreams.web.selectors import diffs, review_state, review_texts
-from dreams.web.selectors.diffs import Gap, Line
+from dreams.web.selectors import (
+    diffs,
+    review_quotes,
+    review_rendered,
+    review_state,
+    review_texts,
+    review_ties,
+)
+from dreams.web.selectors.diffs import Block
+from dreams.web.selectors.review_list import LETTERS
+from dreams.web.selectors.review_loaded import Loaded, address
+from dreams.web.selectors.review_quotes import Quote
+from dreams.web.selectors.review_rendered import Rendered
+from dreams.web.selectors.review_ties import Ties
 
-if TYPE_CHECKING:
-    from dreams.web.selectors.review_loaded import Loaded
-
-ROLES = {"user": "You", "assistant": "The agent", "tool": "A tool", "system": "The system"}
 # A hunk of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
 MOST_PARTS = 6
-PLACES = {
-    Evidence.Source.MEMORY: "From the memory",
-    Evidence.Source.FILE: "From the file’s date",
-    Evidence.Source.HISTORY: "From the history",
-    Evidence.Source.REPOSITORY: "From the repository",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """One piece of evidence. `who` said it, or what it is taken from."""
-
-    who: str
-    quote: str
-    at: dt.datetime | None
-    session_pk: int | None
-    session: str
-    place: str
-    line_no: int | None
-    is_found: bool
-    is_transcript: bool
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +43,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class HunkCard:
+    """One decision. `seen` names the states of all files that it touches; `refused` why it cannot be approved."""
+
     pk: int
     hunk_id: str
     file_pk: int
     base_sha: str
+    seen: str
     line: int
+    what: str
     memory_pk: int | None
     kind: str
     reason: str
@@ -70,17 +59,16 @@ class HunkCard:
     decide_reason: str
     parts: tuple[Part, ...]
     more_parts: int
-    sides: str
-    above: Gap | None
-    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
     cut: int
-    below: Gap | None
-    notes: tuple[str, ...]
     quotes: tuple[Quote, ...]
     ledger: tuple[LedgerEntry, ...]
     findings: tuple[Finding, ...]
+    refused: str
+    refused_part: Part | None
     edit_text: str
     edit_rows: int
+    is_removal: bool
     can_edit: bool
     can_decide: bool
     can_approve: bool
@@ -112,11 +100,19 @@ class HunkCard:
             said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
         return ", ".join(said)
 
+    @property
+    def missing(self) -> int:
+        """Quotes that do not stand where they are said to."""
+        return sum(quote.is_transcript and not quote.is_found for quote in self.quotes)
+
 
 @dataclass(frozen=True, slots=True)
 class FileCard:
+    """One file. `was` is its old name, where it only got another one."""
+
     pk: int
     path: str
+    was: str
     letter: str
     kind: str
     memory_type: str
@@ -134,11 +130,11 @@ class FileCard:
     standing: int
     undecided: int
     free: int
+    changes: int
     href: str
     undo_href: str
     view: str
-    rendered: str
-    fields: tuple[tuple[str, str], ...]
+    rendered: Rendered | None
 
     @property
     def can_approve(self) -> bool:
@@ -153,16 +149,15 @@ def cards(
     state: review_state.State,
     view: str,
 ) -> list[FileCard]:
-    """Two more queries, for evidence and ledger of all the files together."""
-    hunks = [hunk.pk for file in files for hunk in loaded.hunks[file.pk]]
+    """Three more queries at most: evidence and ledger of all the files together, and memories named in it."""
+    hunks = [hunk.pk for file in files for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
     quotes: dict[int, list[Evidence]] = defaultdict(list)
     for row in Evidence.objects.filter(hunk__in=hunks).select_related("session"):
         quotes[row.hunk_id].append(row)
-    ledger: dict[int, list[LedgerEntry]] = defaultdict(list)
-    for entry in LedgerEntry.objects.filter(hunk__in=hunks):
-        ledger[entry.hunk_id].append(entry)
-    maker = _Maker(loaded, {file.pk for file in files}, quotes, ledger)
-    return [_file_card(maker, file, texts, state, view) for file in files]
+    shown = {file.pk for file in files}
+    ties = Ties(loaded, shown, review_ties.by_hunk(LedgerEntry.objects.filter(hunk__in=hunks)))
+    maker = _Maker(loaded, shown, quotes, ties, state)
+    return [_file_card(maker, file, texts, view) for file in files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,90 +165,96 @@ class _Maker:
     loaded: Loaded
     shown: set[int]
     quotes: Mapping[int, list[Evidence]]
-    ledger: Mapping[int, list[LedgerEntry]]
+    ties: Ties
+    state: review_state.State
 
 
-def _file_card(
-    maker: _Maker, file: FileChange, texts: Mapping[str, bytes], state: review_state.State, view: str
-) -> FileCard:
-    loaded = maker.loaded
-    found = review_texts.of(file, loaded.hunks[file.pk], texts)
-    memory = loaded.memories.get(file.path)
-    rows = loaded.hunks[file.pk]
-    shown = view if view == "rendered" and found.is_text else ""
-    rendered, fields = _rendered(found) if shown else ("", ())
+def _file_card(maker: _Maker, file: FileChange, texts: Mapping[str, bytes], view: str) -> FileCard:
+    loaded, state = maker.loaded, maker.state
+    rows, old = loaded.hunks[file.pk], loaded.renames.get(file.pk)
+    found = review_texts.of(file, rows, texts)
+    memory = loaded.memories.get(old.path if old else file.path)
+    paths = {part.path for part in loaded.parts_of(file)}
+    rendered = review_rendered.rendered(found) if view == "rendered" and found.is_text else None
     return FileCard(
         pk=file.pk,
         path=file.path,
-        letter={"add": "A", "modify": "M", "delete": "D"}[file.kind],
-        kind=file.get_kind_display(),
+        was=old.path if old else "",
+        letter="R" if old else LETTERS[file.kind],
+        kind="Renamed" if old else file.get_kind_display(),
         memory_type=file.memory_type,
         memory_pk=memory.pk if memory else None,
         changed_at=memory.changed_at if memory else None,
         base_sha=file.base_sha,
-        hunks=() if shown else _hunk_cards(maker, file, found, state),
-        findings=tuple(f for f in loaded.said[None] if f.file_id == file.pk),
+        hunks=() if rendered else _hunk_cards(maker, file, found, texts),
+        findings=tuple(f for f in loaded.said[None] if f.file_id in {p.pk for p in loaded.parts_of(file)}),
         is_viewed=review.is_viewed(file),
         is_open=state.is_open,
-        is_stale=file.path in state.stale,
+        is_stale=bool(paths & state.stale),
         is_rebased=file.path in state.unconfirmed,
         has_conflict=bool(file.conflict),
         is_text=found.is_text,
         standing=sum(h.applied_in_id is not None and h.undone_in_id is None for h in rows),
         undecided=sum(h.verdict == Hunk.Verdict.PENDING for h in rows),
         free=len(loaded.without_findings(rows)),
-        href=_page(loaded, file=file.pk),
+        changes=len(rows),
+        href=address(loaded.proposal, file=file.pk),
         undo_href=_undo(loaded, path=file.path),
-        view=shown,
+        view="rendered" if rendered else "",
         rendered=rendered,
-        fields=fields,
     )
-
-
-def _rendered(found: review_texts.FileTexts) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The text that is left when everything not rejected is taken, and its frontmatter's fields."""
-    document = memdir.parse(found.decided(undecided=True) or b"")
-    front = document.frontmatter
-    fields = tuple(
-        (key, str(value)) for key, value in (front.raw if front else {}).items() if value is not None
-    )
-    return textdiff.visible(document.body), fields
 
 
 def _hunk_cards(
-    maker: _Maker, file: FileChange, found: review_texts.FileTexts, state: review_state.State
+    maker: _Maker, file: FileChange, found: review_texts.FileTexts, texts: Mapping[str, bytes]
 ) -> tuple[HunkCard, ...]:
+    old = maker.loaded.renames.get(file.pk)
+    is_editable = found.is_text and bool(file.new_sha)
+    if old is not None:
+        return (_renamed_card(maker, file, old, found, texts),)
     base = text.decode(found.base or b"")
     blocks = {block.hunk.id: block for block in diffs.blocks(base, found.as_shown(), file.path)}
-    return tuple(
-        _hunk_card(maker, row, hunk, blocks[row.hunk_id], found.is_text and bool(file.new_sha), state)
-        for row, hunk in found.hunks
-    )
+    return tuple(_hunk_card(maker, row, [row], (blocks[row.hunk_id],), is_editable) for row, _ in found.hunks)
+
+
+def _renamed_card(
+    maker: _Maker,
+    file: FileChange,
+    old: FileChange,
+    found: review_texts.FileTexts,
+    texts: Mapping[str, bytes],
+) -> HunkCard:
+    """One decision over two rows, shown as the difference between the two texts."""
+    [row], [gone] = maker.loaded.hunks[file.pk], maker.loaded.hunks[old.pk]
+    base = text.decode(texts.get(old.base_sha, b""))
+    new = found.edited.get(row.hunk_id, text.decode(found.new or b""))
+    blocks = diffs.blocks(base, textdiff.hunks(base, new, path=file.path), file.path)
+    card = _hunk_card(maker, row, [gone, row], tuple(blocks), found.is_text)
+    return replace(card, edit_text=new.replace("\r\n", "\n"), edit_rows=_rows_for(new))
 
 
 def _hunk_card(
-    maker: _Maker,
-    row: Hunk,
-    hunk: textdiff.Hunk,
-    block: diffs.Block,
-    is_editable: bool,
-    state: review_state.State,
+    maker: _Maker, row: Hunk, rows: Sequence[Hunk], blocks: tuple[Block, ...], is_editable: bool
 ) -> HunkCard:
+    """`rows` are those shown in this card; the first of them holds what is said of the lines that leave."""
     loaded, file, operation = maker.loaded, row.file, row.operation
-    findings = tuple(loaded.said.get(row.pk, ()))
+    pks = {part.pk for part in rows}
+    others = [part for part in loaded.together(row) if part.pk not in pks]
     memory = loaded.memories.get(file.path)
-    others = [part for part in loaded.together(row) if part.pk != row.pk]
-    typed = "".join(block.hunk.new_lines).replace("\r\n", "\n")
-    can_decide = state.is_open and not file.conflict
-    refused = any(
-        f.severity == Finding.Severity.REFUSE for part in [row, *others] for f in loaded.said.get(part.pk, ())
-    )
+    tied, ledger = _tied(maker, rows[0], blocks)
+    shown, cut = _bounded(tied)
+    typed = "".join(line for block in blocks for line in block.hunk.new_lines).replace("\r\n", "\n")
+    refusing = _refusing(loaded, [row, *others])
+    can_decide = maker.state.is_open and not file.conflict
+    whats = {block.what for block in blocks}
     return HunkCard(
         pk=row.pk,
         hunk_id=row.hunk_id,
         file_pk=file.pk,
         base_sha=file.base_sha,
+        seen=loaded.seen(row),
         line=(row.new_start if row.new_count else row.base_start) + 1,
+        what=whats.pop() if len(whats) == 1 else "",
         memory_pk=memory.pk if memory else None,
         kind=operation.get_kind_display() if operation else "Changed",
         reason=operation.reason if operation else "",
@@ -261,53 +262,63 @@ def _hunk_card(
         decide_reason=row.decide_reason,
         parts=tuple(_part(maker, part, row) for part in others[:MOST_PARTS]),
         more_parts=max(0, len(others) - MOST_PARTS),
-        sides=block.sides,
-        above=block.above,
-        lines=block.lines[:MOST_LINES],
-        cut=max(0, len(block.lines) - MOST_LINES),
-        below=block.below,
-        notes=block.notes,
-        quotes=tuple(map(_quote, maker.quotes.get(row.pk, ()))),
-        ledger=tuple(maker.ledger.get(row.pk, ())),
-        findings=findings,
+        blocks=shown,
+        cut=cut,
+        quotes=tuple(dict.fromkeys(review_quotes.quote(e) for r in rows for e in maker.quotes.get(r.pk, ()))),
+        ledger=tuple(ledger),
+        findings=tuple(finding for part in rows for finding in loaded.said.get(part.pk, ())),
+        refused=refusing.message if refusing else "",
+        refused_part=_refused_part(maker, refusing, row, pks),
         edit_text=typed,
-        edit_rows=min(18, max(2, typed.count("\n") + 1)),
-        can_edit=can_decide and is_editable and not refused,
+        edit_rows=_rows_for(typed),
+        is_removal=not row.new_count,
+        can_edit=can_decide and is_editable and not refusing,
         can_decide=can_decide,
-        can_approve=can_decide and not refused,
+        can_approve=can_decide and not refusing,
         is_applied=row.applied_in_id is not None and row.undone_in_id is None,
         is_undone=row.undone_in_id is not None,
         undo_href=_undo(loaded, path=file.path, hunk=row.hunk_id),
     )
 
 
+def _tied(maker: _Maker, row: Hunk, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], list[LedgerEntry]]:
+    """The blocks with their lines' ties, and the rows of the ledger that no shown line answers to."""
+    entries = maker.ties.entries(row)
+    return tuple(maker.ties.tied(row, block, entries) for block in blocks), [
+        entry for left in entries.values() for entry in left
+    ]
+
+
+def _bounded(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
+    """At most MOST_LINES lines in all, and how many are left out."""
+    room = MOST_LINES
+    out = []
+    for block in blocks:
+        out.append(replace(block, lines=block.lines[:room]) if len(block.lines) > room else block)
+        room = max(0, room - len(block.lines))
+    return tuple(out), sum(len(block.lines) for block in blocks) - sum(len(block.lines) for block in out)
+
+
+def _rows_for(typed: str) -> int:
+    return min(18, max(2, typed.count("\n") + 1))
+
+
+def _refusing(loaded: Loaded, rows: Sequence[Hunk]) -> Finding | None:
+    """The finding that nobody can confirm, on one of these hunks."""
+    said = (finding for row in rows for finding in loaded.said.get(row.pk, ()))
+    return next((finding for finding in said if finding.severity == Finding.Severity.REFUSE), None)
+
+
+def _refused_part(maker: _Maker, refusing: Finding | None, row: Hunk, here: set[int]) -> Part | None:
+    if refusing is None or refusing.hunk_id in here:
+        return None
+    part = next((h for h in maker.loaded.together(row) if h.pk == refusing.hunk_id), None)
+    return _part(maker, part, row) if part else None
+
+
 def _part(maker: _Maker, part: Hunk, seen_from: Hunk) -> Part:
-    anchor = f"#hunk-{part.pk}"
-    is_shown = part.file_id in maker.shown
     label = f"line {part.new_start + 1} here" if part.file_id == seen_from.file_id else part.file.path
-    return Part(label, anchor if is_shown else _page(maker.loaded, file=part.file_id) + anchor)
-
-
-def _quote(row: Evidence) -> Quote:
-    is_transcript = row.source == Evidence.Source.TRANSCRIPT
-    return Quote(
-        who=ROLES.get(row.role, row.role.capitalize() or "A session")
-        if is_transcript
-        else PLACES.get(Evidence.Source(row.source), row.get_source_display()),
-        quote=row.quote,
-        at=row.at,
-        session_pk=row.session_id,
-        session=str(row.session) if row.session else "",
-        place=row.place,
-        line_no=row.line_no,
-        is_found=row.found,
-        is_transcript=is_transcript,
-        note=row.note,
-    )
-
-
-def _page(loaded: Loaded, **query: object) -> str:
-    return f"{reverse('review', args=[loaded.proposal.public_id])}?{urlencode(query)}"
+    return Part(label, maker.ties.href(part))
 
 
 def _undo(loaded: Loaded, **query: object) -> str:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams import review
-from dreams.models import FileChange, Finding, Hunk
+from dreams import review, textdiff
+from dreams.models import FileChange, Hunk
 from dreams.text import plural
-from dreams.web.selectors.review_loaded import WORST, Loaded, address
+from dreams.web.selectors.review_loaded import WORST, Loaded
 
 LETTERS = {"add": "A", "modify": "M", "delete": "D"}
-FILTERS = {"": "All", "undecided": "Undecided", "findings": "With findings", "unseen": "Not viewed"}
 BAR_WIDTH = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file in the list. `dots` are verdicts in the order of the hunks."""
+    """One file in the list. `dots` are verdicts in the order of the hunks, `kinds` those of its operations."""
 
     pk: int
     folder: str
     name: str
+    was: str
     letter: str
     kind: str
+    kinds: frozenset[str]
     added: int
     removed: int
     added_width: float
@@ -32,8 +34,19 @@ class Entry:
     worst: str
     findings: int
     is_viewed: bool
-    href: str
     note: str
+
+    @property
+    def folder_shown(self) -> str:
+        return textdiff.visible(self.folder)
+
+    @property
+    def name_shown(self) -> str:
+        return textdiff.visible(self.name)
+
+    @property
+    def was_shown(self) -> str:
+        return textdiff.visible(self.was)
 
     @property
     def dots_words(self) -> str:
@@ -87,56 +100,52 @@ class Bar:
         return ", ".join(said) + "."
 
 
-def entries(loaded: Loaded, show: str = "") -> list[Entry]:
-    return [e for e in (entry_of(loaded, file) for file in loaded.files) if passes(e, show)]
-
-
 def bar(loaded: Loaded) -> Bar:
     taken = [hunk for hunk in loaded.all_hunks if hunk.is_taken]
+    shown = loaded.shown_hunks
     in_way = [
         finding
         for finding in loaded.findings
         if finding.stands_in_the_way and (finding.hunk_id is None or finding.hunk_id in {h.pk for h in taken})
     ]
     return Bar(
-        total=len(loaded.all_hunks),
-        approved=len(taken),
-        rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in loaded.all_hunks),
-        files=len({hunk.file_id for hunk in taken}),
-        rest=len(loaded.without_findings(loaded.all_hunks)),
+        total=len(shown),
+        approved=sum(hunk.is_taken for hunk in shown),
+        rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in shown),
+        files=len({hunk.file_id for hunk in shown if hunk.is_taken}),
+        rest=len(loaded.without_findings(shown)),
         waiting=len(in_way),
         digest=loaded.digest,
     )
 
 
-def passes(entry: Entry, show: str) -> bool:
-    if show == "undecided":
-        return "pending" in entry.dots
-    if show == "findings":
-        return entry.findings > 0
-    return not (show == "unseen" and entry.is_viewed)
-
-
 def entry_of(loaded: Loaded, file: FileChange) -> Entry:
-    hunks = loaded.hunks[file.pk]
-    found = [f for f in loaded.findings if f.file_id == file.pk and f.severity != Finding.Severity.INFO]
-    added, removed = sum(h.new_count for h in hunks), sum(h.base_count for h in hunks)
+    rows = [hunk for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
+    pks = {part.pk for part in loaded.parts_of(file)}
+    found = [finding for pk in pks for finding in loaded.found_in.get(pk, ())]
+    added, removed = sum(h.new_count for h in rows), sum(h.base_count for h in rows)
     scale = BAR_WIDTH / max(added + removed, BAR_WIDTH / 4)
     folder, _, name = file.path.rpartition("/")
+    old = loaded.renames.get(file.pk)
     return Entry(
         pk=file.pk,
         folder=f"{folder}/" if folder else "",
         name=name,
-        letter=LETTERS[file.kind],
-        kind=file.get_kind_display(),
+        was=old.path if old else "",
+        letter="R" if old else LETTERS[file.kind],
+        kind="Renamed" if old else file.get_kind_display(),
+        kinds=frozenset(hunk.operation.kind for hunk in rows if hunk.operation),
         added=added,
         removed=removed,
         added_width=round(added * scale, 1),
         removed_width=round(removed * scale, 1),
-        dots=tuple(hunk.verdict for hunk in hunks),
+        dots=tuple(hunk.verdict for hunk in loaded.hunks[file.pk]),
         worst=min((f.severity for f in found), key=WORST.index, default=""),
         findings=len(found),
         is_viewed=review.is_viewed(file),
-        href=address(loaded.proposal, file=file.pk, anchor=f"file-{file.pk}"),
         note="conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
     )
+
+
+def entries(loaded: Loaded) -> Sequence[Entry]:
+    return [entry_of(loaded, file) for file in loaded.shown_files]

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from dreams import blobs, text, textdiff
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 
 WORST = [severity.value for severity in Finding.Severity]
@@ -52,6 +53,55 @@ class Loaded:
         return self.parts.get(hunk.operation_id or 0) or [hunk]
 
     @cached_property
+    def renames(self) -> Mapping[int, FileChange]:
+        """A file that came → the file that went, where they are one under another name and decided together."""
+        gone, come = self._tied("delete"), self._tied("add")
+        if not gone or not come:
+            return {}
+        texts = blobs.get_many([*(f.base_sha for f in gone), *(f.new_sha for f in come)])
+        by_path = {file.path: file for file in [*gone, *come]}
+        found = textdiff.renamed(
+            {file.path: text.decode(texts.get(file.base_sha, b"")) for file in gone},
+            {file.path: text.decode(texts.get(file.new_sha, b"")) for file in come},
+        )
+        pairs = [(by_path[new], by_path[old]) for new, old in found.items()]
+        return {new.pk: old for new, old in pairs if self._operation(new) == self._operation(old)}
+
+    def _tied(self, kind: str) -> list[FileChange]:
+        """Files of this kind whose one hunk is decided with others."""
+        return [
+            file for file in self.files if file.kind == kind and self._operation(file) and not file.conflict
+        ]
+
+    def _operation(self, file: FileChange) -> int | None:
+        """The operation of a file's one hunk; None where it has more, or none, or the hunk stands alone."""
+        rows = self.hunks[file.pk]
+        if len(rows) != 1 or len(self.together(rows[0])) < 2:
+            return None
+        return rows[0].operation_id
+
+    @cached_property
+    def shown_files(self) -> list[FileChange]:
+        """The files as a person counts them: what went under its old name is shown under the new one."""
+        old = {file.pk for file in self.renames.values()}
+        return [file for file in self.files if file.pk not in old]
+
+    @cached_property
+    def shown_hunks(self) -> list[Hunk]:
+        """The changes as a person counts them."""
+        return [hunk for file in self.shown_files for hunk in self.hunks[file.pk]]
+
+    def parts_of(self, file: FileChange) -> list[FileChange]:
+        """The rows behind one shown file: itself and, renamed, its old name."""
+        old = self.renames.get(file.pk)
+        return [file, old] if old else [file]
+
+    def seen(self, hunk: Hunk) -> str:
+        """Changes when any file does that this hunk is decided with: what the verdict on it was made on."""
+        states = sorted(f"{part.file_id} {part.file.base_sha}" for part in self.together(hunk))
+        return hashlib.sha256("\n".join(states).encode()).hexdigest()[:12]
+
+    @cached_property
     def digest(self) -> str:
         """Changes when any file of the proposal does: what a verdict on several files was made on."""
         states = "\n".join(f"{f.pk} {f.base_sha} {f.new_sha} {bool(f.conflict)}" for f in self.files)
@@ -61,19 +111,32 @@ class Loaded:
     def is_open(self) -> bool:
         return self.proposal.state == Proposal.State.OPEN
 
+    @cached_property
+    def found_in(self) -> Mapping[int | None, list[Finding]]:
+        """File → the findings that are more than a note; None holds those on the whole."""
+        found = defaultdict(list)
+        for finding in self.findings:
+            if finding.severity != Finding.Severity.INFO:
+                found[finding.file_id].append(finding)
+        return found
+
     def without_findings(self, hunks: Sequence[Hunk]) -> list[Hunk]:
         """Those undecided ones that nothing speaks against, neither here nor in another part of the operation."""
-        spoken_of = {file for finding in self.said[None] if _counts(finding) for file in [finding.file_id]}
-        unsolved = {file.pk for file in self.files if file.conflict}
         return [
-            hunk
-            for hunk in hunks
-            if hunk.verdict == Hunk.Verdict.PENDING
-            and not any(
-                part.file_id in unsolved | spoken_of or any(map(_counts, self.said.get(part.pk, ())))
-                for part in self.together(hunk)
-            )
+            hunk for hunk in hunks if hunk.verdict == Hunk.Verdict.PENDING and hunk.pk not in self._spoken_of
         ]
+
+    @cached_property
+    def _spoken_of(self) -> set[int]:
+        """Hunks that a finding or a conflict speaks against, with the other parts of their operations."""
+        files = {finding.file_id for finding in self.said[None] if _counts(finding)}
+        files |= {file.pk for file in self.files if file.conflict}
+        own = [
+            hunk
+            for hunk in self.all_hunks
+            if hunk.file_id in files or any(map(_counts, self.said.get(hunk.pk, ())))
+        ]
+        return {part.pk for hunk in own for part in self.together(hunk)}
 
 
 def _counts(finding: Finding) -> bool:
@@ -96,14 +159,18 @@ def load(proposal: Proposal) -> Loaded:
         file.proposal = proposal
     hunks: dict[int, list[Hunk]] = {file.pk: [] for file in files}
     by_pk = {file.pk: file for file in files}
-    for hunk in Hunk.objects.filter(file__proposal=proposal).select_related("operation").order_by("number"):
+    operations = {operation.pk: operation for operation in proposal.operations.all()}
+    # What the engine claimed is for the checks; pages show what they made of it.
+    for hunk in Hunk.objects.filter(file__proposal=proposal).defer("claims").order_by("number"):
         hunk.file = by_pk[hunk.file_id]
+        if hunk.operation_id is not None:
+            hunk.operation = operations[hunk.operation_id]
         hunks[hunk.file_id].append(hunk)
     memories = proposal.project.memories.filter(path__in=[file.path for file in files])
     return Loaded(proposal, files, hunks, list(proposal.findings.all()), {m.path: m for m in memories})
 
 
-def address(proposal: Proposal, *, anchor: str = "", **query: object) -> str:
+def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) -> str:
     """The page's address, at a file or a hunk."""
     given = {key: value for key, value in query.items() if value not in (None, "")}
     return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams import review
@@ -24,7 +24,6 @@ from dreams.web.views.review_answer import (
     LAYOUTS,
     answer,
     around,
-    asked_of,
     back_to,
     file_of,
     fragment,
@@ -35,6 +34,8 @@ from dreams.web.views.review_answer import (
     reviewer,
 )
 
+# Of a text that somebody types, so much is looked at before it is kept.
+MOST_TYPED = 200_000
 A_YEAR = 60 * 60 * 24 * 365
 
 
@@ -47,7 +48,7 @@ def desk(request: Request, public_id: str) -> HttpResponse:
     if request.GET.get("layout") in LAYOUTS:
         return _remember_layout(request)
     loaded = selector.load(proposal)
-    asked = asked_of(request.GET)
+    asked = selector.asked_of(request.GET)
     if asked.file is not None and asked.file not in {file.pk for file in loaded.files}:
         raise Http404("no such file in this proposal")
     if wants_fragment(request) and asked.file is not None:
@@ -68,7 +69,9 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     verdict = request.POST.get("verdict", "")
     if verdict not in (Hunk.Verdict.APPROVED, Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING):
         raise Http404("no such verdict")
-    reason = request.POST.get("reason", "").strip()
+    reason = (request.POST.get("reason") or request.POST.get("own_reason") or "").strip()
+    if not hunks:
+        return refuse(request, loaded, "Nothing is left to decide there.", [])
     before = verdicts.remember(hunks, loaded)
     try:
         decided = review.decide(
@@ -111,6 +114,21 @@ def edit(request: Request, public_id: str) -> HttpResponse:
 
 @owner
 @require_POST
+def preview(request: Request, public_id: str) -> HttpResponse:
+    """What is being typed, as it would stand and read, with what the checks say of it. Nothing is kept."""
+    loaded = selector.load(proposal_of(public_id))
+    [hunk] = _hunks(request, loaded)[:1]
+    stale = _stale(request, loaded, [hunk])
+    if stale:
+        return refuse(request, loaded, stale, [hunk])
+    typed = request.POST.get("text", "")[:MOST_TYPED]
+    found = selector.typed(loaded, hunk, review.preview_edit(loaded.proposal, hunk, typed))
+    whole = "dreams/review_preview.html" if not wants_fragment(request) else "dreams/_review_preview.html"
+    return fragment(request, whole, loaded, {"hunk": hunk, "typed": found, "seen": loaded.seen(hunk)})
+
+
+@owner
+@require_POST
 def confirm(request: Request, public_id: str) -> HttpResponse:
     """A person saw a finding that blocks and wants the change all the same."""
     proposal = proposal_of(public_id)
@@ -129,7 +147,8 @@ def confirm(request: Request, public_id: str) -> HttpResponse:
 def viewed(request: Request, public_id: str) -> HttpResponse:
     loaded = selector.load(proposal_of(public_id))
     file = file_of(request, loaded)
-    review.mark_viewed(file, viewed=request.POST.get("viewed") == "1")
+    for part in loaded.parts_of(file):
+        review.mark_viewed(part, viewed=request.POST.get("viewed") == "1")
     if wants_fragment(request):
         loaded = selector.load(loaded.proposal)
         [card] = selector.some_cards(loaded, {file.pk})
@@ -147,6 +166,8 @@ def _hunks(request: Request, loaded: Loaded) -> list[Hunk]:
     scope = request.POST.get("scope", "")
     if scope == "all":
         found = loaded.all_hunks
+    elif scope == "listed":
+        found = _listed(request, loaded)
     elif scope == "rest":
         found = loaded.without_findings(loaded.all_hunks)
     elif scope == "file":
@@ -161,12 +182,24 @@ def _hunks(request: Request, loaded: Loaded) -> list[Hunk]:
     return found
 
 
+def _listed(request: Request, loaded: Loaded) -> list[Hunk]:
+    """The undecided changes of all files that the filter lets through; to approve, those that nothing speaks against."""
+    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
+    files = selector.passing(loaded, asked)
+    rows = [hunk for file in files for hunk in loaded.hunks[file.pk] if hunk.verdict == Hunk.Verdict.PENDING]
+    return loaded.without_findings(rows) if request.POST.get("verdict") == Hunk.Verdict.APPROVED else rows
+
+
 def _stale(request: Request, loaded: Loaded, hunks: Sequence[Hunk]) -> str:
     """Why the verdict cannot be taken as it was meant; empty when it can."""
-    if request.POST.get("scope") in ("rest", "all"):
+    if request.POST.get("scope") in ("rest", "all", "listed"):
         same = request.POST.get("bases") == loaded.digest
     else:
-        same = all(hunk.file.base_sha == request.POST.get("base", "") for hunk in hunks)
+        seen = request.POST.get("seen")
+        same = all(
+            hunk.file.base_sha == request.POST.get("base", "") and seen in (None, loaded.seen(hunk))
+            for hunk in hunks
+        )
     return (
         ""
         if same

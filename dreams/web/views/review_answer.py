@@ -3,29 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import render as rendered
 from django.utils.cache import patch_vary_headers
 
+from dreams import memdir
 from dreams.models import FileChange, Hunk, Proposal
 from dreams.review import Reviewer
-from dreams.web import verdicts
+from dreams.web import render, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
+from dreams.web.selectors import memory as memory_selector
 from dreams.web.selectors import review as selector
 from dreams.web.selectors.review import Loaded
 
-LAYOUTS = ("auto", "unified", "split")
+LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Badly put")
 
 
+def _to_file(proposal: Proposal, asked: selector.Asked) -> str:
+    """What a file's number is put behind: two hundred entries need no two hundred addresses."""
+    here = selector.address(proposal, **asked.query)
+    return f"{here}{'&' if '?' in here else '?'}file="
+
+
+@dataclass(slots=True)
+class Resolver:
+    """`[[names]]` → a memory's page, or this page where the memory is only proposed. Asks nothing before it is used."""
+
+    loaded: Loaded
+    known: render.Resolver | None = None
+    do_not_call_in_templates: bool = True
+
+    def __call__(self, name: str) -> str | None:
+        known = self.known or memory_selector.resolver(self.loaded.proposal.project)
+        self.known = known
+        found = known(name)
+        if found is not None:
+            return found
+        wanted = memdir.name_key(name.partition("#")[0].removesuffix(".md"))
+        for file in self.loaded.shown_files:
+            if wanted in _names_of(file.path):
+                return selector.address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
+        return None
+
+
+def _names_of(path: str) -> tuple[str, str]:
+    """As a link may write it: with its folder, and without."""
+    bare = path.removesuffix(".md")
+    return memdir.name_key(bare), memdir.name_key(bare.rpartition("/")[2])
+
+
 def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 200) -> HttpResponse:
-    context = {"desk": selector.desk(loaded, asked), "asked": asked, **_common(request, loaded)}
-    response = render(request, "dreams/review.html", context, status=status)
+    desk = selector.desk(loaded, asked)
+    context = {"desk": desk, "listing": desk.listing, "bases": desk.bar.digest, **_common(request, loaded, asked)}
+    response = rendered(request, "dreams/review.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -33,21 +70,30 @@ def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 
 def fragment(
     request: Request, template: str, loaded: Loaded, context: dict[str, object], status: int = 200
 ) -> HttpResponse:
-    response = render(request, template, {**_common(request, loaded), **context}, status=status)
+    asked = selector.asked_of(QueryDict(_query_to_come_back_to(request)))
+    response = rendered(request, template, {**_common(request, loaded, asked), **context}, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
-def _common(request: Request, loaded: Loaded) -> dict[str, object]:
+def _common(request: Request, loaded: Loaded, asked: selector.Asked) -> dict[str, object]:
     layout = request.COOKIES.get(layout_cookie(), "auto")
     return {
         "proposal": loaded.proposal,
         "is_open": loaded.is_open,
+        "asked": asked,
+        "page_url": selector.address(loaded.proposal),
+        "all_files": asked.to(loaded.proposal, view=""),
+        "to_file": _to_file(loaded.proposal, asked),
         "layout": layout if layout in LAYOUTS else "auto",
-        "layouts": [(name, name.capitalize()) for name in LAYOUTS],
+        "layouts": [
+            (name, label, asked.to(loaded.proposal, file=asked.file, layout=name))
+            for name, label in LAYOUTS.items()
+        ],
         "chips": CHIPS,
         "back": _query_to_come_back_to(request),
         "last": verdicts.last(request, loaded.proposal),
+        "resolve": Resolver(loaded),
     }
 
 
@@ -62,12 +108,13 @@ def _query_to_come_back_to(request: Request) -> str:
 
 def around(request: Request, loaded: Loaded, files: set[int]) -> dict[str, object]:
     """The parts beside the cards that a verdict on `files` changes."""
-    asked = asked_of(QueryDict(request.POST.get("back", "")))
-    entries = selector.entries(loaded, asked.show)
+    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
+    listing = selector.listing(loaded, asked)
+    shown = {new for new, old in loaded.renames.items() if old.pk in files} | files
     return {
-        "asked": asked,
+        "listing": listing,
         # Under a filter files come and go, so the list is sent whole.
-        "entries": entries if asked.show else [entry for entry in entries if entry.pk in files],
+        "changed_entries": [] if asked.is_narrowed else [e for e in listing.entries if e.pk in shown],
         "bar": selector.bar(loaded),
         "loads": selector.loads(loaded),
     }
@@ -82,7 +129,8 @@ def answer(
         return SeeOther(back_to(request, proposal, anchor))
     loaded = selector.load(proposal_of(proposal.public_id))
     shown = {int(pk) for pk in request.POST.get("shown", "").split(",") if pk.isdecimal()}
-    changed = {hunk.pk for hunk in touched} & shown
+    under = {loaded.hunks[old.pk][0].pk: loaded.hunks[new][0].pk for new, old in loaded.renames.items()}
+    changed = {under.get(hunk.pk, hunk.pk) for hunk in touched} & shown
     files = {hunk.file_id for hunk in loaded.all_hunks if hunk.pk in changed} | ({file} if file else set())
     cards = selector.some_cards(loaded, files)
     return fragment(
@@ -106,7 +154,7 @@ def refuse(request: Request, loaded: Loaded, why: str, hunks: Sequence[Hunk]) ->
         cards = selector.some_cards(loaded, files)
         context = {"whole": cards, "with_messages": True, **around(request, loaded, files)}
         return fragment(request, "dreams/_review_answer.html", loaded, context, status=422)
-    return page(request, loaded, asked_of(QueryDict(request.POST.get("back", ""))), status=409)
+    return page(request, loaded, selector.asked_of(QueryDict(request.POST.get("back", ""))), status=409)
 
 
 def file_of(request: Request, loaded: Loaded) -> FileChange:
@@ -124,19 +172,9 @@ def _main(request: Request, touched: Sequence[Hunk]) -> int:
     return int(wanted) if wanted.isdecimal() and int(wanted) in pks else pks[0]
 
 
-def asked_of(query: QueryDict) -> selector.Asked:
-    file = query.get("file", "")
-    show = query.get("show", "")
-    return selector.Asked(
-        file=int(file) if file.isdecimal() and len(file) < 16 else None,
-        show=show if show in selector.FILTERS else "",
-        view=query.get("view", ""),
-    )
-
-
 def back_to(request: Request, proposal: Proposal, anchor: str) -> str:
-    asked = asked_of(QueryDict(request.POST.get("back", "")))
-    return selector.address(proposal, anchor=anchor, file=asked.file, show=asked.show, view=asked.view)
+    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
+    return asked.to(proposal, anchor, file=asked.file)
 
 
 def layout_cookie() -> str:
