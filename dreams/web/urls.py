@@ -15,6 +15,7 @@ from dreams.web.views import (
     bulk,
     conflict,
     dreams,
+    engines,
     health,
     inbox,
     leaks,
@@ -67,6 +68,7 @@ urlpatterns = [
     path("dreams/", dreams.dreams, name="dreams"),
     path("dreams/<slug:public_id>/", dreams.dream, name="dream"),
     path("dreams/<slug:public_id>/cancel/", dreams.cancel, name="dream-cancel"),
+    path("dreams/<slug:public_id>/propose-partial/", dreams.propose_partial, name="dream-propose-partial"),
     # --- review, conflict ---
     path("review/<slug:public_id>/", review.desk, name="review"),
     path("review/<slug:public_id>/decide/", review.decide, name="review-decide"),
@@ -94,6 +96,8 @@ urlpatterns = [
     path("projects/<int:pk>/settings/", settings.of_project, name="project-settings"),
     path("projects/<int:pk>/settings/policies/", settings.policies, name="project-settings-policies"),
     path("projects/<int:pk>/settings/reset/<slug:key>/", settings.reset, name="project-settings-reset"),
-    # --- health ---
+    # --- engines, health ---
+    path("engines/", engines.engines, name="engines"),
+    path("engines/test/", engines.test, name="engines-test"),
     path("health/", health.health, name="health"),
 ]

@@ -10,7 +10,7 @@ from dreams.login import make_link
 from dreams.models import Finding
 from tests import world as make
 
-PAGES = ["/", "/health/", "/settings/"]
+PAGES = ["/", "/health/", "/settings/", "/engines/"]
 
 
 def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(visitor: Page, address: str) -> None:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from tests.world import World
 
-PAGES = ["inbox", "health", "settings"]
+PAGES = ["inbox", "health", "settings", "engines"]
 INLINE = re.compile(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", re.IGNORECASE)
 
 

@@ -1,0 +1,189 @@
+"""Who dreams where, with what limits and at what price, and whether there is a model to ask; in a fixed number of queries."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from dreams import conf, pricing
+from dreams.doctor import Check, machine
+from dreams.engines.anthropic import keys
+from dreams.engines.anthropic.probe import Finding
+from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
+from dreams.models import Project
+from dreams.web.paging import Listed, listed, page_of
+from dreams.web.selectors.settings import SOURCES, as_text
+
+PAGE_SIZE = 40
+MOST_MODELS = 20
+GROUPS = ("Engine", "Budget")
+LAST_TEST = "engines:last-test"
+KEPT_SECONDS = 7 * 86_400
+RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A setting in force; `source` says where it comes from, in words."""
+
+    label: str
+    text: str
+    unit: str
+    source: str
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A model that somebody chose; `rate` is None where no price is known. `users` says for what."""
+
+    model: str
+    rate: Rate | None
+    users: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One project: what holds for it, and which settings are its own."""
+
+    pk: int
+    name: str
+    config: conf.Config
+    uses_model: bool
+    source: str
+    own: list[str]
+    is_priced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    config: conf.Config
+    values: list[Value]
+    prices: list[Priced]
+    rows: Listed[Row]
+    uses_model: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """What the last test of the connection found. `is_old`: the address is another one now."""
+
+    at: dt.datetime
+    model: str
+    host: str
+    finding: Finding
+    is_old: bool
+
+
+def engines(number: str | None) -> Engines:
+    overrides = conf.Overrides.load()
+    config, prices = overrides.config(None), pricing.table()
+    projects = Project.objects.filter(gone_at=None).order_by(Lower("name"), "pk")
+    configs = {pk: overrides.config(pk) for pk in overrides.by_project}
+    page = page_of(projects, number, PAGE_SIZE)
+    present = set(projects.filter(pk__in=configs).values_list("pk", flat=True))
+    choices = [config, *(own for pk, own in configs.items() if pk in present)]
+    return Engines(
+        config=config,
+        values=_values(overrides.sourced(None)),
+        prices=_prices(choices, prices),
+        rows=listed(page, lambda project: _row(project, overrides, prices)),
+        uses_model=any(chosen.engine != RULES for chosen in choices),
+    )
+
+
+def _row(project: Project, overrides: conf.Overrides, prices: PriceTable) -> Row:
+    found = overrides.sourced(project.pk)
+    config = overrides.config(project.pk)
+    return Row(
+        pk=project.pk,
+        name=project.name,
+        config=config,
+        uses_model=config.engine != RULES,
+        source=SOURCES[found["engine"].source],
+        own=[spec.label for key, spec in _specs() if found[key].source == "project" and key != "engine"],
+        is_priced=rate_for(prices, config.model, 1) is not None,
+    )
+
+
+def _specs() -> list[tuple[str, conf.Spec]]:
+    return [(key, spec) for key, spec in conf.specs().items() if spec.group in GROUPS]
+
+
+def _values(found: Mapping[str, conf.Sourced]) -> list[Value]:
+    return [
+        Value(
+            spec.label,
+            as_text(spec, found[key].value),
+            spec.unit,
+            SOURCES[found[key].source],
+            found[key].source == "default",
+        )
+        for key, spec in _specs()
+    ]
+
+
+def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
+    """Each model once, in the order in which the settings name it."""
+    users: dict[str, set[str]] = {}
+    for config in choices:
+        for model, use in ((config.model, "model"), (config.fallback_model, "fallback")):
+            if model:
+                users.setdefault(model, set()).add(use)
+    return [
+        Priced(model, rate_for(prices, model, 1), " and ".join(sorted(uses, reverse=True)))
+        for model, uses in list(users.items())[:MOST_MODELS]
+    ]
+
+
+# --- The way to a model -------------------------------------------------------------------------------------------
+
+
+def way(uses_model: bool) -> list[Check]:
+    """Server, key and sandbox as rows: what there is, and what to do where something is missing."""
+    found = keys.state()
+    return [_server(found), _key(found, uses_model), machine.sandbox()]
+
+
+def _server(found: keys.KeyState) -> Check:
+    if not found.host:
+        return Check("Server", "bad", "ANTHROPIC_BASE_URL is no address", remedy=found.remedy)
+    given = (
+        "From ANTHROPIC_BASE_URL"
+        if found.base_url != keys.ANTHROPIC_URL
+        else "Anthropic’s own, unless ANTHROPIC_BASE_URL names another"
+    )
+    return Check("Server", "ok", found.base_url, given)
+
+
+def _key(found: keys.KeyState, uses_model: bool) -> Check:
+    if found.usable:
+        return Check(
+            "Key",
+            "ok",
+            found.said,
+            "It is in no page, no log, no database, and not in the tools’ environment",
+        )
+    if not uses_model:
+        return Check("Key", "info", found.said, "The rules engine needs none", found.remedy)
+    return Check("Key", "bad", found.said, "A model is chosen, and its dreams will fail", found.remedy)
+
+
+def keep_test(model: str, finding: Finding) -> None:
+    """For the page that follows, and for everybody who looks at it later."""
+    state = keys.state()
+    cache.set(LAST_TEST, (timezone.now(), model, state.base_url, state.host, finding), KEPT_SECONDS)
+
+
+def last_test() -> Test | None:
+    match cache.get(LAST_TEST):
+        case (dt.datetime() as at, str(model), str(base_url), str(host), Finding() as finding):
+            pass
+        case _:
+            return None  # none yet, or kept by another version
+    return Test(at, model, host, finding, is_old=base_url != keys.state().base_url)
