@@ -239,7 +239,7 @@ class _Test:
         called = any(call["name"] == TOOL for call in reply.calls)
         facts = (
             ("Model", f"{reply.model[:NAME_CHARS] or self.model}{self._unlisted()}"),
-            ("Round trip", f"{ms} ms; the answer took {seconds:.1f} s"),
+            ("Round trip", f"{ms} ms; the whole answer took {_took(seconds)}"),
             ("Tools", "Called" if called else "Not called, though asked to"),
             (
                 "Streaming",
@@ -286,6 +286,10 @@ _ADVICE: Mapping[What, str] = {
     What.TOOLS: "A dream works through tools. Choose a model that can call them, and start the server with its option "
     "for that (llama.cpp: --jinja; vLLM: --enable-auto-tool-choice).",
 }
+
+
+def _took(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
 def _listed(body: bytes) -> tuple[str, ...]:

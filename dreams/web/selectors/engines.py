@@ -33,7 +33,6 @@ class Value:
 
     label: str
     text: str
-    unit: str
     source: str
     is_default: bool
 
@@ -58,6 +57,12 @@ class Row:
     source: str
     own: list[str]
     is_priced: bool
+
+    @property
+    def fallback(self) -> str:
+        """As a dream will use it: the default is one of Anthropic's models, which no other server knows."""
+        fallback, model = self.config.fallback_model, self.config.model
+        return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +124,20 @@ def _values(found: Mapping[str, conf.Sourced]) -> list[Value]:
     return [
         Value(
             spec.label,
-            as_text(spec, found[key].value),
-            spec.unit,
+            _shown(spec, found[key].value),
             SOURCES[found[key].source],
             found[key].source == "default",
         )
         for key, spec in _specs()
     ]
+
+
+def _shown(spec: conf.Spec, value: conf.Value) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return as_text(spec, value)
+    if spec.unit == "$":
+        return f"${value:,.2f}" if value else "no limit"
+    return f"{value:,} {spec.unit}".rstrip()
 
 
 def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
@@ -158,7 +170,7 @@ def _server(found: keys.KeyState) -> Check:
         if found.base_url != keys.ANTHROPIC_URL
         else "Anthropic’s own, unless ANTHROPIC_BASE_URL names another"
     )
-    return Check("Server", "ok", found.base_url, given)
+    return Check("Server", "info", found.base_url, given)
 
 
 def _key(found: keys.KeyState, uses_model: bool) -> Check:
