@@ -7,7 +7,7 @@ grow with the length of the past.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
 from dreams.text import plural
+from dreams.web.selectors.moments import iso
 from dreams.web.selectors.projects import without_distance
 
 PAGE_SIZE = 25
@@ -26,13 +27,14 @@ KINDS = {
     "outside": "Edits outside",
 }
 MOST_NAMES = 3
+MOST_PEOPLE = 100
 # Things of one moment stay on one page; more of them at once than this do not happen.
 MOST_TIES = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. `who` empty is the system; the ids lead on."""
+    """One thing that happened. `who` empty is the system; the ids lead on, `after` to the directory as it left it."""
 
     at: dt.datetime
     kind: str
@@ -45,6 +47,7 @@ class Entry:
     proposal: str = ""
     undo: str = ""
     memory: int | None = None
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,38 @@ class Timeline:
     any_ever: bool
 
 
-def timeline(project: Project, kind: str = "", before: str = "", size: int = PAGE_SIZE) -> Timeline:
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which entries: a kind of KINDS, and who did it: a name, SYSTEM or OUTSIDE. Empty is all."""
+
+    kind: str = ""
+    who: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.kind or self.who)
+
+
+EVERYTHING = Filter()
+SYSTEM, OUTSIDE = "-system", "-outside"
+# A write is in the rows a moment after it is on disk; the directory "after it" is that of then.
+_SETTLED = dt.timedelta(seconds=2)
+
+
+def timeline(
+    project: Project, wanted: Filter = EVERYTHING, before: str = "", size: int = PAGE_SIZE
+) -> Timeline:
     until = _moment(before)
-    found = sorted(_entries(project, kind, until, size + MOST_TIES), key=lambda entry: entry.at, reverse=True)
+    found = sorted(
+        _entries(project, wanted, until, size + MOST_TIES), key=lambda entry: entry.at, reverse=True
+    )
     shown = _with_ties(found, size)
     more = len(found) > len(shown)
     return Timeline(
         entries=shown,
         older=shown[-1].at.astimezone(dt.UTC).isoformat() if more and shown else "",
         is_first=until is None,
-        any_ever=bool(found) or until is not None or bool(kind),
+        any_ever=bool(found) or until is not None or wanted.is_on,
     )
 
 
@@ -85,9 +110,19 @@ def _with_ties(found: Sequence[Entry], size: int) -> list[Entry]:
     return shown
 
 
-def _entries(project: Project, kind: str, until: dt.datetime | None, size: int) -> Iterator[Entry]:
+def people(project: Project) -> list[tuple[str, str]]:
+    """Who can be asked for: those who did something here, the system, and someone outside. One query."""
+    asked = project.dreams.exclude(requested_by="").values_list("requested_by").order_by().distinct()
+    decided = project.proposals.exclude(submitted_by="").values_list("submitted_by").order_by().distinct()
+    wrote = Application.objects.filter(proposal__project=project).exclude(actor="").values_list("actor")
+    named = asked.union(decided, wrote.order_by().distinct())
+    names = sorted({name for (name,) in named[:MOST_PEOPLE]})
+    return [*((name, name) for name in names), (SYSTEM, "system"), (OUTSIDE, "someone outside")]
+
+
+def _entries(project: Project, wanted: Filter, until: dt.datetime | None, size: int) -> Iterator[Entry]:
     until = until or timezone.now() + dt.timedelta(days=1)
-    sources = {
+    sources: dict[str, Callable[[Project, str, dt.datetime, int], Iterator[Entry]]] = {
         "gates": _gates,
         "dreams": _dreams,
         "reviews": _reviews,
@@ -95,11 +130,20 @@ def _entries(project: Project, kind: str, until: dt.datetime | None, size: int) 
         "outside": _outside,
     }
     for name, source in sources.items():
-        if kind in ("", name):
-            yield from source(project, until, size)
+        if wanted.kind in ("", name):
+            yield from source(project, wanted.who, until, size)
 
 
-def _gates(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _by(field: str, who: str) -> Q:
+    """Rows whose `field` names this person; the system is nobody."""
+    if who == OUTSIDE:
+        return Q(pk__in=[])
+    return Q(**{field: "" if who == SYSTEM else who}) if who else Q()
+
+
+def _gates(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
+    if who not in ("", SYSTEM):
+        return
     for row in GateEvaluation.objects.filter(project=project, at__lt=until).order_by("-at", "-pk")[:size]:
         if row.open:
             yield Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
@@ -110,10 +154,10 @@ def _gates(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
         yield Entry(row.at, "gates", "gate-closed", "", f"{name} gate closed", reason=reason)
 
 
-def _dreams(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
     ended = Q(ended_at__lt=until)
     begun = Q(ended_at__isnull=True, created_at__lt=until)
-    rows = DreamRun.objects.filter(project=project).filter(ended | begun)
+    rows = DreamRun.objects.filter(_by("requested_by", who), project=project).filter(ended | begun)
     found = list(rows.filter(ended_at__isnull=True)) + list(
         rows.filter(ended_at__isnull=False).order_by("-ended_at")[:size]
     )
@@ -147,9 +191,10 @@ def _dream(row: DreamRun, files: int) -> Entry:
     return Entry(at, "dreams", icon, tone, what, row.requested_by, reason, dream=row.public_id)
 
 
-def _reviews(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _reviews(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
     rows = (
-        Proposal.objects.filter(project=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until)
+        Proposal.objects.filter(_by("submitted_by", who), project=project, origin=Proposal.Origin.DREAM)
+        .filter(submitted_at__lt=until)
         .annotate(
             taken=Count("files__hunks", filter=Q(files__hunks__verdict__in=["approved", "edited"])),
             rejected=Count("files__hunks", filter=Q(files__hunks__verdict="rejected")),
@@ -158,9 +203,9 @@ def _reviews(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]
     )
     for row in rows[:size]:
         what = f"Reviewed: {row.taken} approved, {row.rejected} rejected"
-        who = "policy" if row.by_policy else row.submitted_by
+        by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
-        yield Entry(row.submitted_at, "reviews", "check", "ok", what, who, proposal=row.public_id)
+        yield Entry(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
 
 
 _WRITES = {
@@ -173,9 +218,9 @@ _WRITES = {
 }
 
 
-def _writes(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _writes(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
     rows = (
-        Application.objects.filter(proposal__project=project, at__lt=until)
+        Application.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
         .select_related("proposal", "proposal__dream")
         .prefetch_related("files")
         .order_by("-at", "-pk")
@@ -195,11 +240,14 @@ def _writes(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
             dream=dream,
             proposal=row.proposal.public_id,
             undo="" if row.undone_at else row.proposal.public_id,
+            after=iso(row.at + _SETTLED),
         )
 
 
-def _outside(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _outside(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
     """Edits that one look found belong together: they carry one moment."""
+    if who not in ("", OUTSIDE):
+        return
     rows = Version.objects.filter(memory__project=project, origin=Version.Origin.OUTSIDE, at__lt=until)
     moments = list(rows.order_by("-at").values_list("at", flat=True).distinct()[:size])
     if not moments:
@@ -211,7 +259,7 @@ def _outside(project: Project, until: dt.datetime, size: int) -> Iterator[Entry]
     for at, changed in by_moment.items():
         what = f"Changed outside: {_names([path for path, _ in changed])}"
         memory = changed[0][1] if len(changed) == 1 else None
-        yield Entry(at, "outside", "edit", "", what, "someone outside", memory=memory)
+        yield Entry(at, "outside", "edit", "", what, "someone outside", memory=memory, after=iso(at))
 
 
 def _names(paths: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from dreams import blobs, text, textdiff
 from dreams.models import Memory, Version
@@ -15,6 +15,7 @@ from dreams.web.selectors.difflines import DiffLine
 
 VERSIONS_PAGE = 30
 MOST_ROWS = 3_000
+MOST_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,30 @@ class VersionRow:
     sha: str
     is_now: bool
     is_removal: bool
+    reason: str
     proposal: str
+    dream: str
     previous: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which versions to list: by what brought them (an origin), and by whom."""
+
+    kind: str = ""
+    who: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.kind or self.who)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the filters offer: what occurs in this memory's past."""
+
+    kinds: list[tuple[str, str]]
+    people: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +82,50 @@ ORIGINS = {
 }
 
 
-def versions(memory: Memory, number: str | None = None) -> Listed[VersionRow]:
-    rows = memory.versions.select_related("proposal").order_by("-at", "-pk")
-    page = page_of(rows, number, VERSIONS_PAGE)
-    found = list(page.object_list)
-    before = _version_before(memory, found[-1]) if found else None
-    older = [row.pk for row in found[1:]] + [before]
-    made = [_version(row, memory, previous) for row, previous in zip(found, older, strict=True)]
-    return Listed(made, page)
+EVERYTHING = Filter()
+SYSTEM, OUTSIDE = "-system", "-outside"
+# Nobody of ours made these; who did is not known.
+_NOT_OURS = (Version.Origin.FOUND, Version.Origin.OUTSIDE)
 
 
-def _version_before(memory: Memory, row: Version) -> int | None:
-    earlier = memory.versions.filter(Q(at__lt=row.at) | Q(at=row.at, pk__lt=row.pk)).order_by("-at", "-pk")
-    return earlier.values_list("pk", flat=True).first()
+def versions(memory: Memory, number: str | None = None, wanted: Filter = EVERYTHING) -> Listed[VersionRow]:
+    """Newest first. `previous` is the state before it, whatever is filtered."""
+    rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
+    page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
+    return Listed([_version(row, memory, row.previous) for row in page.object_list], page)
+
+
+def _before_each() -> QuerySet[Version, int]:
+    earlier = Q(at__lt=OuterRef("at")) | Q(at=OuterRef("at"), pk__lt=OuterRef("pk"))
+    rows = Version.objects.filter(earlier, memory=OuterRef("memory")).order_by("-at", "-pk")
+    return rows.values_list("pk", flat=True)[:1]
+
+
+def _matching(rows: QuerySet[Version], wanted: Filter) -> QuerySet[Version]:
+    if wanted.kind:
+        rows = rows.filter(origin=wanted.kind)
+    if wanted.who == OUTSIDE:
+        return rows.filter(actor="", origin__in=_NOT_OURS)
+    if wanted.who == SYSTEM:
+        return rows.filter(actor="").exclude(origin__in=_NOT_OURS)
+    return rows.filter(actor=wanted.who) if wanted.who else rows
+
+
+def filters(memory: Memory) -> Choices:
+    """One query."""
+    seen = set(memory.versions.order_by().values_list("origin", "actor").distinct())
+    people = sorted({actor for _, actor in seen if actor})
+    named = [(actor, actor) for actor in people]
+    if any(not actor and origin not in _NOT_OURS for origin, actor in seen):
+        named.append((SYSTEM, "system"))
+    if any(not actor and origin in _NOT_OURS for origin, actor in seen):
+        named.append((OUTSIDE, "someone outside"))
+    kinds = {origin for origin, _ in seen}
+    return Choices([(name, what) for name, (_, _, what) in ORIGINS.items() if name in kinds], named)
 
 
 def version(memory: Memory, pk: int) -> VersionRow | None:
-    row = memory.versions.select_related("proposal").filter(pk=pk).first()
+    row = memory.versions.select_related("proposal__dream").filter(pk=pk).first()
     return None if row is None else _version(row, memory, None)
 
 
@@ -91,14 +141,22 @@ def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
         origin=row.origin,
         icon=icon,
         tone=tone,
-        who=row.actor,
+        who=row.actor or _nobody(row),
         size=row.size,
         sha=row.sha256,
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
         is_removal=removed,
+        reason=row.proposal.summary if row.proposal else "",
         proposal=row.proposal.public_id if row.proposal else "",
+        dream=row.proposal.dream.public_id if row.proposal and row.proposal.dream else "",
         previous=previous,
     )
+
+
+def _nobody(row: Version) -> str:
+    if row.origin == Version.Origin.FOUND:
+        return ""
+    return "someone outside" if row.origin == Version.Origin.OUTSIDE else "system"
 
 
 def compare(old: VersionRow, new: VersionRow) -> Comparison:
@@ -122,5 +180,5 @@ def compare(old: VersionRow, new: VersionRow) -> Comparison:
 
 def choices(memory: Memory) -> list[VersionRow]:
     """Versions for the two pickers of the compare page."""
-    rows = memory.versions.select_related("proposal").order_by("-at", "-pk")[:200]
+    rows = memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES]
     return [_version(row, memory, None) for row in rows]

@@ -16,7 +16,7 @@ from dreams.models import Memory, Proposal
 from dreams.review import Reviewer, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
-from dreams.web.paging import chosen, number_or_none
+from dreams.web.paging import chosen, number_or_none, search_text
 from dreams.web.selectors import budget, difflines, versions
 from dreams.web.selectors import memory as selector
 
@@ -31,6 +31,10 @@ def memory(request: Request, pk: int) -> HttpResponse:
     data = selector.current_bytes(found)
     view = chosen(request.GET.get("view"), ["source"], "rendered")
     is_index = found.kind == Memory.Kind.INDEX and data is not None
+    wanted = versions.Filter(
+        chosen(request.GET.get("kind"), [str(origin) for origin in versions.ORIGINS]),
+        search_text(request.GET.get("who")),
+    )
     context: dict[str, Any] = {
         "memory": found,
         "is_index": is_index,
@@ -42,7 +46,9 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "resolve": selector.resolver(found.project),
         "links_out": [] if data is None else selector.links_out(found, data),
         "links_in": selector.links_in(found),
-        "versions": versions.versions(found, request.GET.get("page")),
+        "versions": versions.versions(found, request.GET.get("page"), wanted),
+        "wanted": wanted,
+        "choices": versions.filters(found),
     }
     return page(request, "dreams/memory.html", "dreams/_memory.html", context)
 

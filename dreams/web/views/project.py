@@ -43,8 +43,13 @@ def _part(request: Request, found: Project, show: str) -> dict[str, Any]:
         return {"sessions": selector.sessions(found, text, number), "q": text}
     if show == "timeline":
         kind = chosen(request.GET.get("kind"), list(timelines.KINDS))
+        wanted = timelines.Filter(kind, search_text(request.GET.get("who")))
         before = request.GET.get("before", "")
-        return {"timeline": timelines.timeline(found, kind, before), "kind": kind}
+        return {
+            "timeline": timelines.timeline(found, wanted, before),
+            "wanted": wanted,
+            "people": timelines.people(found),
+        }
     return _overview(found)
 
 
