@@ -12,12 +12,16 @@ from django.utils import timezone
 
 from dreams.doctor import dreaming, machine, running, store
 from dreams.doctor.check import Check, State, safely
+from dreams.doctor.connection import connection as ask_a_model
 
 __all__ = ["Check", "State", "examine"]
 
 
-def examine(now: dt.datetime | None = None, *, thorough: bool = False) -> list[Check]:
-    """Every check, in reading order. `thorough` also reads back everything that is kept, which takes a while."""
+def examine(
+    now: dt.datetime | None = None, *, thorough: bool = False, connection: bool = False
+) -> list[Check]:
+    """Every check, in reading order. `thorough` also reads back everything that is kept, which takes a while;
+    `connection` also asks the model a question."""
     at = now or timezone.now()
     todo: Sequence[tuple[str, Callable[[], Check]]] = (
         ("Version", machine.versions),
@@ -34,5 +38,6 @@ def examine(now: dt.datetime | None = None, *, thorough: bool = False) -> list[C
         ("Sandbox", machine.sandbox),
         ("Time zone", machine.time_zone),
         ("Kept data", lambda: store.kept(thorough=thorough)),
+        *([("Connection", ask_a_model)] if connection else []),
     )
     return [safely(name, check) for name, check in todo]

@@ -18,6 +18,7 @@ from pytest_django import Settings
 from dreams import doctor, scheduler, settings_service
 from dreams.doctor import running, store
 from dreams.engines.eyes import fence
+from dreams.engines.wire import Script, WireServer, use
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
 from dreams.serving import record
@@ -234,3 +235,15 @@ def test_everything_kept_is_read_back_only_when_asked_for() -> None:
         out = StringIO()
         call_command("doctor", thorough=thorough, stdout=out)
         assert said in out.getvalue()
+
+
+def test_a_model_is_asked_only_when_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    with WireServer(Script([use("ready", word="yes")])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        doctor.examine()
+        assert server.seen == []
+        out = StringIO()
+        call_command("doctor", connection=True, stdout=out)
+    assert "and calls tools" in out.getvalue() and "round trip:" in out.getvalue()
+    with pytest.raises(Refused, match="Connection"):
+        call_command("doctor", connection=True, json=True, stdout=StringIO())

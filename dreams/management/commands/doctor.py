@@ -25,9 +25,10 @@ class Command(BaseCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--thorough", action="store_true", help="also read back everything that is kept")
+        parser.add_argument("--connection", action="store_true", help="also ask the model one short question")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = doctor.examine(thorough=bool(options["thorough"]))
+        found = doctor.examine(thorough=bool(options["thorough"]), connection=bool(options["connection"]))
         bad = [check for check in found if check.state == "bad"]
         result = {"ok": not bad, "checks": [asdict(check) for check in found]}
         if bad:
