@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dreams import auditlog
@@ -90,3 +92,33 @@ def test_a_long_log_is_cut_into_pages(browser: Client) -> None:
         auditlog.record("login", actor="owner")
     assert _rows(_text(browser)) == 50
     assert _rows(_text(browser, "?page=2")) == 5
+
+
+def test_an_entry_leads_to_what_it_is_about_as_long_as_that_exists(browser: Client) -> None:
+    project = world.make_project("acme")
+    run = world.make_dream(project)
+    proposal = world.make_proposal(project, run)
+    auditlog.record("dream.ended", project=project, object_id=run.public_id)
+    auditlog.record("proposal.made", project=project, object_id=proposal.public_id)
+    addresses = [
+        reverse("project", args=[project.pk]),
+        reverse("dream", args=[run.public_id]),
+        reverse("review", args=[proposal.public_id]),
+    ]
+    assert all(f'href="{address}"' in _text(browser) for address in addresses)
+    project.delete()
+    text = _text(browser)
+    assert not any(f'href="{address}"' in text for address in addresses)
+    assert "acme</td>" in text
+
+
+def test_the_queries_do_not_grow_with_entries(browser: Client) -> None:
+    _text(browser)
+    counts = []
+    for more in (2, 30):
+        for number in range(more):
+            auditlog.record("login", project=world.make_project(f"p{number}"), object_id=f"d{number}")
+        with CaptureQueriesContext(connection) as queries:
+            _text(browser)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

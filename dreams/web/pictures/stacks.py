@@ -42,9 +42,17 @@ def ranked(amounts: Mapping[str, Mapping[dt.date, float]]) -> list[Series]:
 
 
 def stacked(
-    key: str, title: str, days: Sequence[dt.date], series: Sequence[Series], words: Words, empty: str
+    key: str,
+    title: str,
+    days: Sequence[dt.date],
+    series: Sequence[Series],
+    words: Words,
+    empty: str,
+    *,
+    ticks: Words | None = None,
+    first: str = "Day",
 ) -> Picture:
-    """One bar for each of `days`, which are the first of each bar's days. `words` says an amount."""
+    """One bar for each of `days`. `words` says an amount, `ticks` a short one; `first` heads the table's days."""
     sums = [sum(one.values.get(day, 0) for one in series) for day in days]
     if not any(sums):
         return Picture(key, title, empty=empty)
@@ -52,14 +60,14 @@ def stacked(
     top = max(range(len(days)), key=lambda place: sums[place])
     named = ", ".join(f"{one.label} {words(one.total)}" for one in series)
     sentence = f"{words(sum(sums))} in all, most on {short_day(days[top])}: {words(sums[top])}."
-    parts = [*plot.frame(words), *_bars(plot, days, series, words), *plot.days(days)]
+    parts = [*plot.frame(ticks or words), *_bars(plot, days, series, words), *plot.days(days)]
     return Picture(
         key,
         title,
         sentence,
         svg.image(key, title, f"{sentence} {named}.", parts),
         legend=tuple(Key(one.mark, f"{one.label}, {words(one.total)}") for one in series),
-        head=("Day", *(one.label for one in series), "All"),
+        head=(first, *(one.label for one in series), "All"),
         rows=tuple(_rows(days, series, words)),
     )
 

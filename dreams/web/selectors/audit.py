@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
+from django.urls import reverse
 
 from dreams import auditlog
-from dreams.models import AuditEntry
-from dreams.web.paging import Listed, listed, page_of
+from dreams.models import AuditEntry, DreamRun, Project, Proposal
+from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 50
 MOST_PROBLEMS = 50
@@ -42,7 +43,9 @@ class EntryRow:
     actor: str
     project: str
     project_pk: int | None
+    project_gone: bool
     object_id: str
+    leads_to: str
     facts: list[tuple[str, str]]
     data: str
 
@@ -64,7 +67,38 @@ class Choices:
 
 
 def entries(wanted: Filter, number: str | None = None) -> Listed[EntryRow]:
-    return listed(page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE), _row)
+    page = page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE)
+    found = list(page.object_list)
+    known = _Known.of(found)
+    return Listed([_row(row, known) for row in found], page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the entries of one page speak of and still exists: the log outlives it, and no link leads nowhere."""
+
+    projects: frozenset[int]
+    proposals: frozenset[str]
+    dreams: frozenset[str]
+
+    @classmethod
+    def of(cls, rows: Sequence[AuditEntry]) -> _Known:
+        pks = {row.project_id_was for row in rows if row.project_id_was is not None}
+        names = {row.object_id for row in rows if row.object_id}
+        proposals, dreams = (
+            model.objects.filter(public_id__in=names).values_list("public_id", flat=True)
+            for model in (Proposal, DreamRun)
+        )
+        return cls(
+            frozenset(Project.objects.filter(pk__in=pks).values_list("pk", flat=True)),
+            frozenset(proposals),
+            frozenset(dreams),
+        )
+
+    def address(self, name: str) -> str:
+        if name in self.proposals:
+            return reverse("review", args=[name])
+        return reverse("dream", args=[name]) if name in self.dreams else ""
 
 
 def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
@@ -109,7 +143,7 @@ _TONES = {
 }
 
 
-def _row(row: AuditEntry) -> EntryRow:
+def _row(row: AuditEntry, known: _Known) -> EntryRow:
     return EntryRow(
         number=row.number,
         at=row.at,
@@ -118,8 +152,10 @@ def _row(row: AuditEntry) -> EntryRow:
         tone=_TONES.get(row.action, ""),
         actor=row.actor,
         project=row.project_label,
-        project_pk=row.project_id_was,
+        project_pk=row.project_id_was if row.project_id_was in known.projects else None,
+        project_gone=row.project_id_was is not None and row.project_id_was not in known.projects,
         object_id=row.object_id,
+        leads_to=known.address(row.object_id),
         facts=_facts(row.data),
         data=_unfolded(row.data),
     )

@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from dreams.models import DreamRun, Project
 from dreams.pricing import PriceBook
+from dreams.web.pictures.base import Picture
+from dreams.web.selectors import spent
 from dreams.web.selectors import usage_cells as cells_of
 from dreams.web.selectors.usage_cells import Cell, Line, Total
 from dreams.web.selectors.usage_chart import Chart, chart
@@ -48,6 +50,7 @@ class Usage:
     sessions: Used
     chart: Chart
     dreams: DreamsUsed
+    pictures: list[Picture]
     has_prices: bool
 
     @property
@@ -64,12 +67,14 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     since = midnight - dt.timedelta(days - 1)
     book = PriceBook.load()
     sessions = list(cells_of.of_sessions(since, book))
+    dreamt = list(cells_of.of_dreams(since))
     names = dict(Project.objects.values_list("pk", "name"))
     return Usage(
         period=period,
         sessions=_used(sessions, names),
         chart=chart(sessions, today, days),
-        dreams=_dreams(since, names),
+        dreams=_dreams(dreamt, since, names),
+        pictures=spent.by_model(sessions, dreamt, today, days),
         has_prices=bool(book.rows),
     )
 
@@ -91,8 +96,7 @@ def _used(cells: Sequence[Cell], names: dict[int, str]) -> Used:
     )
 
 
-def _dreams(since: dt.datetime, names: dict[int, str]) -> DreamsUsed:
-    cells = list(cells_of.of_dreams(since))
+def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str]) -> DreamsUsed:
     days = cells_of.by_day(cells)
     return DreamsUsed(
         used=_used(cells, names),
