@@ -14,12 +14,17 @@ MOST_REPEATS = 1_000
 class Reader:
     """Recursive descent over one pattern. `extended`: ERE; otherwise BRE with GNU's \\+, \\? and \\|."""
 
-    def __init__(self, pattern: bytes, *, extended: bool, fold: bool, capture: bool) -> None:
+    def __init__(
+        self, pattern: bytes, *, extended: bool, fold: bool, capture: bool, lines: bool = True
+    ) -> None:
         self._text = pattern
         self._at = 0
         self._extended = extended
         self._fold = fold
         self._capture = capture
+        # Where several lines are looked at together, a break is a byte like any other.
+        self._any = ANY if lines else EVERY
+        self._lines = lines
         self.groups = 0
         self._depth = 0
 
@@ -102,7 +107,7 @@ class Reader:
             return self._bracket()
         if char == b".":
             self._at += 1
-            return Chars(ANY)
+            return Chars(self._any)
         if char == b"^" and (self._extended or first):
             self._at += 1
             return Sign("^")
@@ -146,8 +151,11 @@ class Reader:
             raise Refused(f"the back-reference \\{char.decode()}: it cannot be matched in linear time")
         if not self._extended and char == b"{":
             raise UsageError("Invalid preceding regular expression", 2)
+        if char == b"n" and not self._lines:
+            self._at += 2
+            return Chars(frozenset([10]))
         signs = {b"b": "b", b"B": "B", b"<": "<", b">": ">", b"`": "^", b"'": "$"}
-        sets = {b"w": WORD, b"W": ANY - WORD, b"s": SPACE, b"S": ANY - SPACE}
+        sets = {b"w": WORD, b"W": self._any - WORD, b"s": SPACE, b"S": self._any - SPACE}
         if char in signs:
             self._at += 2
             return Sign(signs[char])
@@ -167,7 +175,7 @@ class Reader:
             of |= self._bracket_item()
         self._at += 1
         of = folded(of) if self._fold else of
-        return Chars(EVERY - of - {10} if negated else of)
+        return Chars(EVERY - of - ({10} if self._lines else frozenset()) if negated else of)
 
     def _bracket_item(self) -> frozenset[int]:
         text = self._text

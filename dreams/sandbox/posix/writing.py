@@ -62,11 +62,16 @@ def _set(of: frozenset[int]) -> bytes:
     return b"[" + b"".join(out) + b"]"
 
 
-def translate(pattern: bytes, *, extended: bool, fold: bool = False, capture: bool = False) -> bytes:
-    """One pattern as an re2 expression. Raises UsageError where GNU has a syntax error, Refused as said above."""
+def translate(
+    pattern: bytes, *, extended: bool, fold: bool = False, capture: bool = False, lines: bool = True
+) -> bytes:
+    """One pattern as an re2 expression. `lines`: it is matched against one line, so nothing matches a break.
+
+    Raises UsageError where GNU has a syntax error, Refused as said above.
+    """
     if len(pattern) > LONGEST_PATTERN:
         raise Refused(f"a pattern of {len(pattern):,} bytes; at most {LONGEST_PATTERN:,}")
-    return _written(Reader(pattern, extended=extended, fold=fold, capture=capture).whole())
+    return _written(Reader(pattern, extended=extended, fold=fold, capture=capture, lines=lines).whole())
 
 
 def fixed(pattern: bytes, *, fold: bool = False) -> bytes:

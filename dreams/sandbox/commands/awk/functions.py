@@ -11,6 +11,7 @@ import re2
 
 from ... import posix
 from ...errors import LimitReached, Refused, UsageError
+from ...limits import Meter
 from .expressions import Constant, Expression, Field, Pattern, Place, Variable, pattern_of
 from .state import State
 from .values import LONGEST_TEXT, Input, Value, bounded, number, text
@@ -154,19 +155,22 @@ def _replaced(state: State, parts: tuple[Expression, ...], *, everywhere: bool) 
     assert isinstance(place, Place)  # noqa: S101 - asked when the call was read
     data = state.text(place.value(state))
     pattern, put = pattern_of(parts[0], state), state.text(parts[1].value(state))
-    changed, count = _replace(pattern, put, data, everywhere=everywhere)
+    changed, count = _replace(pattern, put, data, state.process.meter, everywhere=everywhere)
     if count:
         place.assign(state, bounded(changed))
     return float(count)
 
 
-def _replace(pattern: re2._Regexp, put: bytes, data: bytes, *, everywhere: bool) -> tuple[bytes, int]:
+def _replace(
+    pattern: re2._Regexp, put: bytes, data: bytes, meter: Meter, *, everywhere: bool
+) -> tuple[bytes, int]:
     """The new text, and how many places changed. An empty match right behind another one is none."""
     posix.check_cost(pattern, data)
     out: list[bytes] = []
     at = copied = count = size = 0
     ended = -1
     while at <= len(data):
+        meter.tick()
         found = pattern.search(data, at)
         if found is None:
             break

@@ -9,10 +9,12 @@ import re2
 
 from ... import posix
 from ...errors import LimitReached, Refused, UsageError
+from ...limits import Meter
 from ...process import Process, raw
 from .values import Input, Value, bounded, number, text
 
-MOST_FIELDS = 100_000
+MOST_FIELDS = 100_000  # that a program can make
+MOST_SPLIT = 1_000_000  # that a record can have
 _ELEMENT = 120  # what a name and a value cost beside their bytes
 _BLANKS = re.compile(rb"[^ \t\n]+")
 
@@ -119,16 +121,18 @@ class State:
         if not data:
             return []
         if separator == b" ":
+            _refuse_too_many(data.count(b" ") + data.count(b"\t"))
             return _BLANKS.findall(data)
         if not separator:
             return [data[at : at + 1] for at in range(min(len(data), MOST_FIELDS))]
         if len(separator) == 1:
+            _refuse_too_many(data.count(separator))
             return data.split(separator)
         return self.split_by(compiled(separator), data)
 
     def split_by(self, pattern: re2._Regexp, data: bytes) -> list[bytes]:
         posix.check_cost(pattern, data)
-        return list(_parts(pattern, data)) if data else []
+        return list(_parts(pattern, data, self.process.meter)) if data else []
 
     # Output
 
@@ -149,9 +153,17 @@ def _size(value: Value) -> int:
     return len(value) if isinstance(value, bytes) else 0
 
 
-def _parts(pattern: re2._Regexp, data: bytes) -> Iterator[bytes]:
-    at = start = 0
+def _refuse_too_many(count: int) -> None:
+    if count > MOST_SPLIT:
+        raise LimitReached(f"stopped at a record of {count:,} fields")
+
+
+def _parts(pattern: re2._Regexp, data: bytes, meter: Meter) -> Iterator[bytes]:
+    at = start = count = 0
     while at <= len(data):
+        meter.tick()
+        count += 1
+        _refuse_too_many(count)
         found = pattern.search(data, at)
         if found is None:
             break
