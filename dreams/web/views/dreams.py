@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -15,6 +17,7 @@ from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none
 from dreams.web.selectors import dream as one
 from dreams.web.selectors import dreams as selector
+from dreams.web.selectors import spent
 
 
 @owner
@@ -22,7 +25,7 @@ from dreams.web.selectors import dreams as selector
 def dreams(request: Request) -> HttpResponse:
     status = chosen(request.GET.get("status"), DreamRun.Status.values)
     project = number_or_none(request.GET.get("project"))
-    context = {
+    context: dict[str, Any] = {
         "found": selector.dreams(status, project, request.GET.get("page")),
         "status": status,
         "project": project,
@@ -30,6 +33,8 @@ def dreams(request: Request) -> HttpResponse:
         "projects": selector.projects(),
         "any_ever": DreamRun.objects.exists(),
     }
+    if context["any_ever"] and context["found"].page.number == 1:
+        context["pictures"] = spent.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 
