@@ -12,6 +12,7 @@ from dreams.textdiff.hunks import (
     apply_hunks,
     fitted,
     hunks,
+    line_changes,
 )
 from dreams.textdiff.invisible import visible
 from dreams.textdiff.lines import line_end_of, split_lines
@@ -35,6 +36,7 @@ __all__ = [
     "fitted",
     "hunk_rows",
     "hunks",
+    "line_changes",
     "line_end_of",
     "moved",
     "moved_within",

@@ -36,7 +36,9 @@ function walk(selector, step) {
 function press(key) {
   const wanted = `[data-key="${CSS.escape(key)}"]`;
   const inside = present("[data-hunk]");
-  const target = inside?.querySelector(wanted) ?? shown(wanted).find((element) => !element.closest("[data-hunk]"));
+  const file = (inside ?? document.activeElement)?.closest("[data-file]");
+  const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
+  const target = inside?.querySelector(wanted) ?? free.find((element) => file?.contains(element)) ?? free[0];
   // A field is gone to; a click by a script would leave the keyboard where it is.
   if (target && inField(target)) {
     target.focus();

@@ -127,3 +127,26 @@ def test_a_stranger_undoes_nothing(client: Client, proposal: Proposal) -> None:
     before = manifest(world.folder(proposal.project))
     assert client.post(f"/review/{proposal.public_id}/undo/").status_code == 302
     assert manifest(world.folder(proposal.project)) == before
+
+
+def test_single_changes_are_chosen_on_the_page_and_shown_before_anything_is_written(
+    browser: Client, proposal: Proposal
+) -> None:
+    link, role = desk.hunk_with(proposal, "reference_runbook"), desk.hunk_with(proposal, "very short")
+    at = f"/review/{proposal.public_id}/undo/"
+    text = browser.get(at).content.decode()
+    assert text.count('type="checkbox" id="undo-') == 5 and "5 of 5 ticked" in text
+    chosen = {"choose": "1", "hunk": [link.hunk_id, role.hunk_id]}
+    text = html.unescape(browser.get(at, chosen).content.decode())
+    assert "2 of 5 ticked" in text and "Undo 2 changes" in text
+    seen = selector.undo(proposal, selector.chosen(proposal, chosen["hunk"])).digest
+    browser.post(at, {**chosen, "seen": seen})
+    assert (world.folder(proposal.project) / "user_role.md").read_text() == desk.ROLE
+    assert "PostgreSQL 16" in (world.folder(proposal.project) / "feedback_testing.md").read_text()
+
+
+def test_all_boxes_are_the_whole_and_none_is_told(browser: Client, proposal: Proposal) -> None:
+    every = [hunk.hunk_id for hunk in Hunk.objects.filter(file__proposal=proposal)]
+    assert selector.chosen(proposal, every).is_all
+    text = browser.get(f"/review/{proposal.public_id}/undo/", {"choose": "1"}).content.decode()
+    assert "Tick at least one change" in text

@@ -6,6 +6,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -35,10 +36,11 @@ MOST_PARTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Another hunk of the same operation."""
+    """Another hunk of the same operation, or those of another file."""
 
     label: str
     href: str
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,8 @@ def _file_card(maker: _Maker, file: FileChange, texts: Mapping[str, bytes], view
     found = review_texts.of(file, rows, texts)
     memory = loaded.memories.get(old.path if old else file.path)
     paths = {part.path for part in loaded.parts_of(file)}
-    rendered = review_rendered.rendered(found) if view == "rendered" and found.is_text else None
+    before = texts.get(old.base_sha) if old else found.base
+    rendered = review_rendered.rendered(found, before) if view == "rendered" and found.is_text else None
     return FileCard(
         pk=file.pk,
         path=file.path,
@@ -241,6 +244,7 @@ def _hunk_card(
     pks = {part.pk for part in rows}
     others = [part for part in loaded.together(row) if part.pk not in pks]
     memory = loaded.memories.get(file.path)
+    parts = _parts(maker, others, row)
     tied, ledger = _tied(maker, rows[0], blocks)
     shown, cut = _bounded(tied)
     typed = "".join(line for block in blocks for line in block.hunk.new_lines).replace("\r\n", "\n")
@@ -260,8 +264,8 @@ def _hunk_card(
         reason=operation.reason if operation else "",
         verdict=row.verdict,
         decide_reason=row.decide_reason,
-        parts=tuple(_part(maker, part, row) for part in others[:MOST_PARTS]),
-        more_parts=max(0, len(others) - MOST_PARTS),
+        parts=parts[:MOST_PARTS],
+        more_parts=max(0, len(parts) - MOST_PARTS),
         blocks=shown,
         cut=cut,
         quotes=tuple(dict.fromkeys(review_quotes.quote(e) for r in rows for e in maker.quotes.get(r.pk, ()))),
@@ -314,6 +318,22 @@ def _refused_part(maker: _Maker, refusing: Finding | None, row: Hunk, here: set[
         return None
     part = next((h for h in maker.loaded.together(row) if h.pk == refusing.hunk_id), None)
     return _part(maker, part, row) if part else None
+
+
+def _parts(maker: _Maker, others: Sequence[Hunk], seen_from: Hunk) -> tuple[Part, ...]:
+    """Each place in the same file, and each other file once; a file's old name is not named beside its new one."""
+    old = {file.pk for file in maker.loaded.renames.values()}
+    found: list[Part] = []
+    for file_pk, rows in groupby(
+        (part for part in others if part.file_id not in old), key=lambda p: p.file_id
+    ):
+        group = list(rows)
+        if file_pk == seen_from.file_id:
+            found += [_part(maker, part, seen_from) for part in group]
+        else:
+            count = f" ({len(group)} changes)" if len(group) > 1 else ""
+            found.append(replace(_part(maker, group[0], seen_from), more=count))
+    return tuple(found)
 
 
 def _part(maker: _Maker, part: Hunk, seen_from: Hunk) -> Part:

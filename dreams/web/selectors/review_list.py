@@ -37,6 +37,10 @@ class Entry:
     note: str
 
     @property
+    def width(self) -> float:
+        return round(self.added_width + self.removed_width, 1)
+
+    @property
     def folder_shown(self) -> str:
         return textdiff.visible(self.folder)
 

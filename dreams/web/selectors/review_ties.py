@@ -133,7 +133,7 @@ class Ties:
         place = _place(entry.target_path, entry.target_line, here) if entry.target_path else ""
         return Tie(
             KINDS.get(fate, "kept"),
-            str(fate.label),
+            "Left out:" if fate == LedgerEntry.Fate.STATED else str(fate.label),
             place,
             self._target(entry),
             _short(entry.target_text if fate not in KINDS and fate != LedgerEntry.Fate.KEPT else entry.note),

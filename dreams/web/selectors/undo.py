@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreams import drafts, rollback, text
-from dreams.models import Proposal
+from dreams.models import Hunk, Proposal
 from dreams.rollback import Preview, Selection, UndoneFile
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
 
 # Beyond these a file is named with what happens to it; its lines are on the page of its own undo.
 MOST_SHOWN = 60
+# Among more changes than these nobody chooses by ticking boxes: files are undone from the review page.
+MOST_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,17 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """Changes that go together, as one box to tick. `value` is the hunk id of one of them."""
+
+    value: str
+    kind: str
+    reason: str
+    places: tuple[str, ...]
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """`digest` changes when a file does: what is undone is what was seen."""
 
@@ -40,6 +55,11 @@ class Undo:
     digest: str
     is_dream: bool
     selection: Selection
+    choices: tuple[Choice, ...]
+
+    @property
+    def chosen(self) -> int:
+        return sum(choice.is_chosen for choice in self.choices)
 
 
 def undo(proposal: Proposal, selection: Selection) -> Undo:
@@ -55,12 +75,52 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
         digest=_digest(planned),
         is_dream=proposal.dream is not None,
         selection=selection,
+        choices=_choices(proposal, planned, selection),
+    )
+
+
+def chosen(proposal: Proposal, hunk_ids: Sequence[str]) -> Selection:
+    """What the ticked boxes say: everything, where all of them are ticked."""
+    rows = _standing(proposal)
+    ticked = {row.operation_id or -row.pk for row in rows if row.hunk_id in hunk_ids}
+    whole = all((row.operation_id or -row.pk) in ticked for row in rows)
+    return Selection() if whole else Selection(hunk_ids=tuple(hunk_ids))
+
+
+def _standing(proposal: Proposal) -> list[Hunk]:
+    rows = Hunk.objects.filter(
+        file__proposal=proposal, applied_in__isnull=False, undone_in__isnull=True
+    ).select_related("file", "operation")
+    return list(rows.order_by("file__path", "number"))
+
+
+def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tuple[Choice, ...]:
+    """None where a file was asked for: its undo takes less along than one by changes."""
+    if selection.paths and not selection.hunk_ids:
+        return ()
+    groups: dict[int, list[Hunk]] = defaultdict(list)
+    for row in _standing(proposal):
+        groups[row.operation_id or -row.pk].append(row)
+    if len(groups) < 2 or len(groups) > MOST_CHOICES:
+        return ()
+    undone = {hunk.pk for hunk in planned.hunks}
+    return tuple(_choice(rows, undone) for rows in groups.values())
+
+
+def _choice(rows: Sequence[Hunk], undone: set[int]) -> Choice:
+    operation = rows[0].operation
+    return Choice(
+        value=rows[0].hunk_id,
+        kind=operation.get_kind_display() if operation else "Changed",
+        reason=operation.reason if operation else "",
+        places=tuple(dict.fromkeys(row.file.path for row in rows)),
+        is_chosen=any(row.pk in undone for row in rows),
     )
 
 
 def _what(proposal: Proposal, selection: Selection) -> str:
     if selection.hunk_ids:
-        return "one change"
+        return "one change" if len(selection.hunk_ids) == 1 else "some changes"
     if selection.paths:
         return f"what was changed in {', '.join(selection.paths)}"
     return "all of this dream" if proposal.dream else "all of this change"

@@ -69,7 +69,7 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     verdict = request.POST.get("verdict", "")
     if verdict not in (Hunk.Verdict.APPROVED, Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING):
         raise Http404("no such verdict")
-    reason = (request.POST.get("reason") or request.POST.get("own_reason") or "").strip()
+    reason = request.POST.get("reason", "").strip()
     if not hunks:
         return refuse(request, loaded, "Nothing is left to decide there.", [])
     before = verdicts.remember(hunks, loaded)

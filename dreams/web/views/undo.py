@@ -28,9 +28,13 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     if proposal is None:
         raise Http404("no such proposal")
     given = request.POST if request.method == "POST" else request.GET
-    selection = Selection(
-        tuple(filter(None, given.getlist("path"))), tuple(filter(None, given.getlist("hunk")))
-    )
+    hunk_ids = tuple(filter(None, given.getlist("hunk")))
+    if "choose" in given:
+        if not hunk_ids:
+            messages.info(request, "Tick at least one change to undo.")
+        selection = selector.chosen(proposal, hunk_ids) if hunk_ids else Selection()
+    else:
+        selection = Selection(tuple(filter(None, given.getlist("path"))), hunk_ids)
     try:
         found = selector.undo(proposal, selection)
     except (NothingToUndo, ReviewRefused) as nothing:
