@@ -22,6 +22,7 @@ _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
 )
 LABEL = "The label of a file that was merged; all that it held stays."
+LINK = "The file that it leads to was merged; the link leads to where that went."
 PARTNERS = 20  # files that share a line and are compared with one
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 COMMON_FROM = 50  # a line in more files than this tells nothing
@@ -198,7 +199,9 @@ def _rewritten(before: str, after: str, path: str) -> Iterator[Fate]:
     """Lines whose links now point to the file that stays."""
     for old, new in zip(before.split("\n"), after.split("\n"), strict=False):
         if old.strip() != new.strip() and old.strip():
-            yield Fate(old.rstrip("\r"), "kept-in", path, new.strip())
+            rows = memdir.parse_index(new).rows if is_index(path) else ()
+            now = (rows[0].hook or rows[0].title) if rows else new.strip()
+            yield Fate(old.rstrip("\r"), "superseded-by", path, now, LINK)
 
 
 def _retitled(text: str, drop: str, keep: str) -> str:

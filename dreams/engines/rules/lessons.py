@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dreams import memdir
-from dreams.engines.base import Citation, Job, PromptBrief, SessionBrief
+from dreams.engines.base import Citation, Job
 from dreams.engines.rules.bodies import statements
 from dreams.engines.rules.days import names_a_day, spans
+from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
+from dreams.engines.rules.tellings import Telling
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
-from dreams.engines.rules.wishes import Wish, wishes
+from dreams.engines.rules.wishes import Wish
 from dreams.language import dates, similarity
 
 MOST_LESSONS = 200
@@ -42,22 +44,19 @@ class Gathered:
     prompts: int = 0
     known: int = 0
     secrets: int = 0
-    forgets: int = 0
     undated: int = 0
 
 
-def gather(job: Job, rec: Recorder) -> Gathered:
+def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     """Everything asked for in these sessions that memory does not say yet."""
-    found = Gathered()
+    found = Gathered(prompts=len(heard))
     said: list[Lesson] = []
-    for session in job.sessions:
-        for prompt in session.prompts:
-            rec.report.checkpoint()
-            found.prompts += 1
-            for wish in wishes(prompt.text):
-                lesson = _lesson(job, session, prompt, wish, found)
-                if lesson is not None:
-                    said.append(lesson)
+    for each in heard:
+        rec.report.checkpoint()
+        for wish in each.wishes:
+            lesson = _lesson(job, each, wish, found)
+            if lesson is not None:
+                said.append(lesson)
     memory = Known()
     for text in all_statements(rec.tree) if said else ():
         rec.report.checkpoint()
@@ -70,6 +69,12 @@ def gather(job: Job, rec: Recorder) -> Gathered:
     return found
 
 
+def drop(found: Gathered, told: Iterable[Telling]) -> None:
+    """Leave out what an update has brought into memory already."""
+    said = {similarity.normalised(telling.core) for telling in told}
+    found.lessons = [lesson for lesson in found.lessons if similarity.normalised(lesson.text) not in said]
+
+
 def all_statements(tree: Tree) -> Iterable[str]:
     """What memory says anywhere, logs aside."""
     for path in sorted(tree.texts):
@@ -80,30 +85,17 @@ def all_statements(tree: Tree) -> Iterable[str]:
                 yield row.hook
 
 
-def _lesson(
-    job: Job, session: SessionBrief, prompt: PromptBrief, wish: Wish, found: Gathered
-) -> Lesson | None:
+def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | None:
     if wish.verdict == "secret":
         found.secrets += 1
         return None
     if wish.verdict == "forget":
-        found.forgets += 1
         return None
-    text = _dated(" ".join(wish.text.split()), prompt.at, job.time_zone)
+    text = _dated(" ".join(wish.text.split()), heard.prompt.at, job.time_zone)
     if text is None:
         found.undated += 1
         return None
-    cited = Citation(
-        "transcript",
-        wish.quote[:1000],
-        place=str(session.path),
-        session_pk=session.pk,
-        line_no=prompt.line_no,
-        offset=prompt.offset,
-        role="user",
-        at=prompt.at,
-    )
-    return Lesson(text, kind_of(wish), [cited])
+    return Lesson(text, kind_of(wish), [heard.citation(wish.quote)])
 
 
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:

@@ -9,6 +9,7 @@ from dreams import memdir
 from dreams.engines.base import Fate
 from dreams.engines.rules import places
 from dreams.engines.rules.bodies import Unit, units
+from dreams.engines.rules.removing import removable, without
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_team
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
@@ -89,9 +90,9 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
     """From the last line of a file to the first, so that the numbers of the others hold."""
     for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
         text = rec.tree.texts.get(drop.path)
-        if text is None or _holds_the_bom(text, drop) or not _leaves_something(rec.tree, drop):
+        if text is None or not removable(rec.tree, drop):
             continue
-        after = _without(text, drop)
+        after = without(text, drop)
         fates = tuple(
             Fate(line, "merged-into", keep.path, keep.text)
             for line in drop.raw.replace("\r\n", "\n").split("\n")
@@ -109,25 +110,3 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
             key=digest(drop.path, str(drop.first_line), drop.raw),
         ):
             rec.counts["lines"] += 1
-
-
-def _holds_the_bom(text: str, unit: Unit) -> bool:
-    """The file's first line would take its byte order mark with it."""
-    return unit.first_line == 1 and text.startswith("\ufeff")
-
-
-def _leaves_something(tree: Tree, unit: Unit) -> bool:
-    """A file left with a name alone would be an orphan of another kind; whole files are merged as files."""
-    rest = memdir.parse(_without(tree.texts[unit.path], unit).encode("utf-8", "surrogateescape"))
-    items = memdir.sections(rest.body)
-    return any(item.kind not in {"blank", "heading", "rule", "comment"} for item in items)
-
-
-def _without(text: str, unit: Unit) -> str:
-    """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
-    lines = memdir.split_lines(text)
-    start, stop = unit.first_line - 1, unit.last_line
-    alone = start > 0 and not lines[start - 1].strip() and (stop == len(lines) or not lines[stop].strip())
-    if alone and stop < len(lines):
-        stop += 1
-    return memdir.replace_lines(text, start + 1, stop + 1, [])

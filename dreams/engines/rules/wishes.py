@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams.engines.rules.secrets import looks_secret
+from dreams.engines.rules.speech import ASK, LIST_LEAD, OTHERS, QUESTION, SOFT, SUPPOSED, asks, typed_lines
 from dreams.engines.rules.wording import says_something, sentences, whole
 from dreams.language.statements import statement
-from dreams.memdir import mask_code
 
 MAX_PROMPT = 12_000
 MAX_STATEMENT = 600
 LEAST_WORDS = 2
 SHORT = 2  # words of an acknowledgement
-TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
-EDGE_LINES = 6
-
 Verdict = Literal["learn", "secret", "forget"]
 
 
@@ -41,14 +38,9 @@ _ANY = re.compile(
     r"\bnot\b|actually|wrong",
     re.IGNORECASE,
 )
-_SOFT = (
-    r"(?:(?:please|pls|also|and|but|so|ok(?:ay)?|oh|hey|hi|btw|by the way|claude|one more thing|important|again|thanks|thank you|"
-    r"as i said|like i said|great|perfect|good|nice|cool|yes|yep|right|well|then|finally|lastly|just)\b[\s,:;.!—–-]*){0,4}"
-)
-_ASK = r"(?:(?:can|could|would|will) you please\s+|please\s+|i(?:'d like| want| need) you to\s+|(?:you )?(?:should|must)\s+|make sure (?:to|you)\s+)?"
 _AHEAD = r"(?:for (?:the future|future (?:reference|sessions?|work|tasks?|runs?|use)|next time|later)|going forward|in (?:the )?future|from now on)"
 _LEAD = re.compile(
-    rf"^{_SOFT}{_ASK}(?:"
+    rf"^{SOFT}{ASK}(?:"
     rf"(?:always )?remember(?:\s+(?:this|the following))?(?:\s*,?\s*{_AHEAD})?(?:\s*[:—–-]+\s*(?:that\s+)?|\s*,?\s+that\s+)"
     rf"|(?:make a |take (?:a )?|please )?note(?: down)?(?: to self)?\s*,?\s*{_AHEAD}\s*[:,—–-]+\s*(?:that\s+)?"
     r"|(?:make a|take) note(?:\s*:\s*|\s+that\s+)"
@@ -63,20 +55,20 @@ _LEAD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BARE = re.compile(
-    rf"^{_SOFT}{_ASK}remember,?\s+(?P<rest>(?:never|always|don'?t|do not|we|our|my|i|i'm|this (?:project|repo|repository|codebase|team|app|service)|the\s+[\w-]+"
+    rf"^{SOFT}{ASK}remember,?\s+(?P<rest>(?:never|always|don'?t|do not|we|our|my|i|i'm|this (?:project|repo|repository|codebase|team|app|service)|the\s+[\w-]+"
     r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|must|should|uses|lives|runs|has))\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _REMEMBER_TO = re.compile(
-    rf"^{_SOFT}{_ASK}(?:always\s+)?(?:remember|don'?t forget)(?P<always>\s+always)?\s+to\s+(?P<rest>\S.*)$",
+    rf"^{SOFT}{ASK}(?:always\s+)?(?:remember|don'?t forget)(?P<always>\s+always)?\s+to\s+(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _AHEAD_RULE = re.compile(
-    rf"^{_SOFT}(?:from now on|going forward|starting now|in future (?:sessions?|work|tasks?|runs?|conversations?|chats?)|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
+    rf"^{SOFT}(?:from now on|going forward|starting now|in future (?:sessions?|work|tasks?|runs?|conversations?|chats?)|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _RULE = re.compile(
-    rf"^{_SOFT}{_ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
+    rf"^{SOFT}{ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
     r"happen|work(?:s|ed)\b|fail|\w+ed\b)[a-z][\w-]+\s+\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -94,7 +86,7 @@ _CORRECTED_FACT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WE_USE = re.compile(
-    rf"^{_SOFT}(?P<rest>we (?:always |only )?(?:use|write|deploy|call)\s+\S.*?(?:,\s*(?:and )?not|\s+instead of|\s+rather than)\s+\S.*)$",
+    rf"^{SOFT}(?P<rest>we (?:always |only )?(?:use|write|deploy|call)\s+\S.*?(?:,\s*(?:and )?not|\s+instead of|\s+rather than)\s+\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _TOLD = re.compile(
@@ -102,15 +94,15 @@ _TOLD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FROM_NOW_ON = re.compile(
-    rf"^{_SOFT}{_ASK}(?P<rest>\S.*?)\s*,?\s+(?:from now on|going forward|in (?:the )?future)\s*[.!]*$",
+    rf"^{SOFT}{ASK}(?P<rest>\S.*?)\s*,?\s+(?:from now on|going forward|in (?:the )?future)\s*[.!]*$",
     re.IGNORECASE | re.DOTALL,
 )
 _STOP = re.compile(
-    rf"^{_SOFT}(?P<rest>(?:stop|quit)\s+(?!being|asking\?)[a-z]{{2,}}ing\s+\S+\s+\S.*)$",
+    rf"^{SOFT}(?P<rest>(?:stop|quit)\s+(?!being|asking\?)[a-z]{{2,}}ing\s+\S+\s+\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _BACK = re.compile(
-    rf"^{_SOFT}{_ASK}(?:remember|memori[sz]e|save)\s+(?:that|this|it)(?:\s+(?:to|in)\s+(?:your\s+)?memory|\s*,?\s*{_AHEAD})?\s*[.!]*$",
+    rf"^{SOFT}{ASK}(?:remember|memori[sz]e|save)\s+(?:that|this|it)(?:\s+(?:to|in)\s+(?:your\s+)?memory|\s*,?\s*{_AHEAD})?\s*[.!]*$",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
@@ -118,31 +110,13 @@ _TRAILING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FORGET = re.compile(
-    rf"^{_SOFT}{_ASK}(?:forget\s+(?:that|about|what|the|everything)\b|(?:remove|delete|drop)\s.*\bfrom\s+(?:your\s+)?memory\b|"
-    r"stop remembering\b)",
+    rf"^{SOFT}{ASK}(?:(?:you can|feel free to|just)\s+)?(?:forget\s+(?:that|about|what|the|everything|all|anything|how)\b|"
+    r"(?:remove|delete|drop|erase|purge|wipe)\s.*\b(?:from|in)\s+(?:your\s+|the\s+|my\s+|project\s+)?memory\b|stop remembering\b|"
+    r"(?:don'?t|do not|no need to|you (?:needn'?t|need not|don'?t (?:need|have) to))\s+remember\s+(?!to\b|when\b))",
     re.IGNORECASE,
-)
-_LIST_LEAD = re.compile(
-    rf"^{_SOFT}{_ASK}(?:remember|memori[sz]e|note|save|add)\b[^.?!]{{0,60}}:$", re.IGNORECASE
 )
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?P<rest>\S.*)$")
 
-_QUESTION = re.compile(
-    r"\?\s*[\"'”’)]*\s*$|^\s*(?:do|did|does|what|why|how|when|where|who|is|are|was|were|should|shall|could|can|would|will|have|has)"
-    r"\s+(?:you|i|we|it|that|there|this|the)\b(?!\s+please)",
-    re.IGNORECASE,
-)
-_SUPPOSED = re.compile(
-    r"\bif (?:i|we|he|she|they|someone|somebody|a user|the user|you) (?:say|said|tell|told|ask|asked|were|was|had|type|typed)\b|\bwhat if\b|"
-    r"\b(?:suppose|imagine|pretend|hypothetical\w*)\b|\bas if\b|\bfor (?:example|instance)\b|\be\.g\.|\bsomething like\b",
-    re.IGNORECASE,
-)
-_OTHERS = re.compile(
-    r"\b(?:he|she|they|it|docs?|documentation|readme|guide|article|page|post|ticket|issue|comment|email|mail|message|prompt|text|"
-    r"customer|boss|manager|reviewer|colleague|coworker|bot|assistant|script|tool|output|log)s?\s+"
-    r"(?:says?|said|states?|reads?|wrote|writes|told|tells|asked|asks|wants?)\b",
-    re.IGNORECASE,
-)
 _AT_HAND = re.compile(
     r"\bfor now\b|\b(?:right|just|until) now\b|\bjust this once\b|\bat the moment\b|\btemporar\w*|\bthis time\b|\bcurrently\b|"
     r"\bthis (?:file|test|tests|bug|branch|pr|commit|task|change|changes|function|line|error|issue|one|step|class|method|session|"
@@ -172,35 +146,13 @@ _USE = re.compile(r"^(?:please\s+)?(?:always\s+)?use\s+\S", re.IGNORECASE)
 _REASON = re.compile(
     r"^(?:because|this is because|that'?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
 )
-_PASTE = re.compile(
-    r"\b(?:says?|said|wrote|messages?|e-?mails?|readme|docs?|logs?|output|errors?|tickets?|issues?|comments?|transcripts?|pasted?|text|"
-    r"prompt|file|content|following (?:is|was|from)|here(?:'s| is| are)|this is what|example|quote)\b[^.?!]{0,60}:\s*$",
-    re.IGNORECASE,
-)
-_TAGGED = re.compile(r"<([A-Za-z][\w-]*)\b[^<>]*>.*?(?:</\1>|\Z)", re.DOTALL)
 
 
 def wishes(prompt: str) -> list[Wish]:
     """The wishes of one prompt, in order."""
     if not _ANY.search(prompt[:MAX_PROMPT]):
         return []
-    return list(_wishes(_typed_lines(prompt[:MAX_PROMPT])))
-
-
-def _typed_lines(prompt: str) -> list[str]:
-    """Lines as typed: no code, no quotations, no tagged blocks, nothing after "the mail says:", only the ends of a long prompt."""
-    bare = _TAGGED.sub(lambda match: "\n" * match[0].count("\n"), prompt)
-    masked = mask_code(bare).split("\n")
-    lines: list[str] = []
-    for line, seen in zip(bare.split("\n"), masked, strict=True):
-        gone = line.strip() and not seen.strip("\0 \t\r")
-        lines.append("" if gone or line.lstrip().startswith(">") else line.strip())
-        if _PASTE.search(line) and not _LIST_LEAD.match(line.strip()):
-            break
-    told = [line for line in lines if line]
-    if len(told) <= TYPED_LINES:
-        return lines
-    return [*told[:EDGE_LINES], "", *told[-EDGE_LINES:]]
+    return list(_wishes(typed_lines(prompt[:MAX_PROMPT])))
 
 
 def _wishes(lines: list[str]) -> Iterator[Wish]:
@@ -212,7 +164,7 @@ def _wishes(lines: list[str]) -> Iterator[Wish]:
             continue
         if not line:
             continue
-        listing = line if _LIST_LEAD.match(line) else ""
+        listing = line if LIST_LEAD.match(line) else ""
         text = item["rest"] if item else line
         yield from _of_line(text, before)
         before = f"{before} {text}".strip()
@@ -223,7 +175,7 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
     parts = sentences(line)
     for place, sentence in enumerate(parts):
         following = parts[place + 1] if place + 1 < len(parts) else ""
-        if _FORGET.match(sentence) and not _QUESTION.search(sentence):
+        if _FORGET.match(sentence) and not QUESTION.search(sentence):
             yield Wish("", sentence, fact=False, verdict="forget")
         elif _BACK.match(sentence) and place:
             yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
@@ -245,10 +197,10 @@ def _opens(before: str) -> bool:
 def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
     quote = f"{sentence} {reason}".strip()
     trailing = _TRAILING.match(sentence)
-    if trailing and not _asks(trailing["rest"]):
+    if trailing and not asks(trailing["rest"]):
         yield from _checked(trailing["rest"], sentence, fact=True)
         return
-    if _asks(_TAIL.sub("", sentence)) or _SUPPOSED.search(sentence) or _SUPPOSED.search(before[-80:]):
+    if asks(_TAIL.sub("", sentence)) or SUPPOSED.search(sentence) or SUPPOSED.search(before[-80:]):
         return
     match = _LEAD.match(sentence) or _BARE.match(sentence)
     if match:
@@ -267,16 +219,10 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
         yield from _checked(found["rest"], quote, fact=False, more=reason)
 
 
-def _asks(sentence: str) -> bool:
-    """A question, unless it is a request in the form of one."""
-    polite = re.match(rf"{_SOFT}(?:can|could|would|will) you please\b", sentence, re.IGNORECASE)
-    return bool(_QUESTION.search(sentence)) and not polite
-
-
 def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[Wish]:
     """The wish, unless it is no statement by itself, speaks of the task at hand, or holds a secret."""
     text = _TAIL.sub("", text).strip().rstrip("?").strip()
-    if not whole(text) or _SUPPOSED.search(text) or _OTHERS.search(text) or _asks(text):
+    if not whole(text) or SUPPOSED.search(text) or OTHERS.search(text) or asks(text):
         return
     if (_PASSING if fact else _AT_HAND).search(text) or len(text) > MAX_STATEMENT:
         return

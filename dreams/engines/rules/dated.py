@@ -1,0 +1,125 @@
+"""Two dated statements of one thing: the newer one stays, the old one goes, superseded by it. Pure but for the recorder.
+
+What is only a list of what happened on which day stays whole: both must tell a state, and differ in one value alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams.engines.rules.bodies import Unit
+from dreams.engines.rules.removing import fates, free_units, remove
+from dreams.engines.rules.slots import keys_of, slot
+from dreams.engines.rules.tree import Recorder, from_memory
+
+_ISO = r"(?P<day>\d{4}-\d\d-\d\d)"
+_MARKS = (
+    re.compile(
+        rf"^(?:\*\*)?(?:as of|since|from|updated?|status|starting)\s+{_ISO}(?:\*\*)?\s*[:,–—-]\s*",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"^\[{_ISO}\]\s*[:–—-]?\s*"),
+    re.compile(rf"^\(?{_ISO}\)?\s*[:–—]\s*"),
+    re.compile(
+        rf"\s*[(\[](?:as of|since|updated|checked|confirmed|verified|status)?\s*{_ISO}[)\]]\s*[.!]?$",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\s*,?\s+(?:as of|since)\s+{_ISO}\s*[.!]?$", re.IGNORECASE),
+)
+_ANY_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d")
+# What happened, and does not hold on.
+_EVENT = re.compile(
+    r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|"
+    r"(?<!is )(?<!are )(?<!be )(?<!now )(?<!\w-)[a-z]{3,}ed(?! by))\b",
+    re.IGNORECASE,
+)
+_NO_EVENT = re.compile(
+    r"\b(?:need|speed|feed|seed|embed|shared|hosted|used|based|named|called|required|supported|limited|pinned|allowed|released)\b",
+    re.IGNORECASE,
+)
+COMMON = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    unit: Unit
+    day: dt.date
+    text: str
+
+
+def supersede(rec: Recorder) -> None:
+    """Each old statement goes once; the one that superseded it may be superseded itself."""
+    every = [found for unit in free_units(rec.tree) if (found := dated(unit))]
+    gone: dict[Unit, Dated] = {}
+    for old, new in _pairs(every):
+        rec.report.checkpoint()
+        if old.unit not in gone and _supersedes(rec, old, new):
+            gone[old.unit] = new
+    # What goes is told to be superseded by what stays in the end.
+    for unit, new in sorted(gone.items(), key=lambda pair: (pair[0].path, -pair[0].first_line)):
+        last = new
+        while last.unit in gone:
+            last = gone[last.unit]
+        rec.counts["superseded"] += _remove(rec, unit, last)
+
+
+def dated(unit: Unit) -> Dated | None:
+    """The statement without its date, if it has one, and no other."""
+    if len(_ANY_DAY.findall(unit.text)) != 1:
+        return None
+    for mark in _MARKS:
+        match = mark.search(unit.text)
+        if match is None:
+            continue
+        rest = f"{unit.text[: match.start()]}{unit.text[match.end() :]}".strip()
+        try:
+            day = dt.date.fromisoformat(match["day"])
+        except ValueError:
+            return None
+        told = _NO_EVENT.sub("", rest)
+        return None if not rest or _EVENT.search(told) else Dated(unit, day, rest.rstrip(" .!"))
+    return None
+
+
+def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
+    """(older, newer) that share words, the newest first, so that each is superseded by the last one."""
+    having: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(every):
+        for key in keys_of(one.text):
+            having[key].append(place)
+    close = {
+        (a, b)
+        for places in having.values()
+        if len(places) <= COMMON
+        for a in places
+        for b in places
+        if every[a].day < every[b].day
+    }
+    for a, b in sorted(close, key=lambda pair: (every[pair[0]].day, -every[pair[1]].day.toordinal(), pair)):
+        yield every[a], every[b]
+
+
+def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
+    """The same frame around both, the same sort of file, and one value that differs."""
+    if old.unit.frame != new.unit.frame or (
+        old.unit.headings != new.unit.headings and old.unit.path == new.unit.path
+    ):
+        return False
+    if "user" in {rec.tree.kind(old.unit.path), rec.tree.kind(new.unit.path)}:
+        return False
+    return slot(old.text, new.text) is not None
+
+
+def _remove(rec: Recorder, unit: Unit, new: Dated) -> bool:
+    note = f"Newer, of {new.day.isoformat()}."
+    reason = f"A newer statement of {new.day.isoformat()} says otherwise: “{new.unit.text[:160]}”."
+    cited = (
+        from_memory(new.unit.path, new.unit.first_line, new.unit.text, "the newer one"),
+        from_memory(unit.path, unit.first_line, unit.text),
+    )
+    told = fates(unit, "superseded-by", new.unit.path, new.unit.text, note)
+    return remove(rec, unit, "update", reason, told, cited)

@@ -1,0 +1,63 @@
+"""What held until a day that has passed. Only a rule or a state of its own, never what happened or what a deadline says.
+Pure but for the recorder."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from dreams.engines.rules.removing import fates, free_units, remove
+from dreams.engines.rules.tree import Recorder, from_memory
+from dreams.engines.rules.wording import sentences
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = rf"(?P<iso>\d{{4}}-\d\d-\d\d)|(?P<d>\d{{1,2}})\.? (?P<m>{_MONTH}) (?P<y>\d{{4}})|(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}}),? (?P<y2>\d{{4}})"
+_UNTIL = re.compile(rf"\b(?:until|till|up to|through)\s+(?:the end of\s+)?(?:{_DAY})", re.IGNORECASE)
+_ANY_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+# Told of the past, or of something whose end is itself worth knowing.
+_HISTORY = re.compile(
+    r"\b(?:was|were|had|did|used to|not|never|unless|after|then|afterwards|since|from then|before|because|why|"
+    r"certificates?|certs?|licen[cs]es?|contracts?|tokens?|keys?|domains?|support(?:ed|s)?|eol|end[- ]of[- ]life|subscriptions?|warranty|"
+    r"deprecated|expir\w+|renew\w*|invoices?|data|deadline|history)\b|n['’]t\b|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bstays )(?<!\bremains )\b[a-z]{3,}ed\b",
+    re.IGNORECASE,
+)
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+    )
+}
+
+
+def expire(rec: Recorder, today: dt.date) -> None:
+    """Take out statements whose day has passed; a user's own preferences never go by themselves."""
+    found = [
+        (unit, day)
+        for unit in free_units(rec.tree)
+        if rec.tree.kind(unit.path) != "user" and (day := ended(unit.text)) and day < today
+    ]
+    for unit, day in sorted(found, key=lambda pair: (pair[0].path, -pair[0].first_line)):
+        rec.report.checkpoint()
+        note = f"It held until {day.isoformat()}, which has passed."
+        cited = (from_memory(unit.path, unit.first_line, unit.text, note),)
+        if remove(rec, unit, "prune", note, fates(unit, "stated", note=note), cited):
+            rec.counts["expired"] += 1
+
+
+def ended(text: str) -> dt.date | None:
+    """The day until which the whole statement holds, if it says so and says nothing else."""
+    found = list(_UNTIL.finditer(text))
+    if len(found) != 1 or len(_ANY_YEAR.findall(text)) != 1 or len(sentences(text)) != 1:
+        return None
+    rest = text[: found[0].start()] + text[found[0].end() :]
+    return None if _HISTORY.search(rest) or "?" in rest else _day(found[0])
+
+
+def _day(match: re.Match[str]) -> dt.date | None:
+    try:
+        if match["iso"]:
+            return dt.date.fromisoformat(match["iso"])
+        month = (match["m"] or match["m2"])[:3].lower()
+        return dt.date(int(match["y"] or match["y2"]), _MONTHS[month], int(match["d"] or match["d2"]))
+    except ValueError:
+        return None

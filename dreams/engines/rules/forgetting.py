@@ -1,0 +1,123 @@
+"""What a person asked to forget: the statements that are surely meant go, nothing beside them. Pure but for the recorder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dreams.engines.rules.bodies import Unit
+from dreams.engines.rules.hearing import Heard
+from dreams.engines.rules.lessons import Lesson
+from dreams.engines.rules.removing import fates, free_units, remove
+from dreams.engines.rules.slots import keys_of, pieces
+from dreams.engines.rules.speech import ASK, SOFT
+from dreams.engines.rules.tree import Recorder
+from dreams.engines.rules.wishes import Wish
+from dreams.language import lexicon, similarity
+
+MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
+_HEAD = re.compile(
+    rf"^{SOFT}{ASK}(?:you can |feel free to |just )?(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe)\s+",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"^(?:(?:everything|all|anything|whatever|what|the (?:note|notes|fact|memory|memories|entry|entries|part|line|thing|bit|rule)s?|it|that|this)\s+)?"
+    r"(?:(?:i|we|you)(?:'ve| have)? (?:said|told you|noted|know|knew|saved|learned|learnt|remember|wrote|have))?\s*"
+    r"(?:about|on|regarding|concerning)\s+(?P<rest>\S.*)$",
+    re.IGNORECASE,
+)
+_THAT = re.compile(r"^(?:that|the fact that|how)\s+(?P<rest>\S.*)$", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(?:\s*,?\s*(?:from|in) (?:your |the |project |my )?memory.*|\s*,\s*(?:it|that|this|they|we|he|she)\b.*|\s+(?:please|any ?more|for good|now|again|too|as well)|"
+    r"\s*[,;–—-]\s*(?:thanks|please|ok(?:ay)?)|[\s.!]+)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to forget: a statement, or a thing that statements are about."""
+
+    text: str
+    keys: frozenset[str]
+    statement: bool
+
+
+def request_of(wish: Wish) -> Request | None:
+    """The object of a request to forget; None where it names nothing in particular."""
+    rest = _HEAD.sub("", wish.quote.strip(), count=1)
+    if rest == wish.quote.strip():
+        return None
+    rest = _trimmed(rest)
+    about, that = _ABOUT.match(rest), _THAT.match(rest)
+    text = _trimmed(about["rest"] if about else that["rest"] if that else rest)
+    keys = frozenset(
+        key for key in keys_of(text) if key not in lexicon.GENERIC and key not in {"memory", "note"}
+    )
+    named = any(piece.is_value for piece in pieces(f"x {text}"))
+    if not keys or (len(keys) < 2 and not named):
+        return None
+    return Request(text, keys, statement=bool(that) and not about)
+
+
+def _trimmed(text: str) -> str:
+    while (shorter := _TAIL.sub("", text)) != text:
+        text = shorter
+    return text
+
+
+def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
+    """Take out what was asked to be forgotten, and learn none of it from the prompts before."""
+    for each in heard:
+        for wish in each.wishes:
+            if wish.verdict == "forget":
+                _forget(rec, each, wish, lessons)
+
+
+def _forget(rec: Recorder, heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
+    request = request_of(wish)
+    if request is None:
+        rec.note(f"You asked to forget something (“{wish.quote[:120]}”): do that on the memory's page.")
+        return
+    at = heard.prompt.at
+    lessons[:] = [
+        lesson
+        for lesson in lessons
+        if not _meant(request, lesson.text) or any(c.at and at and c.at > at for c in lesson.citations)
+    ]
+    found = [unit for unit in free_units(rec.tree) if _meant(request, unit.text)]
+    done = 0
+    if len(found) <= MOST_FORGOTTEN:
+        for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
+            done += _remove(rec, unit, heard, wish)
+    rec.counts["forgotten"] += done
+    if done < len(found) or not found:
+        rec.note(
+            f"You asked “{wish.quote[:120]}”; {'not all of it' if done else 'nothing'} could be taken out for sure."
+        )
+
+
+def _remove(rec: Recorder, unit: Unit, heard: Heard, wish: Wish) -> bool:
+    note = "You asked to forget it."
+    reason = f"You asked: “{wish.quote[:160]}”."
+    return remove(rec, unit, "prune", reason, fates(unit, "stated", note=note), (heard.citation(wish.quote),))
+
+
+def _meant(request: Request, text: str) -> bool:
+    """The same statement; or one about the thing named, and about no other thing that has a name."""
+    if request.statement:
+        return similarity.same(request.text, text).same or _words_of(request) == keys_of(text)
+    keys = keys_of(text)
+    if not request.keys <= keys:
+        return False
+    others = {
+        piece.key
+        for place, piece in enumerate(pieces(text))
+        if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
+    }
+    return len(others) <= 1
+
+
+def _words_of(request: Request) -> frozenset[str]:
+    return keys_of(request.text)

@@ -1,0 +1,65 @@
+"""All that was typed, in the order of time, with what each prompt asks for or tells; what was taken back is left out. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dreams.engines.base import Citation, Job, PromptBrief, Reporter, SessionBrief
+from dreams.engines.rules.tellings import Telling, asserted, takes_back, tellings
+from dreams.engines.rules.wishes import Wish, wishes
+
+_LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+@dataclass(eq=False)
+class Heard:
+    """One prompt of one session."""
+
+    session: SessionBrief
+    prompt: PromptBrief
+    wishes: list[Wish] = field(default_factory=list)
+    tellings: list[Telling] = field(default_factory=list)
+
+    def citation(self, quote: str) -> Citation:
+        return Citation(
+            "transcript",
+            quote[:1000],
+            place=str(self.session.path),
+            session_pk=self.session.pk,
+            line_no=self.prompt.line_no,
+            offset=self.prompt.offset,
+            role="user",
+            at=self.prompt.at,
+        )
+
+
+def hear(job: Job, report: Reporter) -> list[Heard]:
+    """Every prompt, oldest first. A prompt that begins by taking back leaves nothing of the one before it."""
+    found: list[Heard] = []
+    last: dict[int, Heard] = {}
+    for session, prompt in _in_time(job):
+        report.checkpoint()
+        asked, told = wishes(prompt.text), tellings(prompt.text)
+        heard = Heard(
+            session, prompt, asked, [*told, *(asserted(w.text, w.quote) for w in asked if w.fact and w.text)]
+        )
+        before = last.get(session.pk)
+        if before is not None and takes_back(prompt.text):
+            before.wishes, before.tellings = [], []
+        last[session.pk] = heard
+        found.append(heard)
+    return found
+
+
+def _in_time(job: Job) -> Iterator[tuple[SessionBrief, PromptBrief]]:
+    """Prompts of sessions that ran side by side are told apart by their own moments."""
+    every = [(session, prompt) for session in job.sessions for prompt in session.prompts]
+    last = _LONG_AGO
+    dated = []
+    for place, (session, prompt) in enumerate(every):
+        last = prompt.at or last
+        dated.append((last, place, session, prompt))
+    for _, _, session, prompt in sorted(dated, key=lambda row: row[:2]):
+        yield session, prompt

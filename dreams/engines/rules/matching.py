@@ -1,0 +1,64 @@
+"""Where a statement of memory has the value that a person says is another one now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dreams.engines.rules.slots import Piece, Slot, pieces, slot, values_of
+from dreams.engines.rules.tellings import Telling
+
+
+def matched(telling: Telling, statement: str, place: frozenset[str] = frozenset()) -> Slot | None:
+    """The value in `statement` and what it is now; None if that is not sure. `place` are words of headings and file."""
+    if telling.old:
+        return _by_old_value(telling, statement, place)
+    return slot(statement, telling.core)
+
+
+def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Slot | None:
+    """The old value was named, so it is enough that the statement has it, once, and speaks of the same thing."""
+    found = pieces(statement)
+    wanted = _texts(pieces(telling.old))
+    spots = [at for at in range(len(found)) if _texts(found[at : at + len(wanted)]) == wanted]
+    if len(spots) != 1:
+        return None
+    said = {piece.key for piece in found if piece.key} | place
+    old_keys = {piece.key for piece in pieces(telling.old)}
+    new = _trimmed(telling.new or _new_value(telling.core, said), said - old_keys)
+    if not new or not _same_sort(telling.old, new) or not _speaks_of(telling, new, said):
+        return None
+    return Slot(found[spots[0]].start, found[spots[0] + len(wanted) - 1].end, new)
+
+
+def _texts(found: Sequence[Piece]) -> list[str]:
+    return [piece.text.strip("`").lower() for piece in found]
+
+
+def _new_value(core: str, said: set[str]) -> str:
+    """The one run of numbers and names in a statement that memory does not have."""
+    found = pieces(core)
+    runs = [run for run in values_of(found) if any(p.key not in said for p in found[run[0] : run[1] + 1])]
+    return core[found[runs[0][0]].start : found[runs[0][1]].end] if len(runs) == 1 else ""
+
+
+def _trimmed(new: str, said: set[str]) -> str:
+    """Without what the statement has beside the value anyway: "06:50 UTC" for 10:10 of "10:10 UTC"."""
+    found = list(pieces(new))
+    while found and found[-1].key in said:
+        found.pop()
+    while found and found[0].key in said:
+        found.pop(0)
+    return new[found[0].start : found[-1].end] if found else ""
+
+
+def _same_sort(old: str, new: str) -> bool:
+    """A number for a number, something else for something else."""
+    return (pieces(old)[0].shape == "number") == (pieces(new)[0].shape == "number")
+
+
+def _speaks_of(telling: Telling, new: str, said: set[str]) -> bool:
+    """Every name that is told stands in the statement or above it, and half of the words do."""
+    values = {piece.key for text in (telling.old, new) for piece in pieces(text)}
+    about = telling.about - values
+    named = {piece.key for piece in pieces(telling.core) if piece.is_value} & about
+    return named <= said and 2 * len(about & said) >= len(about)

@@ -1,0 +1,121 @@
+"""Taking a statement out of its file: whether that can be, and what the file is without it. Pure but for the recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from dreams import memdir
+from dreams import text as texts
+from dreams.engines.base import Citation, Fate, FateKind, OperationKind
+from dreams.engines.rules.bodies import Unit, units
+from dreams.engines.rules.known import Known
+from dreams.engines.rules.tree import Change, Recorder, Tree, digest, is_index
+
+
+def free_units(tree: Tree) -> Iterator[Unit]:
+    """The statements of topic files that may be taken out."""
+    for path in tree.topics():
+        yield from units(path, tree.document(path))
+
+
+def removable(tree: Tree, unit: Unit) -> bool:
+    """Not the line that carries the byte order mark, and not the last that the file says."""
+    return not _holds_the_bom(tree.texts[unit.path], unit) and _leaves_something(tree, unit)
+
+
+def _holds_the_bom(text: str, unit: Unit) -> bool:
+    """The file's first line would take its byte order mark with it."""
+    return unit.first_line == 1 and text.startswith("\ufeff")
+
+
+def _leaves_something(tree: Tree, unit: Unit) -> bool:
+    """A file left with a name alone would be an orphan of another kind."""
+    rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
+    return any(
+        item.kind not in {"blank", "heading", "rule", "comment"} for item in memdir.sections(rest.body)
+    )
+
+
+def without(text: str, unit: Unit) -> str:
+    """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
+    lines = memdir.split_lines(text)
+    start, stop = unit.first_line - 1, unit.last_line
+    alone = start > 0 and not lines[start - 1].strip() and (stop == len(lines) or not lines[stop].strip())
+    if alone and stop < len(lines):
+        stop += 1
+    after = memdir.replace_lines(text, start + 1, stop + 1, [])
+    if not text.endswith("\n") and after.endswith("\n"):  # a file without a last line end stays one
+        after = after.removesuffix("\n").removesuffix("\r")
+    return after
+
+
+def fates(unit: Unit, kind: FateKind, path: str = "", text: str = "", note: str = "") -> tuple[Fate, ...]:
+    """The same fate for each line of a unit."""
+    lines = unit.raw.replace("\r\n", "\n").split("\n")
+    return tuple(Fate(line, kind, path, text, note) for line in lines if line)
+
+
+def remove(
+    rec: Recorder,
+    unit: Unit,
+    kind: OperationKind,
+    reason: str,
+    told: tuple[Fate, ...],
+    cited: tuple[Citation, ...],
+) -> bool:
+    """Take one unit out; with the last one of a file the file goes, where nothing else is lost by that."""
+    changes = _changes(rec.tree, unit, reason, told, cited)
+    return bool(changes) and rec.operation(
+        kind, changes, key=digest(unit.path, str(unit.first_line), unit.raw)
+    )
+
+
+def _changes(
+    tree: Tree, unit: Unit, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
+) -> list[Change]:
+    text = tree.texts[unit.path]
+    if removable(tree, unit):
+        return [Change(unit.path, without(text, unit), reason, told, cited)]
+    if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or _is_linked(tree, unit.path):
+        return []
+    stated = told[0]
+    gone = tuple(
+        Fate(line.rstrip("\r"), stated.kind, stated.target_path, stated.target_text, stated.note)
+        for line in text.split("\n")
+        if line.strip()
+    )
+    changes = [Change(unit.path, None, reason, gone, cited)]
+    for index in tree.indexes():
+        row = _rows_without(tree, index, unit)
+        if row is None:
+            return []
+        if row != tree.texts[index]:
+            lost = set(tree.texts[index].split("\n")) - set(row.split("\n"))
+            more = tuple(
+                Fate(line.rstrip("\r"), stated.kind, stated.target_path, stated.target_text, stated.note)
+                for line in sorted(lost)
+            )
+            changes.append(Change(index, row, reason, more, cited))
+    return changes
+
+
+def _is_linked(tree: Tree, path: str) -> bool:
+    return any(
+        other != path and not is_index(other) and memdir.retarget(text, path, f"{path}.gone.md") != text
+        for other, text in tree.texts.items()
+    )
+
+
+def _rows_without(tree: Tree, index_path: str, unit: Unit) -> str | None:
+    """The index without the rows of the unit's file; None where a row says more than the file did."""
+    index = memdir.parse_index(tree.texts[index_path])
+    rows = list(index.rows_for(unit.path))
+    front = tree.document(unit.path).frontmatter
+    known = Known([unit.text, PurePosixPath(unit.path).stem.replace("_", " ")])
+    for text in (front.name, front.description) if front else ():
+        if text:
+            known.add(text)
+    if any(row.hook and not known.says(row.hook, whole=True) for row in rows):
+        return None
+    return index.without(rows).text if rows else tree.texts[index_path]

@@ -1,0 +1,228 @@
+"""Two statements about one thing in which one value differs: "listens on port 80", "the port is 81 now". Pure.
+
+Sure or nothing: the value must be a number, a name or code on both sides, everything else that tells statements apart must
+agree, and there must be more in common than what the statements are about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from dreams.language import lexicon
+from dreams.language.statements import statement
+
+Shape = Literal["number", "code", "name", "word", "filler"]
+_PIECE = re.compile(r"`[^`\n]+`|[^\s`]+")
+_CODED = re.compile(r"`[^`\n]+`")
+_EDGES = "\"'“”‘’«»*_()[]{}.,;:!?—–"
+_NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
+_CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]+\d")
+_ROLES = frozenset(
+    "own maintain lead manag manage responsibl responsible review approv approve".split()  # noqa: SIM905 - a word list
+)
+# Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
+_WEAK = frozenset(
+    "use run execute go come take live sit set host be keep save store need require".split()  # noqa: SIM905 - a word list
+)
+# Forms that the light stemmer does not bring together.
+_FORMS = {
+    "owner": "own", "maintainer": "maintain", "reviewer": "review", "approver": "approve", "leader": "lead", "kept": "keep",
+    "built": "build", "sent": "send", "ran": "run", "wrote": "write", "written": "write", "begins": "start", "took": "take",
+}  # fmt: skip
+MOST_LEFT_OLD, MOST_LEFT_NEW = 3, 1  # plain words that only one of the wordings may have
+MOST_VALUE = 5  # words of a value
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word of a statement; `key` is what it is compared by, empty for filler."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    shape: Shape
+
+    @property
+    def is_value(self) -> bool:
+        return self.shape in {"number", "code", "name"}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where the value stands in the old statement, and what stands there now."""
+
+    start: int
+    end: int
+    new: str
+
+    def filled(self, old: str) -> str:
+        return f"{old[: self.start]}{self.new}{old[self.end :]}"
+
+
+@lru_cache(maxsize=20_000)
+def pieces(text: str) -> tuple[Piece, ...]:
+    found: list[Piece] = []
+    opening = True
+    for match in _PIECE.finditer(text[:2_000]):
+        raw = match[0]
+        coded = raw.startswith("`") and raw.endswith("`") and len(raw) > 2
+        bare = raw if coded else raw.strip(_EDGES + "`")
+        if bare:
+            start = match.start() + raw.index(bare)
+            found.append(_piece(bare, start, coded, opening))
+        opening = raw[-1:] in ".!?:"
+    return tuple(found)
+
+
+def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
+    shape: Shape = "word"
+    if coded:
+        shape = "code"
+    elif _NUMBER.fullmatch(bare):
+        shape = "number"
+    elif _CODE.search(bare):
+        shape = "code"
+    elif bare[:1].isupper() and not opening:
+        shape = "name"
+    low = bare.strip("`").lower().removesuffix("'s").removesuffix("’s")
+    if shape in {"number", "code"}:
+        return Piece(bare, start, start + len(bare), " ".join(low.split()), shape)
+    keys = list(statement(_FORMS.get(low, low)).weights)
+    if shape == "word" and (len(keys) != 1 or low in lexicon.FILLER):
+        return Piece(bare, start, start + len(bare), "", "filler")
+    return Piece(bare, start, start + len(bare), keys[0] if len(keys) == 1 else low, shape)
+
+
+def values_of(found: Sequence[Piece]) -> list[tuple[int, int]]:
+    """First and last place of each run of numbers, names and code side by side."""
+    runs: list[tuple[int, int]] = []
+    for place, piece in enumerate(found):
+        if piece.is_value and runs and runs[-1][1] == place - 1:
+            runs[-1] = (runs[-1][0], place)
+        elif piece.is_value:
+            runs.append((place, place))
+    return runs
+
+
+def keys_of(text: str) -> frozenset[str]:
+    return frozenset(piece.key for piece in pieces(text) if piece.key)
+
+
+def slot(old: str, new: str) -> Slot | None:
+    """The one value that `new` has another of, where both surely speak of the same; None if that is not sure."""
+    mine, theirs = pieces(old), pieces(new)
+    if not _agree(old, new):
+        return None
+    gone, come = _only(mine, theirs), _only(theirs, mine)
+    left, right = _run(mine, gone), _run(theirs, come)
+    if left is None or right is None or not _same_sort(mine, left, theirs, right):
+        return None
+    if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
+        return None
+    return Slot(mine[left[0]].start, mine[left[1]].end, new[theirs[right[0]].start : theirs[right[1]].end])
+
+
+def _agree(old: str, new: str) -> bool:
+    one, other = (statement(_CODED.sub("x", text)) for text in (old, new))
+    if one.environments != other.environments or one.signs != other.signs or one.days != other.days:
+        return False
+    marked = {word for _, word in one.marked}, {word for _, word in other.marked}
+    return marked[0] == marked[1] and len(one.negations) == len(other.negations)
+
+
+def _only(mine: Sequence[Piece], theirs: Sequence[Piece]) -> list[int]:
+    """The places of the words that the other statement has nowhere."""
+    known = {piece.key for piece in theirs}
+    return [place for place, piece in enumerate(mine) if piece.key and piece.key not in known]
+
+
+def _is_value(found: Sequence[Piece], place: int, only: Sequence[int]) -> bool:
+    piece = found[place]
+    if piece.is_value:
+        return True
+    named = piece.text[:1].isupper() and piece.text.isalpha()
+    follows = place + 1 in only and found[place + 1].shape == "name"
+    role = bool(_ROLES & {other.key for other in found})
+    return named and place == 0 and (follows or role)
+
+
+def _run(found: Sequence[Piece], only: Sequence[int]) -> tuple[int, int] | None:
+    """First and last place of the value: all that is value-like in `only`, side by side."""
+    values = [place for place in only if _is_value(found, place, only)]
+    if not values or len(values) > MOST_VALUE or values[-1] - values[0] != len(values) - 1:
+        return None
+    return values[0], values[-1]
+
+
+def _same_sort(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
+) -> bool:
+    one, other = mine[left[0]], theirs[right[0]]
+    if (one.shape == "number") != (other.shape == "number"):
+        return False
+    if one.text.startswith("`") != other.text.startswith("`"):
+        return False
+    if one.shape == "number":
+        return _unit(mine, left[1]) == _unit(theirs, right[1]) and _form(one.text) == _form(other.text)
+    return True
+
+
+def _unit(found: Sequence[Piece], place: int) -> str:
+    """The word behind a number: "30 days" is no other value of "30 requests"."""
+    following = found[place + 1] if place + 1 < len(found) else None
+    return following.key if following and following.shape in {"word", "name"} else ""
+
+
+def _form(number: str) -> str:
+    """ "11:25", "40s", "#12" and "7" are values of different sorts."""
+    return re.sub(r"\d+(?:[.,_]\d+)*", "0", number).removeprefix("v")
+
+
+def _same_frame(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
+) -> bool:
+    """Word for word the same but for the value, which is not what the statement is about."""
+    one, other = _frame(mine, left), _frame(theirs, right)
+    subject = left[0] == 0 and not _ROLES & {piece.key for piece in mine}
+    return one == other and len(one) > 1 and not subject and any(one)
+
+
+def _frame(found: Sequence[Piece], run: tuple[int, int]) -> list[str]:
+    words = [
+        "" if run[0] <= place <= run[1] else piece.text.strip("`").lower()
+        for place, piece in enumerate(found)
+    ]
+    return [
+        word
+        for place, word in enumerate(words)
+        if word not in {"the", "a", "an"} and not (word == "" and place > run[0])
+    ]
+
+
+def _same_property(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
+) -> bool:
+    """In other words: they share what they are about and a word of the property, and one of them says no more than that."""
+    old = {p.key for i, p in enumerate(mine) if p.key and not left[0] <= i <= left[1]}
+    new = {p.key for i, p in enumerate(theirs) if p.key and not right[0] <= i <= right[1]}
+    more, added = old - new - _WEAK, new - old - _WEAK
+    if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
+        return False
+    shared = {
+        _group(mine, i)
+        for i, p in enumerate(mine)
+        if p.key in new and p.key not in _WEAK and not left[0] <= i <= left[1]
+    }
+    return len(shared) > 1
+
+
+def _group(found: Sequence[Piece], place: int) -> int:
+    """The first place of the run of words of one sort that a word stands in: "copper indexer" is one thing."""
+    while place and found[place - 1].key and found[place - 1].is_value == found[place].is_value:
+        place -= 1
+    return place

@@ -1,0 +1,179 @@
+"""What a person says has changed: "we moved the API from Oslo to Bergen", "it listens on 81 now". Pure.
+
+Only what is told as done, in plain words of their own. What is asked, supposed, planned, doubted or quoted is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dreams.engines.rules.secrets import looks_secret
+from dreams.engines.rules.slots import Piece, keys_of, pieces
+from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks, typed_lines
+from dreams.engines.rules.wording import sentences, whole
+
+MOST_WORDS = 40
+MAX_PROMPT = 12_000
+
+_ANY = re.compile(
+    r"\bnow\b|no longer|instead|moved|migrated|switched|changed|upgraded|downgraded|bumped|raised|lowered|increased|reduced|"
+    r"renamed|replaced|\bset\b|took over|since|was\b|\bnot\b|revert|rolled|back|again|wrong|typo|actually|scrap|mistake",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:if|would|should|could|might|maybe|perhaps|will|shall|going to|gonna|plan(?:s|ned|ning)?|want(?:s|ed)?|wish|let'?s|(?:need|have|has) to|try|tries|"
+    r"trying|tried|please|can|cannot|can'?t|think|guess|probably|unless|whether|claim(?:s|ed)?|allegedly|apparently|seems?|heard|"
+    r"imagine|suppose|example|rumou?r|unsure|wonder(?:ing)?|doubt|hope|expect(?:s|ed)?|once|when|until)\b|^after\b|[\"“”«»?]|\.\.\.|…",
+    re.IGNORECASE,
+)
+_TROUBLE = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ure)?|errors?|broken?|crash\w*|bugs?|exception|stuck|weird)\b", re.IGNORECASE
+)
+_DONE = r"(?:moved|migrated|switched|changed|upgraded|downgraded|bumped|raised|lowered|increased|reduced|renamed|set)"
+_WE = r"(?:we|i|they|the team|our team)(?:['’]ve| have)?(?: (?:just|recently|finally|already|also|now))*"
+_FROM_TO = re.compile(
+    rf"^{_WE} {_DONE} (?P<s>.*?)\s*\bfrom (?P<o>.+?) (?:over )?to (?P<n>.+)$", re.IGNORECASE
+)
+_TO = re.compile(rf"^{_WE} {_DONE} (?:over )?(?P<s>.*?)\s*\b(?:over )?to (?P<n>.+)$", re.IGNORECASE)
+_REPLACED = re.compile(
+    rf"^{_WE} replaced (?P<o>.+?) (?:with|by) (?P<n>.+?)(?: (?:for|in|on) (?P<s>.+))?$", re.IGNORECASE
+)
+_IT_MOVED = re.compile(
+    rf"^(?P<s>.+?) (?:has |have |was |were )?(?:just |recently )?{_DONE} (?:over )?from (?P<o>.+?) (?:over )?to (?P<n>.+)$",
+    re.IGNORECASE,
+)
+_TOOK_OVER = re.compile(r"^(?P<n>.+?) took over (?P<s>.+?) from (?P<o>.+)$", re.IGNORECASE)
+_NOW = re.compile(
+    r"\s*\b(?:from now on|now|as of (?:now|today)|since (?:today|yesterday|(?:this|last) (?:week|month|year)|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from today(?: on)?|nowadays)\b,?",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|not)\s+"
+    r"(?:(?:with|on|in|at|from|to|by|via)\s+)?(?P<o>[^,;]+?)(?:\s+any ?more)?\s*[.!]*$",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    rf"^{SOFT}(?:no,? wait|wait,? no|hold on|scrap that|strike that|ignore (?:that|what i said|my last)|never ?mind|"
+    r"(?:i was|that was|that'?s) (?:wrong|a (?:typo|mistake|lie)|not (?:right|true|correct))|my (?:mistake|bad)|"
+    r"(?:no|sorry|oops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that'?s|i was|i meant|my|it'?s wrong)|correction\b)",
+    re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad)|"
+    r"(?:we )?(?:moved|went|switched) back|(?:we )?(?:reverted|rolled back|undid) (?:that|this|it|the change|that change)|"
+    r"that (?:was|got) (?:rolled back|reverted|undone)|change of plans?)\b[\s,.:;!—–-]*)+",
+    re.IGNORECASE,
+)
+REVERTED = re.compile(
+    r"\b(?:revert\w*|roll(?:ed|ing)? back|rollback|undo|undid|undone|(?:moved|went|switched|changed|back) (?:back|to)|again|change of plans?|"
+    r"wrong|typo|mistake|scrap|not true)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """Something that is another way now. `core` is the statement as it holds now, `old` the value named as past, if one was.
+
+    `plain`: said without a word of change, as a correction is; then only a whole statement counts.
+    """
+
+    quote: str
+    core: str
+    new: str
+    old: str = ""
+    about: frozenset[str] = frozenset()
+
+
+def takes_back(prompt: str) -> bool:
+    """Whether a prompt begins by taking back what was said just before."""
+    return bool(_TAKEN_BACK.match(" ".join(prompt[:200].split())))
+
+
+def asserted(text: str, quote: str) -> Telling:
+    """A whole statement that a person asked to be remembered: what it says holds now."""
+    return Telling(quote, text.rstrip(" .!"), "", "", keys_of(text))
+
+
+def tellings(prompt: str) -> list[Telling]:
+    """The changes told in one prompt, in order."""
+    if not _ANY.search(prompt[:MAX_PROMPT]):
+        return []
+    return [
+        telling
+        for line in typed_lines(prompt[:MAX_PROMPT])
+        for sentence in sentences(line)
+        for telling in _of_sentence(sentence)
+    ]
+
+
+def _of_sentence(sentence: str) -> Iterator[Telling]:
+    text = re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
+    stripped = _LEAD_IN.sub("", text).strip()
+    told_as_change = stripped != text
+    text = stripped.rstrip(" .!")
+    if not text or len(text.split()) > MOST_WORDS or not whole(text) or asks(sentence):
+        return
+    unsure = (
+        _UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or _TROUBLE.search(text)
+    )
+    if unsure or looks_secret(sentence):
+        return
+    yield from _moved(text, sentence) or _stated(text, sentence, told_as_change)
+
+
+def _moved(text: str, quote: str) -> list[Telling]:
+    """ "We moved S from O to N" and its like."""
+    bare = _NOW.sub("", text).strip()
+    for pattern in (_FROM_TO, _REPLACED, _IT_MOVED, _TOOK_OVER, _TO):
+        match = pattern.match(bare)
+        if match is None:
+            continue
+        found = match.groupdict()
+        new, old = _value(found["n"]), _value(found.get("o") or "")
+        if not new or (found.get("o") and not old):
+            return []
+        subject = found.get("s") or ""
+        about = keys_of(subject) | _besides(found["n"], new) | _besides(found.get("o") or "", old)
+        return [Telling(quote, f"{subject} {found['n']}".strip(), new, old, about)]
+    return []
+
+
+def _stated(text: str, quote: str, told_as_change: bool) -> list[Telling]:
+    """ "S is N now", "S is N, no longer O": a whole statement as it holds now."""
+    core = _NOW.sub("", text).strip(" ,")
+    before = _BEFORE.search(core)
+    old = _value(before["o"]) if before else ""
+    if before and old:
+        core = core[: before.start()].strip(" ,")
+    elif core == text and not told_as_change:
+        return []
+    values = [piece.text for piece in pieces(core) if piece.is_value]
+    if not values:
+        return []
+    return [Telling(quote, re.sub(r"\s+again$", "", core), "", old, keys_of(core))]
+
+
+def _value(phrase: str) -> str:
+    """The number, name or code in a phrase, where there is one: "port 81" gives 81, "the new cluster" nothing."""
+    found = pieces(re.split(r"[,;(—–]|\s-\s", phrase, maxsplit=1)[0])
+    places = [place for place, piece in enumerate(found) if _tells(found, place, piece)]
+    if not places and len(found) == 1 and found[0].key:  # "from yarn to pnpm"
+        places = [0]
+    if not places or places[-1] - places[0] != len(places) - 1:
+        return ""
+    return phrase[found[places[0]].start : found[places[-1]].end]
+
+
+def _tells(found: tuple[Piece, ...], place: int, piece: Piece) -> bool:
+    """A capital counts at the beginning too: a phrase out of a sentence begins anywhere."""
+    return piece.is_value or (
+        piece.text[:1].isupper() and piece.text.isalpha() and len(found) <= 4 and place == 0
+    )
+
+
+def _besides(phrase: str, value: str) -> frozenset[str]:
+    return keys_of(phrase.replace(value, " ", 1)) if value else frozenset()

@@ -1,0 +1,201 @@
+"""What a session changed: the value in the statement that surely speaks of it, where it still stands. Pure but for the recorder.
+
+A change that was changed back leaves nothing; one that is spoken of again later, in words that are not understood, is left
+to the person; a statement that leans on a changed one is named, never edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from dreams import memdir
+from dreams.engines.base import Citation, Fate
+from dreams.engines.rules import spots as places_of
+from dreams.engines.rules.hearing import Heard
+from dreams.engines.rules.matching import matched
+from dreams.engines.rules.slots import Slot, keys_of, pieces
+from dreams.engines.rules.spots import Spot
+from dreams.engines.rules.tellings import REVERTED, Telling
+from dreams.engines.rules.tree import Change, Recorder, digest, is_index
+from dreams.language import similarity
+
+MOST_TELLINGS = 500
+MOST_NOTED = 20
+
+
+@dataclass(eq=False)
+class _Pending:
+    """A sentence on its way: as it stood, as it stands after all that was told so far, and what was told."""
+
+    spot: Spot
+    text: str
+    told: list[tuple[Heard, Telling]] = field(default_factory=list)
+    steps: list[tuple[str, str]] = field(default_factory=list)  # (old value, new value)
+
+
+def update(rec: Recorder, heard: Sequence[Heard]) -> set[Telling]:
+    """Bring what was told into memory; the tellings that memory says now, so that none is learnt beside it."""
+    told = [(each, telling) for each in heard for telling in each.tellings][:MOST_TELLINGS]
+    if not told:
+        return set()
+    pending = [_Pending(spot, spot.text) for spot in places_of.spots(rec.tree)]
+    having = _Having(pending)
+    done: set[Telling] = set()
+    for each, telling in told:
+        rec.report.checkpoint()
+        if _tell(pending, having, each, telling):
+            done.add(telling)
+    changed = [p for p in pending if p.steps]
+    for group in _together(changed):
+        if _stands(group, heard) and _write(rec, group):
+            rec.counts["updated"] += 1
+            _name_leaning(rec, group, pending)
+    return done
+
+
+class _Having:
+    """Sentences by their words, so that each telling is held against few of them."""
+
+    def __init__(self, pending: Sequence[_Pending]) -> None:
+        self._places: dict[str, list[int]] = {}
+        for place, one in enumerate(pending):
+            for key in keys_of(one.spot.text):
+                self._places.setdefault(key, []).append(place)
+
+    def near(self, telling: Telling) -> list[int]:
+        keys = telling.about | keys_of(telling.core) | keys_of(telling.old)
+        return sorted({place for key in keys for place in self._places.get(key, ())})
+
+
+def _tell(pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling) -> bool:
+    """Change the sentences that it surely speaks of, in mind; False where none is, or which one is not sure."""
+    found = [
+        (pending[place], slot)
+        for place in having.near(telling)
+        if (slot := matched(telling, pending[place].text, pending[place].spot.place))
+    ]
+    chosen = _chosen(found, telling)
+    for one, slot in chosen:
+        old = one.text[slot.start : slot.end]
+        one.steps.append((old, slot.new))
+        one.told.append((heard, telling))
+        one.text = slot.filled(one.text)
+    return bool(chosen)
+
+
+def _chosen(found: list[tuple[_Pending, Slot]], telling: Telling) -> list[tuple[_Pending, Slot]]:
+    """The one statement meant with all that repeat it; nothing where two different ones could be meant."""
+    bodies = [pair for pair in found if pair[0].spot.kind == "body"] or found
+    if not telling.about - keys_of(telling.new or telling.core) - keys_of(telling.old):
+        bodies = bodies if all(_says_the_same(bodies[0][0].text, pair[0].text) for pair in bodies) else []
+    least = min((_besides(pair[0], telling) for pair in bodies), default=0)
+    best = [pair for pair in bodies if _besides(pair[0], telling) == least]
+    if not best:
+        return []
+    first = best[0][0].text
+    if not all(_says_the_same(first, pair[0].text) for pair in best[1:]):
+        return []
+    same = [pair for pair in found if pair in best or _says_the_same(first, pair[0].text)]
+    return same if all(pair[0].spot.free for pair in best) else []
+
+
+def _besides(one: _Pending, telling: Telling) -> int:
+    """How many words it has that the telling lacks: what was told of is the plainest statement of it."""
+    return len(keys_of(one.text) - telling.about - keys_of(telling.old))
+
+
+def _says_the_same(one: str, other: str) -> bool:
+    return similarity.normalised(one) == similarity.normalised(other) or similarity.same(one, other).same
+
+
+def _together(changed: Iterable[_Pending]) -> list[list[_Pending]]:
+    """Sentences that the same tellings changed are one operation."""
+    groups: dict[tuple[int, ...], list[_Pending]] = {}
+    for one in changed:
+        if one.text != one.spot.text:
+            groups.setdefault(tuple(id(telling) for _, telling in one.told), []).append(one)
+    return list(groups.values())
+
+
+def _stands(group: Sequence[_Pending], heard: Sequence[Heard]) -> bool:
+    """Whether nothing typed later speaks of it again as it was, or of a change that was taken back."""
+    last, telling = group[0].told[-1]
+    old = keys_of(group[0].steps[-1][0])
+    subject = _subject(telling, group[0])
+    for each in heard[heard.index(last) + 1 :]:
+        words = keys_of(each.prompt.text)
+        if subject & words and (old <= words or (subject <= words and REVERTED.search(each.prompt.text))):
+            return False
+    return True
+
+
+def _subject(telling: Telling, one: _Pending) -> frozenset[str]:
+    """What both speak of, without the values."""
+    values = {key for step in one.steps for value in step for key in keys_of(value)}
+    return (telling.about & keys_of(one.spot.text)) - values
+
+
+def _write(rec: Recorder, group: Sequence[_Pending]) -> bool:
+    changes: list[Change] = []
+    texts: dict[str, str] = {}
+    cited = _cited(group)
+    for one in group:
+        old, new = one.steps[0][0], one.steps[-1][1]
+        if len(one.steps) > 1 and any(a[1] != b[0] for a, b in zip(one.steps, one.steps[1:], strict=False)):
+            return False
+        after = places_of.exchanged(
+            texts.get(one.spot.path, rec.tree.texts[one.spot.path]), one.spot, old, new
+        )
+        if after is None:
+            return False
+        fates = tuple(_fates(rec.tree.texts[one.spot.path], after, one.spot.path))
+        texts[one.spot.path] = after
+        reason = f"You said so: “{cited[-1].quote[:160]}”."
+        changes.append(Change(one.spot.path, after, reason, fates, cited))
+    return rec.operation("update", _joined(changes), key=digest(*(one.spot.text for one in group)))
+
+
+def _joined(changes: Sequence[Change]) -> list[Change]:
+    """One change per file: the last text, and what every step said of the lines."""
+    by_path: dict[str, list[Change]] = {}
+    for change in changes:
+        by_path.setdefault(change.path, []).append(change)
+    return [
+        Change(path, own[-1].after, own[0].reason, tuple(f for c in own for f in c.fates), own[0].citations)
+        for path, own in by_path.items()
+    ]
+
+
+def _cited(group: Sequence[_Pending]) -> tuple[Citation, ...]:
+    told = [pair for one in group for pair in one.told]
+    return tuple(dict.fromkeys(heard.citation(telling.quote) for heard, telling in told))
+
+
+def _fates(before: str, after: str, path: str) -> Iterable[Fate]:
+    for old, new in zip(before.split("\n"), after.split("\n"), strict=False):
+        if old.strip() != new.strip() and old.strip():
+            rows = memdir.parse_index(new).rows if is_index(path) else ()
+            now = rows[0].hook if rows else new.strip()
+            yield Fate(old.rstrip("\r"), "superseded-by", path, now, "You said that it has changed.")
+
+
+def _name_leaning(rec: Recorder, group: Sequence[_Pending], pending: Sequence[_Pending]) -> None:
+    """Name statements that have the old value and speak of the same thing: they may hold no longer."""
+    first = group[0]
+    old, new = first.steps[0][0], first.steps[-1][1]
+    subject = _subject(first.told[-1][1], first)
+    named = 0
+    for one in pending:
+        leans = one not in group and _has(one.text, old) and subject & (keys_of(one.text) | one.spot.place)
+        if leans and one.spot.kind == "body" and named < MOST_NOTED:
+            named += 1
+            rec.note(
+                f"{old} is {new} now; look at “{one.text[:200]}” in {one.spot.path}, which may lean on it."
+            )
+
+
+def _has(text: str, value: str) -> bool:
+    wanted = [piece.key for piece in pieces(value)]
+    keys = [piece.key for piece in pieces(text)]
+    return any(keys[at : at + len(wanted)] == wanted for at in range(len(keys)))
