@@ -22,6 +22,7 @@ ACTIONS = {
     "dream.requested": "Dream requested",
     "dream.cancelled": "Dream cancelled",
     "dream.ended": "Dream ended",
+    "dream.partial": "Unfinished work proposed",
     "proposal.made": "Proposal made",
     "proposal.superseded": "Proposal superseded",
     "review.decided": "Decided",

@@ -86,6 +86,7 @@ def _discover_now_and_then(now: dt.datetime) -> None:
             discovery.discover()
         except Exception:
             log.exception("discovery")
+        dreaming.sweep_unfinished(now)
 
 
 def _send_digests(now: dt.datetime) -> None:

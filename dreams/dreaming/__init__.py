@@ -1,17 +1,25 @@
 """One dream, from the request to its end: `states` · `story` · `reading` what the engine is given · `watch` its reporter ·
-`bookkeeping` what it used."""
+`bookkeeping` what it used · `steps` what it changed so far · `partial` that work as a proposal, if asked."""
 
 from dreams.dreaming.bookkeeping import used_by_model, work_of
+from dreams.dreaming.partial import PartialRefused
+from dreams.dreaming.partial import propose as propose_partial
 from dreams.dreaming.states import LEASE, back_off, cancel, lost_its_worker, request
+from dreams.dreaming.steps import changed as unfinished_files
+from dreams.dreaming.steps import sweep as sweep_unfinished
 from dreams.dreaming.story import run_dream
 
 __all__ = [
     "LEASE",
+    "PartialRefused",
     "back_off",
     "cancel",
     "lost_its_worker",
+    "propose_partial",
     "request",
     "run_dream",
+    "sweep_unfinished",
+    "unfinished_files",
     "used_by_model",
     "work_of",
 ]

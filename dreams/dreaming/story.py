@@ -30,6 +30,7 @@ from dreams import (
     review,
     workspace,
 )
+from dreams.dreaming import steps
 from dreams.dreaming.reading import line_dates, review_sessions
 from dreams.dreaming.states import claim, end
 from dreams.dreaming.watch import Watch
@@ -154,6 +155,7 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
     ended = end(dream, DreamRun.Status.COMPLETED, summary=summary, inputs_hash=fingerprint)
     if not ended:
         raise Cancelled
+    steps.forget(dream)
     released = held.release_completed(now)
     if not released.done:
         log.warning("dream %s: %s", dream.public_id, released.problem)

@@ -19,6 +19,7 @@ from dreams import (
     locks,
     pricing,
 )
+from dreams.dreaming import steps
 from dreams.dreaming.bookkeeping import book
 from dreams.dreaming.states import LEASE
 from dreams.engines.base import (
@@ -130,6 +131,7 @@ class Watch:
                 **asdict(work or Work()),
             )
             book(self._dream, number, now, used)
+            steps.keep(self._dream, edits)
         DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=phase)
         self.checkpoint()
 

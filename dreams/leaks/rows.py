@@ -26,6 +26,8 @@ from dreams.models import (
     Proposal,
     Turn,
     Version,
+    WorkStep,
+    WorkText,
 )
 from dreams.search import index
 
@@ -49,6 +51,9 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
         if not Version.objects.filter(sha256=sha).exists():
             index.forget(sha)
             Blob.objects.filter(sha256=sha).delete()
+    # Unfinished work may hold it in any step, and another dream does that work again.
+    WorkStep.objects.filter(dream__project=project).delete()
+    WorkText.objects.filter(dream__project=project).delete()
     # The new texts are looked for by their words too.
     Version.objects.filter(memory__project=project, sha256__in=replaced.values()).update(indexed=False)
 

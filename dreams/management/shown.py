@@ -44,6 +44,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "proposal": made.public_id if made else None,
         "files": [brief(file) for file in files_of([made] if made else [])],
         "left_out": run.left_out,
+        "unfinished": dreaming.unfinished_files(run) if run.is_over else [],
         "usage": usage(run),
         "turns": run.turns.count(),
     }
@@ -107,6 +108,7 @@ def proposal(made: Proposal, *, diff: bool = False) -> dict[str, Any]:
         "dream": made.dream.public_id if made.dream else None,
         "project": made.project.slug,
         "origin": made.origin,
+        "partial": made.partial,
         "state": made.state,
         "summary": made.summary,
         "operations": [{"key": o.key, "kind": o.kind, "reason": o.reason} for o in made.operations.all()],
@@ -182,7 +184,8 @@ def _finding(found: Any) -> dict[str, Any]:
 
 def diff_words(result: dict[str, Any] | Any) -> list[str]:
     """A proposal for a person at a terminal."""
-    lines = [f"{result['proposal']} ({result['state']}): {result['summary']}"]
+    state = f"{result['state']}, unfinished work" if result["partial"] else result["state"]
+    lines = [f"{result['proposal']} ({state}): {result['summary']}"]
     for file in result["files"]:
         lines.append(f"\n{file['kind']} {file['path']}")
         for hunk in file["hunks"]:

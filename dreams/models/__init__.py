@@ -5,6 +5,7 @@ from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
 from dreams.models.memories import Blob, Memory, Version
 from dreams.models.notify import Channel
+from dreams.models.partial import WorkStep, WorkText
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
 from dreams.models.proposals import (
     Application,
@@ -60,4 +61,6 @@ __all__ = [
     "TranscriptFolder",
     "Turn",
     "Version",
+    "WorkStep",
+    "WorkText",
 ]

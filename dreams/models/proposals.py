@@ -39,6 +39,9 @@ class Proposal(models.Model):
     by_policy = models.BooleanField(
         default=False, help_text="The part of a dream that a policy lets in without a person."
     )
+    partial = models.BooleanField(
+        default=False, help_text="What an unfinished dream had changed; a person asked for it."
+    )
     origin = models.CharField(max_length=10, choices=Origin)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_index=True)
     summary = models.TextField(blank=True, help_text="Why, in a sentence or two.")

@@ -40,6 +40,7 @@ class Origin:
     summary: str = ""
     dream: DreamRun | None = None
     by_policy: bool = False
+    partial: bool = False
     undoes: Proposal | None = None
     restored: Mapping[str, Restored] = field(default_factory=dict)
 
@@ -51,6 +52,7 @@ def create(project: Project, origin: Origin, draft: drafts.Draft, before: Mappin
             project=project,
             dream=origin.dream,
             by_policy=origin.by_policy,
+            partial=origin.partial,
             origin=origin.kind,
             summary=origin.summary,
             undoes=origin.undoes,

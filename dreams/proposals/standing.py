@@ -35,7 +35,7 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
         )
         if not closed:
             return {}
-        if proposal.dream_id:
+        if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
         auditlog.record(
             "proposal.superseded", actor=actor, project=proposal.project, object_id=proposal.public_id

@@ -109,8 +109,11 @@ def leave_out(proposal: Proposal, hunk: Hunk, reason: str) -> None:
 
 
 def _use_up_sessions(proposal: Proposal) -> None:
-    """What the sessions taught is decided. Those that speak for a change left undecided are kept for a later dream."""
-    if proposal.dream is None:
+    """What the sessions taught is decided. Those that speak for a change left undecided are kept for a later dream.
+
+    Those of an unfinished dream are all kept: it did not read them to the end.
+    """
+    if proposal.dream is None or proposal.partial:
         return
     undecided = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING)
     cited = Evidence.objects.filter(hunk__in=undecided, session__isnull=False)

@@ -190,8 +190,8 @@ def _remember(
 
 
 def _give_back_sessions(proposal: Proposal) -> None:
-    """What was learnt from them is no longer there: the next dream may read them again."""
-    if proposal.dream is None:
+    """What was learnt from them is no longer there: the next dream may read them again. Unfinished work used none up."""
+    if proposal.dream is None or proposal.partial:
         return
     for reviewed in proposal.dream.reviewed.all():
         Session.objects.filter(pk=reviewed.session_id).update(

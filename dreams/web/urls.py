@@ -68,6 +68,7 @@ urlpatterns = [
     path("dreams/", dreams.dreams, name="dreams"),
     path("dreams/<slug:public_id>/", dreams.dream, name="dream"),
     path("dreams/<slug:public_id>/cancel/", dreams.cancel, name="dream-cancel"),
+    path("dreams/<slug:public_id>/propose-partial/", dreams.propose_partial, name="dream-propose-partial"),
     # --- review, conflict ---
     path("review/<slug:public_id>/", review.desk, name="review"),
     path("review/<slug:public_id>/decide/", review.decide, name="review-decide"),

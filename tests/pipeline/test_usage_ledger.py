@@ -22,6 +22,19 @@ from tests.pipeline import world
 from tests.pipeline.servers import Home, until
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
+WRITE = Reply(
+    (
+        Use(
+            "Write",
+            {
+                "file_path": "/memory/feedback_x.md",
+                "content": "The queue is drained by hand.\n",
+                "reason": "Said so.",
+                "citations": [{"session": "MEMORY.md", "quote": "how tests run"}],
+            },
+        ),
+    )
+)
 READ = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
 
 
@@ -119,12 +132,13 @@ def test_tokens_of_a_model_without_a_price_are_kept_beside_those_that_have_one(
 
 @pytest.mark.slow
 def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_path: Path) -> None:
-    """kill -9 while the third answer is awaited: two turns stand in the ledger, and close the gate of the day."""
+    """kill -9 while the third answer is awaited: two turns are booked, and close the gate of the day. The note that
+    the second one wrote can still be proposed."""
     home = Home(tmp_path / "home")
     root = tmp_path / "home" / ".claude"
     world.write_sessions(root, 2)
     world.put(root / "projects/-home-dev-app/memory/MEMORY.md", world.INDEX)
-    with WireServer(Script([READ, READ, Step(say("x"), stalled("content_block_delta"))])) as server:
+    with WireServer(Script([READ, WRITE, Step(say("x"), stalled("content_block_delta"))])) as server:
         home.environment["ANTHROPIC_BASE_URL"] = server.url
         assert home.run("discover").returncode == 0
         dreaming_process = home.start("dream", "-home-dev-app", "--engine", "anthropic", "--force")
@@ -138,6 +152,9 @@ def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_p
     assert home.run("recover").returncode == 0
     [run] = home.rows("select status, cost_usd from dreams_dreamrun")
     assert run["status"] == "failed" and abs(run["cost_usd"] - spent) < 0.00001
+    [kept_dream] = home.rows("select public_id from dreams_dreamrun")
+    proposed = home.json("proposal", kept_dream["public_id"], "--partial")
+    assert proposed["partial"] is True and [file["path"] for file in proposed["files"]] == ["feedback_x.md"]
     home.environment["MEMORYWEB_MAX_COST_DAY"] = f"{spent + 0.0001:.6f}"
     again = home.run("dream", "-home-dev-app", "--engine", "anthropic", "--force")
     assert again.returncode == 1 and "day" in again.stderr

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dreams import conf, engines, text, workspace
-from dreams.engines.base import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage
+from dreams.engines.base import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage, Work
 
 NOON = dt.datetime(2026, 10, 10, 12, tzinfo=dt.UTC)  # a Saturday
 WRITTEN = LineDate(dt.date(2026, 10, 1), "history", "first seen in the history")
@@ -21,6 +21,7 @@ class Told:
 
     turns: list[tuple[str, str, dict[str, int]]] = field(default_factory=list)
     checkpoints: int = 0
+    edits: list[Edit] = field(default_factory=list)
 
     def turn(
         self,
@@ -31,7 +32,10 @@ class Told:
         files: Sequence[str] = (),
         counts: Mapping[str, int] | None = None,
         usage: Usage | None = None,
+        work: Work | None = None,
+        edits: Sequence[Edit] = (),
     ) -> None:
+        self.edits += edits
         self.turns.append((phase, text, dict(counts or {})))
 
     def checkpoint(self) -> None:

@@ -71,9 +71,9 @@ class AnthropicEngine:
         report.turn("orient", _opening(job, endpoint, loop))
         try:
             summary = loop.run()
-        except (EngineError, Cancelled) as error:
+        except Exception as error:
             with suppress(Cancelled, EngineError):
-                loop.teller.rest(str(error) or "Cancelled.")
+                loop.teller.rest(_why(error))
             raise
         edits = loop.toolbox.writer.edits
         return Outcome(edits, summary or _default_summary(len(edits)), loop.budget.ledger.usage())
@@ -153,6 +153,13 @@ def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
         f"Asking {job.config.model} at {endpoint.host}{effort}. Prompt {prompt.version()}; {guess.low.tokens:,} to "
         f"{guess.high.tokens:,} tokens are expected, {price}."
     )
+
+
+def _why(error: Exception) -> str:
+    """For the dream's page. What an unexpected fault says may hold anything, and stays in the log."""
+    if isinstance(error, EngineError):
+        return str(error)
+    return "Cancelled." if isinstance(error, Cancelled) else "An unexpected fault ended it."
 
 
 def _default_summary(edits: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -16,6 +16,7 @@ from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project
+from dreams.text import plural
 
 
 class Command(BaseCommand):
@@ -53,8 +54,14 @@ class Command(BaseCommand):
         DreamRun.objects.filter(pk=dream.pk).update(told_at=timezone.now())
         result = shown.dream(dream)
         if dream.status != DreamRun.Status.COMPLETED:
+            self._say_unfinished(dream, result["unfinished"])
             raise Refused(f"{dream.public_id} {dream.get_status_display().lower()}: {dream.error}", result)
         return result
+
+    def _say_unfinished(self, dream: DreamRun, files: Sequence[str]) -> None:
+        if files:
+            changed = plural(len(files), "file was", "files were")
+            self.say(f"{changed} changed before it stopped: proposal {dream.public_id} --partial")
 
     def _say_forecast(self, project: Project, engine: str | None) -> None:
         """Before anything is spent; on stderr, so that stdout stays what scripts read."""

@@ -7,19 +7,35 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams import dreaming
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.models import Proposal
 
 
 class Command(BaseCommand):
-    help = "Show a proposal."
+    help = "Show a proposal; with --partial, first make one of what an unfinished dream had changed."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)
         parser.add_argument("--diff", action="store_true", help="the lines too")
+        parser.add_argument(
+            "--partial",
+            action="store_true",
+            help="propose what a failed or cancelled dream had changed before it stopped",
+        )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        return shown.proposal(named.proposal(options["dream"]), diff=options["diff"] or not options["json"])
+        found = _partial(options["dream"]) if options["partial"] else named.proposal(options["dream"])
+        return shown.proposal(found, diff=options["diff"] or not options["json"])
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         return shown.diff_words(result)
+
+
+def _partial(name: str) -> Proposal:
+    try:
+        return dreaming.propose_partial(named.dream(name), named.me().name)
+    except dreaming.PartialRefused as refused:
+        raise Refused(str(refused)) from refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dreams import dreaming
 from dreams.models import DreamRun, FileChange, Memory, Proposal
 from dreams.text import plural
 
@@ -44,6 +45,7 @@ class Result:
     improved: list[Improved]
     more: int
     left_out: list[LeftOutHunk]
+    unfinished: list[str]
 
 
 def result(run: DreamRun) -> Result:
@@ -70,6 +72,7 @@ def result(run: DreamRun) -> Result:
             for item in run.left_out[:50]
             if isinstance(item, dict)
         ],
+        unfinished=[] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
     )
 
 

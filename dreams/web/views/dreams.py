@@ -1,4 +1,4 @@
-"""Dreams: the list, one dream as it happens, and cancelling it."""
+"""Dreams: the list, one dream as it happens, cancelling it, and proposing what it left unfinished."""
 
 from __future__ import annotations
 
@@ -68,6 +68,20 @@ def cancel(request: Request, public_id: str) -> HttpResponse:
     else:
         messages.info(request, "It was over already; there was nothing to cancel.")
     return go(request, "dream", public_id=public_id)
+
+
+@owner
+@require_POST
+def propose_partial(request: Request, public_id: str) -> HttpResponse:
+    """What an unfinished dream had changed, as a proposal: only ever because a person asks here."""
+    run = _run(public_id)
+    try:
+        made = dreaming.propose_partial(run, actor(request))
+    except dreaming.PartialRefused as refused:
+        messages.error(request, str(refused))
+        return go(request, "dream", public_id=public_id)
+    messages.success(request, "Proposed. The clock stays, and its sessions are read again by the next dream.")
+    return go(request, "review", public_id=made.public_id)
 
 
 def _run(public_id: str) -> DreamRun:

@@ -1,0 +1,168 @@
+"""The steps of a dream, kept as they happen: what a dream that ends early had changed, with its reasons and evidence.
+
+Bounded in steps, bytes, days and dreams. What is kept is a beginning: the steps up to a bound, never some in between.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import get_args
+
+from django.db.models import Max, Sum
+from django.utils.dateparse import parse_datetime
+
+from dreams import text
+from dreams.engines.base import (
+    Citation,
+    Edit,
+    EvidenceSource,
+    Fate,
+    FateKind,
+    OperationKind,
+)
+from dreams.models import DreamRun, Session, WorkStep, WorkText
+from dreams.proposals.limits import QUOTE_LIMIT
+
+MOST_STEPS = 1_000
+MOST_BYTES = 16 * 1024 * 1024
+KEEP = dt.timedelta(days=14)
+MOST_DREAMS = 20
+
+
+def keep(dream: DreamRun, edits: Sequence[Edit]) -> None:
+    """Keep the steps of one turn; call it in the transaction that keeps the turn."""
+    if not edits:
+        return
+    last = dream.steps.aggregate(last=Max("number"))["last"] or 0
+    room = MOST_BYTES - (dream.step_texts.aggregate(size=Sum("size"))["size"] or 0)
+    for number, edit in enumerate(edits, last + 1):
+        texts = {text.sha256(data): data for data in _bytes_of(edit)}
+        room -= sum(map(len, texts.values()))
+        if number > MOST_STEPS or room < 0:
+            break
+        WorkText.objects.bulk_create(
+            [WorkText(dream=dream, sha256=sha, data=data, size=len(data)) for sha, data in texts.items()],
+            ignore_conflicts=True,
+        )
+        _row(dream, number, edit).save(force_insert=True)
+
+
+def _bytes_of(edit: Edit) -> list[bytes]:
+    return [text.encode(side) for side in (edit.before, edit.after) if side is not None]
+
+
+def _sha_of(side: str | None) -> str:
+    return "" if side is None else text.sha256(text.encode(side))
+
+
+def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:
+    return WorkStep(
+        dream=dream,
+        number=number,
+        path=edit.path,
+        before_sha=_sha_of(edit.before),
+        after_sha=_sha_of(edit.after),
+        operation=text.storable(edit.operation, 200),
+        kind=edit.kind,
+        reason=text.storable(edit.reason, 2000),
+        citations=[_citation(found) for found in edit.citations],
+        fates=[
+            {name: text.storable(value, QUOTE_LIMIT) for name, value in asdict(f).items()} for f in edit.fates
+        ],
+    )
+
+
+def _citation(found: Citation) -> dict[str, object]:
+    fields = asdict(found) | {"at": found.at.isoformat() if found.at else None}
+    return {
+        name: text.storable(value, QUOTE_LIMIT) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+
+
+# --- Read back ----------------------------------------------------------------------------------------------------
+
+
+def changed(dream: DreamRun) -> list[str]:
+    """The files that stand otherwise after the kept steps than before them, by name; one query."""
+    ends: dict[str, tuple[str, str]] = {}
+    for path, before, after in dream.steps.values_list("path", "before_sha", "after_sha"):
+        ends[path] = (ends[path][0] if path in ends else before, after)
+    return sorted(path for path, (before, after) in ends.items() if before != after)
+
+
+def edits_of(dream: DreamRun) -> list[Edit]:
+    """The kept steps as the engine made them, in order."""
+    texts = {row.sha256: text.decode(bytes(row.data)) for row in dream.step_texts.all()}
+    rows = list(dream.steps.all())
+    named = {c.get("session_pk") for row in rows for c in row.citations}
+    sessions = set(Session.objects.filter(pk__in=named - {None}).values_list("pk", flat=True))
+    return [
+        Edit(
+            path=row.path,
+            before=texts[row.before_sha] if row.before_sha else None,
+            after=texts[row.after_sha] if row.after_sha else None,
+            operation=row.operation,
+            kind=_kind(row.kind),
+            reason=row.reason,
+            citations=tuple(_citation_of(found, sessions) for found in row.citations),
+            fates=tuple(_fate_of(found) for found in row.fates),
+        )
+        for row in rows
+    ]
+
+
+def _kind(name: str) -> OperationKind:
+    return next((kind for kind in get_args(OperationKind) if kind == name), "edit")
+
+
+def _citation_of(found: Mapping[str, object], sessions: set[int]) -> Citation:
+    session, at = _number(found.get("session_pk")), found.get("at")
+    source: EvidenceSource = next(
+        (kind for kind in get_args(EvidenceSource) if kind == found.get("source")), "memory"
+    )
+    return Citation(
+        source=source,
+        quote=str(found.get("quote", "")),
+        place=str(found.get("place", "")),
+        session_pk=session if session in sessions else None,
+        line_no=_number(found.get("line_no")),
+        offset=_number(found.get("offset")),
+        role=str(found.get("role", "")),
+        at=parse_datetime(at) if isinstance(at, str) else None,
+        context=str(found.get("context", "")),
+        found=bool(found.get("found", False)),
+        note=str(found.get("note", "")),
+    )
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _fate_of(found: Mapping[str, object]) -> Fate:
+    kind: FateKind = next((kind for kind in get_args(FateKind) if kind == found.get("kind")), "stated")
+    names = ("text", "target_path", "target_text", "note")
+    line, path, target, note = (str(found.get(name, "")) for name in names)
+    return Fate(line, kind, path, target, note)
+
+
+# --- Sweeping -----------------------------------------------------------------------------------------------------
+
+
+def forget(dream: DreamRun) -> None:
+    """Nothing of its steps is needed any more: it ended well, or they were proposed."""
+    dream.steps.all().delete()
+    dream.step_texts.all().delete()
+
+
+def sweep(now: dt.datetime) -> int:
+    """Forget the steps of dreams that ended too long ago, or before many others that ended early; returns how many."""
+    early = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, steps__isnull=False).distinct()
+    kept = early.filter(ended_at__gt=now - KEEP).order_by("-ended_at").values_list("pk", flat=True)
+    old = list(early.exclude(pk__in=list(kept[:MOST_DREAMS])))
+    for dream in old:
+        forget(dream)
+    return len(old)

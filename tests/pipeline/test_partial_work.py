@@ -1,0 +1,357 @@
+"""What a dream had changed before it stopped: kept as it happens, proposed only when a person asks, and swept."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dreams import apply as applying
+from dreams import dreaming, locks, review, text
+from dreams.dreaming import steps
+from dreams.engines.base import Citation, Edit, Fate, Job, Reporter
+from dreams.engines.wire import Reply, Script, Use, WireServer, status
+from dreams.management.base import Refused
+from dreams.models import (
+    AuditEntry,
+    DreamRun,
+    Evidence,
+    Hunk,
+    Override,
+    Policy,
+    Project,
+    Proposal,
+    Session,
+    WorkStep,
+    WorkText,
+)
+from tests.pipeline import engines, world
+
+QUOTE = "Snapshots are reviewed by hand."
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path, settings: Any) -> Project:
+    cache.clear()
+    settings.ROOTS = (tmp_path,)
+    return world.discovered(tmp_path)
+
+
+def wrote(path: str, content: str) -> Reply:
+    given = {
+        "file_path": f"/memory/{path}",
+        "content": content,
+        "reason": "Said so.",
+        "citations": [{"session": "feedback_testing.md", "quote": QUOTE}],
+    }
+    return Reply((Use("Write", given),))
+
+
+def edited(old: str, new: str) -> Reply:
+    given = {
+        "file_path": "/memory/feedback_testing.md",
+        "old_string": old,
+        "new_string": new,
+        "reason": "It moved.",
+        "citations": [{"session": "feedback_testing.md", "quote": QUOTE}],
+    }
+    return Reply((Use("Edit", given),))
+
+
+WRITE = wrote("feedback_x.md", "---\nname: X\ntype: feedback\n---\n\nThe queue is drained by hand.\n")
+
+
+def stopped(project: Project, monkeypatch: pytest.MonkeyPatch, *replies: Any) -> DreamRun:
+    """A dream over real HTTP that ends with a refused key after these replies."""
+    with WireServer(Script([*replies, status(401)])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
+        run = dreaming.run_dream(asked.pk)
+    assert run is not None and run.status == "failed"
+    return run
+
+
+def propose(run: DreamRun) -> Proposal:
+    return dreaming.propose_partial(run, "owner")
+
+
+def test_work_that_was_stopped_becomes_an_ordinary_proposal_when_asked_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = locks.last_consolidated_ns(world.folder(project))
+    run = stopped(project, monkeypatch, WRITE, edited("make reset", "make fresh"))
+    assert not Proposal.objects.exists(), "never by itself"
+    assert dreaming.unfinished_files(run) == ["feedback_testing.md", "feedback_x.md"]
+    made = propose(run)
+    assert (made.partial, made.state, made.origin, made.by_policy) == (True, "open", "dream", False)
+    assert "Unfinished" in made.summary and "2 steps" in made.summary
+    assert set(made.operations.values_list("reason", flat=True)) == {"Said so.", "It moved."}
+    quotes = Evidence.objects.filter(hunk__file__proposal=made)
+    assert {quote.quote for quote in quotes} == {QUOTE} and all(quote.found for quote in quotes)
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    made.findings.filter(severity="block").update(confirmed_at=timezone.now())
+    applying.apply(made, world.ME)
+    assert "make fresh" in (world.folder(project) / "feedback_testing.md").read_text()
+    assert locks.last_consolidated_ns(world.folder(project)) == clock, "only a completed dream moves it"
+    assert not Session.objects.exclude(used_bytes=0).exists(), "no session was read to its end"
+    assert AuditEntry.objects.filter(action="dream.partial", object_id=run.public_id).exists()
+
+
+def test_it_is_proposed_once_and_then_no_longer_kept(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(project, monkeypatch, WRITE)
+    made = propose(run)
+    assert not WorkStep.objects.exists() and not WorkText.objects.exists()
+    with pytest.raises(dreaming.PartialRefused, match=made.public_id):
+        propose(run)
+
+
+def test_a_limit_reached_in_mid_work_keeps_it_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    Override.objects.create(key="max_turns", value=1)
+    run = stopped(project, monkeypatch, WRITE, WRITE)
+    assert "Turns of one dream" in run.error
+    assert dreaming.unfinished_files(run) == ["feedback_x.md"]
+
+
+def test_what_changed_elsewhere_meanwhile_is_merged_with_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(project, monkeypatch, edited("make reset", "make fresh"))
+    path = world.folder(project) / "feedback_testing.md"
+    now = path.read_text() + "\nNever run them twice.\n"
+    path.write_text(now)
+    made = propose(run)
+    assert "Merged with what changed since: feedback_testing.md" in made.summary
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    made.findings.filter(severity="block").update(confirmed_at=timezone.now())
+    applying.apply(made, world.ME)
+    assert path.read_text() == now.replace("make reset", "make fresh")
+
+
+def test_what_changed_at_the_same_place_is_refused_with_its_name(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(project, monkeypatch, edited("make reset", "make fresh"), WRITE)
+    path = world.folder(project) / "feedback_testing.md"
+    path.write_text(world.TESTING.replace("make reset", "make clean"))
+    with pytest.raises(
+        dreaming.PartialRefused, match=r"feedback_testing\.md changed since at the same place"
+    ):
+        propose(run)
+    assert not Proposal.objects.exists() and dreaming.unfinished_files(run), (
+        "it is still there to be asked for"
+    )
+
+
+def test_work_that_stands_there_already_is_not_proposed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(project, monkeypatch, edited("make reset", "make fresh"))
+    (world.folder(project) / "feedback_testing.md").write_text(world.TESTING.replace("reset", "fresh"))
+    with pytest.raises(dreaming.PartialRefused, match="stands there already"):
+        propose(run)
+
+
+def test_an_open_review_a_running_dream_and_a_dream_that_ended_well_are_told_apart(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stopped(project, monkeypatch, WRITE)
+    waiting = world.three_changes(project)
+    with pytest.raises(dreaming.PartialRefused, match=waiting.public_id):
+        propose(run)
+    waiting.delete()
+    other = dreaming.request(project, DreamRun.Trigger.PAGE)
+    with pytest.raises(dreaming.PartialRefused, match=f"{other.public_id} dreams about this project now"):
+        propose(run)
+    with pytest.raises(dreaming.PartialRefused, match="still at work"):
+        propose(other)
+    DreamRun.objects.filter(pk=other.pk).update(status="completed", ended_at=timezone.now())
+    with pytest.raises(dreaming.PartialRefused, match="ended well"):
+        propose(other)
+
+
+def test_no_policy_lets_unfinished_work_in(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for operation in Policy.Operation.values:
+        Policy.objects.create(operation=operation, action=Policy.Action.AUTO)
+    made = propose(stopped(project, monkeypatch, WRITE))
+    assert made.state == "open" and not (world.folder(project) / "feedback_x.md").exists()
+
+
+def test_a_dream_that_ends_well_keeps_no_steps(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    engines.use(monkeypatch, _reported)
+    asked = dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True)
+    run = dreaming.run_dream(asked.pk)
+    assert run is not None and run.status == "completed" and run.proposal is not None
+    assert not WorkStep.objects.exists() and not WorkText.objects.exists()
+
+
+def _reported(job: Job, report: Reporter) -> list[Edit]:
+    edits = engines.add("project_new.md", "---\nname: New\ntype: project\n---\n\nA fact.\n")(job, report)
+    report.turn("consolidate", "Wrote it.", edits=edits)
+    return edits
+
+
+@pytest.mark.parametrize("end", ["fault", "cancel", "Ctrl-C"])
+def test_however_it_ends_what_was_told_is_kept(
+    project: Project, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        _reported(job, report)
+        if end == "fault":
+            raise ZeroDivisionError
+        if end == "Ctrl-C":
+            raise KeyboardInterrupt
+        dreaming.cancel(DreamRun.objects.get(), "owner")
+        monkeypatch.setattr("dreams.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
+        report.checkpoint()
+        raise AssertionError("it was cancelled")
+
+    engines.use(monkeypatch, act)
+    asked = dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True)
+    try:
+        dreaming.run_dream(asked.pk)
+    except KeyboardInterrupt:
+        assert end == "Ctrl-C"
+    asked.refresh_from_db()
+    assert asked.status == ("failed" if end == "fault" else "killed")
+    assert propose(asked).files.get().path == "project_new.md"
+
+
+def test_only_a_beginning_is_kept_of_very_much_work(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prefix of the steps is a state that the files really had; a gap in them would not be."""
+    monkeypatch.setattr(steps, "MOST_STEPS", 2)
+    run = stopped(project, monkeypatch, WRITE, edited("make reset", "make a"), edited("make a", "make b"))
+    assert [edit.after is not None and "make a" in edit.after for edit in steps.edits_of(run)] == [
+        False,
+        True,
+    ]
+    monkeypatch.setattr(steps, "MOST_BYTES", 10)
+    steps.forget(run)
+    steps.keep(run, [Edit("a.md", None, "x" * 11, "o", "learn", "why")])
+    assert not run.steps.exists() and not run.step_texts.exists()
+
+
+def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(steps, "MOST_DREAMS", 2)
+    ended = [dt.timedelta(days=days) for days in (0, 1, 2, 20)]
+    runs = [
+        DreamRun.objects.create(
+            project=project, engine="rules", trigger="page", status="failed", ended_at=now - age
+        )
+        for age in ended
+    ]
+    running = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="running")
+    for run in [*runs, running]:
+        steps.keep(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
+    assert steps.sweep(now) == 2
+    kept = set(WorkStep.objects.values_list("dream", flat=True))
+    assert kept == {runs[0].pk, runs[1].pk, running.pk}
+    assert set(WorkText.objects.values_list("dream", flat=True)) == kept
+
+
+# No database takes a NUL or half a character; what an engine says is made storable before.
+def test_a_purge_takes_a_secret_out_of_unfinished_work_too(project: Project) -> None:
+    from dreams.leaks import rows
+
+    run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
+    steps.keep(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
+    rows.rename(project, {})
+    assert not WorkStep.objects.exists() and not WorkText.objects.exists()
+
+
+lines = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
+contents = st.binary(max_size=60).map(text.decode)
+citations = st.builds(
+    Citation,
+    source=st.sampled_from(["transcript", "memory", "file", "history", "repository"]),
+    quote=lines,
+    place=lines,
+    line_no=st.none() | st.integers(1, 10**9),
+    offset=st.none() | st.integers(0, 10**12),
+    role=lines,
+    at=st.none() | st.datetimes(timezones=st.just(dt.UTC)),
+    context=lines,
+    found=st.booleans(),
+    note=lines,
+)
+fates = st.builds(
+    Fate, lines, st.sampled_from(["kept-in", "merged-into", "superseded-by", "stated"]), lines, lines, lines
+)
+edits = st.builds(
+    Edit,
+    path=st.sampled_from(["a.md", "team/b.md"]),
+    before=st.none() | contents,
+    after=st.none() | contents,
+    operation=lines,
+    kind=st.sampled_from(["learn", "merge", "date", "index", "demote", "update", "prune"]),
+    reason=lines,
+    citations=st.lists(citations, max_size=2).map(tuple),
+    fates=st.lists(fates, max_size=2).map(tuple),
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(edits, max_size=4))
+def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> None:
+    run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
+    steps.keep(run, made)
+    assert steps.edits_of(run) == made
+    run.delete()
+
+
+# --- Asking for it ------------------------------------------------------------------------------------------------
+
+
+def test_the_command_says_it_and_the_option_does_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = io.StringIO()
+    with WireServer(Script([WRITE, status(401)])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with pytest.raises(Refused) as refused:
+            arguments = ("dream", str(project.pk), "--engine", "anthropic", "--force", "--json")
+            call_command(*arguments, stdout=io.StringIO(), stderr=said)
+    run = DreamRun.objects.get()
+    assert refused.value.result is not None and refused.value.result["unfinished"] == ["feedback_x.md"]
+    assert f"1 file was changed before it stopped: proposal {run.public_id} --partial" in said.getvalue()
+    out = io.StringIO()
+    call_command("proposal", run.public_id, "--partial", "--json", stdout=out)
+    shown = json.loads(out.getvalue())
+    assert shown["partial"] is True and [file["path"] for file in shown["files"]] == ["feedback_x.md"]
+    with pytest.raises(Refused, match="proposed already"):
+        call_command("proposal", run.public_id, "--partial", stdout=io.StringIO())
+
+
+def test_the_page_offers_it_by_an_ordinary_form(
+    project: Project, monkeypatch: pytest.MonkeyPatch, browser: Client
+) -> None:
+    run = stopped(project, monkeypatch, WRITE)
+    shown = browser.get(reverse("dream", args=[run.public_id])).content.decode()
+    address = reverse("dream-propose-partial", args=[run.public_id])
+    assert "1 file was changed before it stopped" in shown and f'action="{address}"' in shown
+    assert browser.get(address).status_code == 405
+    answer = browser.post(address)
+    made = Proposal.objects.get()
+    assert (answer.status_code, answer["Location"]) == (303, reverse("review", args=[made.public_id]))
+    page = browser.get(answer["Location"]).content.decode()
+    assert "Unfinished work" in page and "What it still meant to do is not here." in page
+    after = browser.get(reverse("dream", args=[run.public_id])).content.decode()
+    assert "Propose the partial work" not in after and reverse("review", args=[made.public_id]) in after
+    again = browser.post(address, follow=True).content.decode()
+    assert "It was proposed already" in again
