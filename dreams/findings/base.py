@@ -46,6 +46,7 @@ class Subject:
     hunks: Sequence[ChangedHunk]
     config: Config = field(default_factory=Config)
     instructions: str = ""  # the text of the project's CLAUDE.md files, for what they already say
+    asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
     rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
     irregular: Mapping[str, str] = field(

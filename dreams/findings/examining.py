@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dreams.conf import Config
-from dreams.findings import budget, dates, evidence, injection, invisible, ledger, scope, secrets, taxonomy
+from dreams.findings import (
+    budget,
+    dates,
+    evidence,
+    injection,
+    invisible,
+    ledger,
+    regression,
+    scope,
+    secrets,
+    taxonomy,
+)
 from dreams.findings.base import SEVERITIES, Check, Found, Report, Row, Subject
 
 MAX_FINDINGS = 2000  # of one report; the worst are kept
@@ -18,6 +29,7 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
     ("injection", injection.check),
     ("budget", budget.check),
     ("taxonomy", taxonomy.check),
+    ("regression", regression.check),
 )
 _STANDING: tuple[tuple[str, Check], ...] = (
     ("secrets", secrets.standing),

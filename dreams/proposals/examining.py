@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from django.conf import settings
 from django.db import transaction
 
-from dreams import conf, findings, instructions, text, textdiff
+from dreams import conf, findings, instructions, redact, text, textdiff
 from dreams.findings import secrets
 from dreams.findings.base import ChangedHunk, Report, Subject
+from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
 from dreams.models import (
     FileChange,
@@ -18,6 +19,7 @@ from dreams.models import (
     Hunk,
     LedgerEntry,
     LeftOut,
+    Prompt,
     Proposal,
 )
 from dreams.proposals.limits import QUOTE_LIMIT
@@ -85,8 +87,16 @@ def subject_of(
         hunks=changed,
         config=conf.current(proposal.project),
         instructions=instructions.text_for(proposal.project),
+        asked=_asked(proposal),
         rejected=_rejected_lines(proposal),
     )
+
+
+def _asked(proposal: Proposal) -> list[str]:
+    """What people typed in this project's past sessions, without secrets; our own dreams' prompts are nobody's."""
+    rows = Prompt.objects.filter(session__project=proposal.project, session__own=False)
+    texts = rows.order_by("-at").values_list("text", flat=True)[:MOST_PROMPTS]
+    return [redact.redact(found[: LONGEST_PROMPT + 1]) for found in texts]
 
 
 def _rejected_lines(proposal: Proposal) -> frozenset[str]:

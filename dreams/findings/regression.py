@@ -1,0 +1,106 @@
+"""Are the questions that the old memory answered still answered from what an agent would load? PURE.
+
+The ledger says whether a statement still stands; this says whether it is still found: a fact behind the index's cut, or
+in a memory that nothing describes any more, is lost to an agent although it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dreams import recall
+from dreams.findings import facts
+from dreams.findings.base import Found, Subject
+from dreams.findings.questions import Question, questions
+from dreams.findings.standing import Standing, State
+from dreams.text import plural
+
+CHECK = "regression"
+Outcome = Literal["answered", "changed", "unreachable", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One question that the old memory answered. `where` is the statement that answers it now, or that is out of reach."""
+
+    question: Question
+    outcome: Outcome
+    where: Standing | None = None
+
+
+def run(subject: Subject) -> list[Checked]:
+    """The questions that were answered from what an agent loaded before, and what becomes of each."""
+    old = State(subject.before)
+    limits = recall.Limits(subject.config.index_max_lines, subject.config.index_max_bytes)
+    before, after = recall.shelf(subject.before, limits), recall.shelf(subject.after, limits)
+    new = State(subject.after)
+    return [
+        _checked(question, after, new)
+        for question in questions(subject, old)
+        if _standing(question, State(recall.load(before, question.text).texts))
+    ]
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    """A warning for each answer that is lost, and one line on all of them."""
+    checked = run(subject)
+    lost = [one for one in checked if _is_lost(one)]
+    for one in lost:
+        yield _lost(one, subject)
+    if checked:
+        yield _summary(checked, lost)
+
+
+def _checked(question: Question, after: recall.Shelf, new: State) -> Checked:
+    loaded = State(recall.load(after, question.text).texts)
+    stands = _standing(question, loaded)
+    if stands:
+        return Checked(question, "answered", stands)
+    said = question.answer.unit.text
+    other = next((s for s in new.likest(said) if facts.replaced(said, s.unit.text)), None)
+    if other:
+        return Checked(question, "changed", other)
+    somewhere = _standing(question, new)
+    return Checked(question, "unreachable" if somewhere else "gone", somewhere)
+
+
+def _standing(question: Question, state: State) -> Standing | None:
+    unit = question.answer.unit
+    return state.same_words(unit) or state.holder(unit.text)
+
+
+def _is_lost(one: Checked) -> bool:
+    """What stands nowhere any more is the ledger's to tell, unless a person has asked for it."""
+    return one.outcome == "unreachable" or (one.outcome == "gone" and one.question.asked)
+
+
+def _lost(one: Checked, subject: Subject) -> Found:
+    answer = _short(one.question.answer.unit.text)
+    path = one.question.answer.path
+    hunk = next((hunk.hunk_id for hunk in subject.hunks if hunk.path == path), "")
+    asked = f"You asked “{_short(one.question.text, 120)}” in a past session. " if one.question.asked else ""
+    if one.outcome == "gone":
+        said = f"{asked}The answer, “{answer}”, stands nowhere any more."
+        remedy = "Keep it if you may ask again; the ledger says why it leaves."
+    else:
+        place = f"{one.where.path}, line {one.where.unit.first_line}" if one.where else "elsewhere"
+        said = f"{asked}“{answer}” still stands ({place}), but an agent would no longer find it."
+        remedy = "Give that memory a row in the index, or a description with the words one would ask with."
+    return Found(CHECK, "answer-lost", "warn", said, remedy, path, hunk, about=one.question.answer.unit.key)
+
+
+def _summary(checked: list[Checked], lost: list[Checked]) -> Found:
+    asked = sum(one.question.asked for one in checked)
+    kept = sum(one.outcome == "answered" for one in checked)
+    changed = sum(one.outcome == "changed" for one in checked)
+    also = f", {changed} with a new answer" if changed else ""
+    told = f"{plural(len(checked), 'question')} that the notes answered before"
+    source = f" ({asked} from past sessions)" if asked else ""
+    said = f"Of {told}{source}, {kept} still are{also}{f', {len(lost)} are lost' if lost else ''}."
+    return Found(CHECK, "questions", "info", said, about="questions")
+
+
+def _short(text: str, limit: int = 160) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

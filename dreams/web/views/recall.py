@@ -1,0 +1,23 @@
+"""The recall tester: ask as you would ask your agent, and see what it would have before it."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from dreams import recall
+from dreams.models import Project
+from dreams.web.access import owner
+from dreams.web.htmx import Request, page
+from dreams.web.selectors import recall as selector
+
+
+@owner
+@require_safe
+def tester(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    question = " ".join(request.GET.get("q", "").split())[: recall.QUESTION_CHARS]
+    found = selector.page(project, question, with_proposal=request.GET.get("after") == "1")
+    context = {"project": project, "found": found, "question": question}
+    return page(request, "dreams/recall.html", "dreams/_recall.html", context)

@@ -1,0 +1,87 @@
+"""Questions that the old memory answered are asked again of what an agent would load afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dreams.findings import examine
+from dreams.findings.base import Report
+from dreams.findings.comparing import between
+from tests.unit.findings_kit import DEPLOY, FILES, INDEX, USER, changed, codes, one
+
+
+def _report(after: Mapping[str, bytes], *asked: str, before: Mapping[str, bytes] = FILES) -> Report:
+    return examine(replace(between(before, after), asked=asked))
+
+
+def _without(path: str) -> dict[str, bytes]:
+    return {name: data for name, data in FILES.items() if name != path}
+
+
+def test_a_change_that_loses_no_answer_says_how_many_still_are() -> None:
+    after = changed("deploy.md", "through `make ship`", "with `make ship`")
+    report = _report(after)
+    assert "answer-lost" not in codes(report)
+    assert one(report, "questions").message == "Of 2 questions that the notes answered before, 2 still are."
+
+
+def test_a_fact_that_stands_but_is_no_longer_found_is_lost_to_an_agent() -> None:
+    bare = b"The shop runs on PostgreSQL 15. Deploys go through `make ship`.\n"
+    before = {**FILES, "x1.md": bare}
+    before["MEMORY.md"] = (INDEX + "- [Shop](x1.md) - where the shop runs, how deploys go\n").encode()
+    del before["deploy.md"]
+    after = {**before, "MEMORY.md": INDEX.encode()}
+    found = [f for f in _report(after, before=before).findings if f.code == "answer-lost"]
+    assert found and all("x1.md" in f.message and "no longer find it" in f.message for f in found)
+    assert "row in the index" in found[0].remedy
+
+
+def test_what_somebody_asked_for_once_is_missed_when_it_goes() -> None:
+    after = changed("user_role.md", "- Never deploys to production after 16:00\n", "")
+    report = _report(after, "may Ana deploy to production in the evening?", "unrelated words")
+    lost = one(report, "answer-lost")
+    assert lost.severity == "warn"
+    assert "You asked “may Ana deploy to production in the evening?” in a past session." in lost.message
+    assert "stands nowhere any more" in lost.message
+    assert lost.path == "user_role.md" and lost.hunk_id
+
+
+def test_what_nobody_asked_for_and_is_gone_is_left_to_the_ledger() -> None:
+    after = changed("user_role.md", "- Never deploys to production after 16:00\n", "")
+    report = _report(after)
+    assert "answer-lost" not in codes(report) and "unexplained-loss" in codes(report)
+
+
+def test_a_new_answer_is_no_lost_one() -> None:
+    after = changed("deploy.md", "PostgreSQL 15", "PostgreSQL 16")
+    report = _report(after, "which PostgreSQL does the shop run on?")
+    assert "answer-lost" not in codes(report)
+    assert "with a new answer" in one(report, "questions").message
+
+
+def test_a_merge_into_a_memory_that_is_found_keeps_its_answers() -> None:
+    body = DEPLOY.split("---\n", 2)[2]
+    merged = (USER + body).replace(
+        "description: What Ana does and likes", "description: Ana, and how the shop is deployed"
+    )
+    after = {**_without("deploy.md"), "user_role.md": merged.encode()}
+    after["MEMORY.md"] = (
+        INDEX.replace("- [Deploy](deploy.md) — how the shop is deployed\n", "")
+        .replace("what Ana does and likes", "what Ana does and likes, how the shop is deployed")
+        .encode()
+    )
+    assert "answer-lost" not in codes(_report(after, "how is the shop deployed?"))
+
+
+def test_the_rejected_part_counts_as_it_is_decided() -> None:
+    """With the removal rejected, the text to be written is the old one: what was asked is answered."""
+    asked = "may Ana deploy to production in the evening?"
+    assert one(_report(FILES, asked), "questions").message.endswith("(1 from past sessions), 1 still are.")
+
+
+def test_long_pastes_and_thousands_of_prompts_are_bounded() -> None:
+    after = changed("deploy.md", "PostgreSQL 15", "PostgreSQL 16")
+    asked = ["x " * 5_000, *(f"how is the shop deployed, take {n}?" for n in range(2_000))]
+    report = _report(after, *asked)
+    assert "check-failed" not in codes(report)

@@ -1,0 +1,81 @@
+"""Which memories an agent would open for a question: by name, description and loaded row; unsure means none."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams import recall
+
+DEPLOY = b"---\nname: Deploying the shop\ndescription: Where releases go and who may start them\n---\n\nPort 8443.\n"
+TESTS = b"---\nname: Test database\ndescription: How integration tests are run\n---\n\nUse PostgreSQL 16.\n"
+BARE = b"# Invoices and VAT rounding\n\nRound half to even.\n"
+INDEX = b"- [Deploy](deploy.md) - releases of the shop\n- [Tests](tests.md) - the database of tests\n"
+FILES = {"MEMORY.md": INDEX, "deploy.md": DEPLOY, "tests.md": TESTS, "invoices.md": BARE}
+
+
+def _chosen(question: str, files: dict[str, bytes] = FILES) -> list[str]:
+    return [one.path for one in recall.rank(recall.shelf(files), question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("how do we run the integration tests?", "tests.md"),
+        ("deploy the shop please", "deploy.md"),
+        ("who may start a release?", "deploy.md"),
+        ("what about VAT rounding on invoices", "invoices.md"),
+    ],
+)
+def test_the_memory_that_is_about_it_comes_first(question: str, path: str) -> None:
+    assert _chosen(question)[0] == path
+
+
+@pytest.mark.parametrize("question", ["", "hello", "make the button blue", "?!", "the and of"])
+def test_unsure_means_none(question: str) -> None:
+    assert _chosen(question) == []
+
+
+def test_a_row_that_is_not_loaded_helps_nobody() -> None:
+    plain = {"a.md": b"Port 8443.\n", "MEMORY.md": b"- [A](a.md) - the staging gateway's address\n"}
+    assert _chosen("where is the staging gateway?", plain) == ["a.md"]
+    filler = b"".join(b"- filler %d\n" % n for n in range(250))
+    assert _chosen("where is the staging gateway?", {**plain, "MEMORY.md": filler + plain["MEMORY.md"]}) == []
+
+
+def test_what_is_loaded_is_capped_and_says_what_was_cut() -> None:
+    long = DEPLOY + b"A line of detail.\n" * 10_000
+    before = recall.load(recall.shelf({**FILES, "deploy.md": long}), "deploy the shop")
+    assert before.cut == ("deploy.md",)
+    assert sum(map(len, before.texts.values())) <= recall.MOST_BYTES + len(INDEX)
+    assert long.startswith(before.texts["deploy.md"])
+
+
+def test_at_most_two_hundred_are_looked_at_the_newest_first() -> None:
+    files = {f"m{n}.md": b"# Topic %d\n" % n for n in range(300)}
+    made = recall.shelf(files, newest=[f"m{n}.md" for n in reversed(range(300))])
+    assert made.beyond == 100
+    assert [one.path for one in recall.rank(made, "topic 299")][:1] == ["m299.md"]
+    assert not any(one.path == "m5.md" for one in recall.rank(made, "topic 5"))
+
+
+def test_logs_and_the_index_itself_are_not_chosen() -> None:
+    files = {**FILES, "logs/2026/01.md": DEPLOY, "team/MEMORY.md": DEPLOY}
+    assert set(_chosen("deploying the shop", files)) == {"deploy.md"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.text("ab/_.é", min_size=1, max_size=6).map(lambda n: f"x{n}.md"), st.binary(max_size=200)
+    ),
+    st.text(max_size=80),
+)
+def test_any_bytes_and_any_question_give_an_answer_within_its_bounds(
+    files: dict[str, bytes], question: str
+) -> None:
+    chosen = recall.rank(recall.shelf(files), question)
+    assert len(chosen) <= recall.MOST_CHOSEN
+    assert all(recall.SURE <= one.share <= 1 and one.path in files and one.words for one in chosen)
+    assert [one.share for one in chosen] == sorted((one.share for one in chosen), reverse=True)
