@@ -6,7 +6,21 @@ from collections.abc import Callable, Sequence
 
 from dreams import memdir
 from dreams.engines.base import Job, Outcome, Phase, Reporter
-from dreams.engines.rules import dating, demote, files, index, learning, lessons, lines, orphans
+from dreams.engines.rules import (
+    dated,
+    dating,
+    demote,
+    expiring,
+    files,
+    forgetting,
+    index,
+    learning,
+    lessons,
+    lines,
+    orphans,
+    updating,
+)
+from dreams.engines.rules.hearing import Heard, hear
 from dreams.engines.rules.tree import Recorder, Tree
 from dreams.text import plural
 
@@ -22,8 +36,9 @@ class RulesEngine:
         tree = Tree(job.workspace, report)
         rec = Recorder(tree, report)
         _orient(tree, report)
-        gathered = _gather(job, rec, report)
-        _phase(rec, report, "consolidate", _consolidating(job, rec, gathered.lessons))
+        heard = hear(job, report)
+        gathered = _gather(job, rec, heard, report)
+        _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered))
         _phase(rec, report, "prune", [lambda: _prune(job, rec)])
         return Outcome(edits=rec.edits, summary=summary(rec))
 
@@ -46,8 +61,8 @@ def _orient(tree: Tree, report: Reporter) -> None:
     )
 
 
-def _gather(job: Job, rec: Recorder, report: Reporter) -> lessons.Gathered:
-    found = lessons.gather(job, rec)
+def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -> lessons.Gathered:
+    found = lessons.gather(job, rec, heard)
     text = (
         f"Read {plural(found.prompts, 'prompt')} of {plural(len(job.sessions), 'session')} and found "
         f"{plural(len(found.lessons), 'thing')} that you asked to be remembered."
@@ -56,10 +71,6 @@ def _gather(job: Job, rec: Recorder, report: Reporter) -> lessons.Gathered:
         text += f" {found.known:,} more {'is' if found.known == 1 else 'are'} in memory already."
     if found.secrets:
         rec.note(f"Left out {plural(found.secrets, 'request')} that looked like a secret.")
-    if found.forgets:
-        rec.note(
-            f"You asked to forget something {plural(found.forgets, 'time')}: do that on the memory's page."
-        )
     if found.undated:
         rec.note(f"Left out {plural(found.undated, 'request')} with a date that nobody can work out.")
     report.turn(
@@ -76,14 +87,20 @@ def _gather(job: Job, rec: Recorder, report: Reporter) -> lessons.Gathered:
     return found
 
 
-def _consolidating(job: Job, rec: Recorder, found: Sequence[lessons.Lesson]) -> list[Callable[[], None]]:
+def _consolidating(
+    job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered
+) -> list[Callable[[], None]]:
     config = job.config
     return [
         # First, while line numbers are those that the dates of lines were read for.
         lambda: dating.resolve(rec, job.line_dates),
+        lambda: forgetting.forget(rec, heard, found.lessons),
+        lambda: lessons.drop(found, updating.update(rec, heard)),
+        lambda: expiring.expire(rec, job.now.astimezone(job.time_zone).date()),
+        lambda: dated.supersede(rec),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),
-        lambda: learning.learn(rec, found, config.row_aim),
+        lambda: learning.learn(rec, found.lessons, config.row_aim),
     ]
 
 
@@ -123,6 +140,10 @@ def _told(counts: dict[str, int]) -> str:
     """What was done, in one sentence."""
     parts = [
         (counts.get("learnt", 0), "learnt {} you asked for", "thing", "things"),
+        (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
+        (counts.get("superseded", 0), "left out {} that a newer one contradicts", "statement", "statements"),
+        (counts.get("forgotten", 0), "took out {} that you asked to forget", "statement", "statements"),
+        (counts.get("expired", 0), "took out {} whose day has passed", "statement", "statements"),
         (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
         (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
         (counts.get("dated", 0), "dated {}", "line", "lines"),
