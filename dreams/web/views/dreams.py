@@ -33,7 +33,7 @@ def dreams(request: Request) -> HttpResponse:
         "projects": selector.projects(),
         "any_ever": DreamRun.objects.exists(),
     }
-    if context["any_ever"] and context["found"].page.number == 1:
+    if context["any_ever"] and not status and context["found"].page.number == 1:
         context["pictures"] = spent.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
