@@ -151,7 +151,9 @@ def test_a_calendar_counts_its_twelve_weeks_and_no_more() -> None:
     assert picture.drawing.count("<rect") == 7 * 11 + TODAY.weekday() + 1
 
 
-@pytest.mark.parametrize(("value", "top"), [(0, 0), (1, 1), (3, 5), (7, 10), (11, 20), (0.03, 0.05)])
+@pytest.mark.parametrize(
+    ("value", "top"), [(0, 0), (1, 1), (7, 8), (9, 10), (11, 20), (2_530, 3_000), (0.03, 0.03)]
+)
 def test_a_scale_ends_at_a_number_that_people_read(value: float, top: float) -> None:
     assert round_up(value) == pytest.approx(top)
 

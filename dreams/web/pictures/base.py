@@ -94,9 +94,7 @@ def _line(plot: Plot, y: float, name: str) -> SafeString:
 
 
 def _anchor(place: int, count: int) -> str:
-    """The first date begins at its place and a last one ends there: centred they would stand out of the picture."""
-    if place == 0:
-        return "start"
+    """A last date ends at its place: centred it would stand out of the picture."""
     return "end" if place > count * 0.92 else "middle"
 
 
@@ -109,11 +107,11 @@ def long_day(day: dt.date) -> str:
 
 
 def round_up(value: float) -> float:
-    """The next 1, 2 or 5 with zeros: a scale that people read. 0 for nothing."""
+    """The next number of one digit with zeros whose half is one to read too. 0 for nothing."""
     if value <= 0:
         return 0.0
     power = 10.0 ** (len(str(int(value))) - 1) if value >= 1 else _small_power(value)
-    return next((step * power for step in (1, 2, 5) if step * power >= value), 10 * power)
+    return next((step * power for step in (1, 2, 3, 4, 5, 6, 8) if step * power >= value), 10 * power)
 
 
 def _small_power(value: float) -> float:
