@@ -61,6 +61,14 @@ def resume(known: Kept | None, fd: int) -> Scan | None:
     return Scan(Cursor(known.mark.offset, known.line_no, state.skipping), state.summary)
 
 
+def summary_of(state: bytes) -> Summary | None:
+    """What a file's row remembers of its contents; None where nothing can be read of it."""
+    try:
+        return _decode(state).summary if state else None
+    except msgspec.DecodeError:
+        return None  # as above
+
+
 def state_of(scan: Scan) -> bytes:
     return _encode(_State(scan.summary, scan.cursor.skipping))
 

@@ -1,7 +1,7 @@
 """Transcripts (JSON lines) → typed records, rows and pages. Pure: no Django.
 
 `scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `mark` and `change`
-say whether a file needs to be read at all. `ahead` reads many files on all cores.
+say whether a file needs to be read at all. `ahead` reads many files on all cores, `within` finds words in one.
 """
 
 from .identity import Change, FileMark, change, mark, same_stat
@@ -10,6 +10,7 @@ from .quotes import Match, find_quote
 from .reader import Cancelled, Cursor, Problem, Reader
 from .records import Line
 from .scan import Batch, MemoryWrite, Prompt, Scan, scan, uuid_key
+from .seek import offset_at
 from .summary import Summary
 from .turns import Page, Part, Turn, line_at, line_number, page
 from .typed import is_correction, typed_text
@@ -47,6 +48,7 @@ __all__ = [
     "line_at",
     "line_number",
     "mark",
+    "offset_at",
     "page",
     "read_whole",
     "same_stat",

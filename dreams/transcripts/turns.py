@@ -25,7 +25,8 @@ _PROSE = ("summary", "lastPrompt", "customTitle", "aiTitle", "content", "planCon
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One block of a turn. `name` is the tool's, `tool_id` joins a use to its result; `cut` says text was capped."""
+    """One block of a turn. `name` is the tool's, or says what an image is; `tool_id` joins a use to its result; `cut`
+    says text was capped."""
 
     kind: PartKind
     text: str
@@ -39,14 +40,16 @@ class Part:
 class Turn:
     """One record. `offset` and `end` are the line's first byte and the one after its newline; `line` is 1-based.
 
-    `line` is None where counting it would have meant reading more than a gigabyte. `type` is as the agent wrote
-    it, so unknown ones survive; `problem` tells why a line has no content.
+    `line` is None where counting it would have meant reading more than a gigabyte. `type` and `subtype` are as the
+    agent wrote them, so unknown ones survive; `agent_id` names the sub-agent whose answer this is; `problem` tells why
+    a line has no content.
     """
 
     offset: int
     end: int
     line: int | None
     type: str
+    subtype: str = ""
     role: str = ""
     at: datetime | None = None
     uuid: str = ""
@@ -57,6 +60,7 @@ class Turn:
     model: str = ""
     typed: str | None = None
     parts: tuple[Part, ...] = ()
+    agent_id: str = ""
     problem: str = ""
 
     @property
@@ -250,6 +254,7 @@ def turn_from(found: dict[str, Json], offset: int, end: int, line: int | None) -
         end=end,
         line=line,
         type=record.type,
+        subtype=record.subtype or "",
         role=role if isinstance(role, str) else "",
         at=instant(record.timestamp),
         uuid=record.uuid or "",
@@ -260,7 +265,14 @@ def turn_from(found: dict[str, Json], offset: int, end: int, line: int | None) -
         model=model if isinstance(model, str) else "",
         typed=typed_text(record),
         parts=_parts(found, message),
+        agent_id=_agent_id(found),
     )
+
+
+def _agent_id(found: dict[str, Json]) -> str:
+    result = found.get("toolUseResult")
+    name = result.get("agentId") if isinstance(result, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _parts(found: dict[str, Json], message: Json) -> tuple[Part, ...]:
@@ -289,15 +301,24 @@ def _part(block: Json) -> Part:
         return _capped("tool_use", _compact(block.get("input")), cap=TOOL_CAP, name=name, tool_id=tool)
     if kind == "tool_result":
         return _tool_result(block)
-    if kind == "image":
-        return Part("image", "")
+    if kind in ("image", "document"):
+        return Part("image", "", name=_described(block))
     return _capped("other", _compact(block), cap=TOOL_CAP, name=_as_text(kind))
+
+
+def _described(block: dict[str, Json]) -> str:
+    """What a picture or document is: its media type and about how large, such as "image/png, 34 KB"."""
+    source = block.get("source")
+    fields = source if isinstance(source, dict) else {}
+    kind, data = _as_text(fields.get("media_type")), fields.get("data")
+    size = f"{len(data) * 3 // 4 // 1024:,} KB" if isinstance(data, str) and len(data) > 1_400 else ""
+    return ", ".join(filter(None, (kind[:60], size)))
 
 
 def _tool_result(block: dict[str, Json]) -> Part:
     content = block.get("content")
     if isinstance(content, list):
-        content = "\n".join(_part(item).text or "[image]" for item in content)
+        content = "\n".join(_in_result(_part(item)) for item in content)
     return _capped(
         "tool_result",
         _as_text(content),
@@ -305,6 +326,10 @@ def _tool_result(block: dict[str, Json]) -> Part:
         tool_id=_as_text(block.get("tool_use_id")),
         is_error=block.get("is_error") is True,
     )
+
+
+def _in_result(part: Part) -> str:
+    return part.text or (f"[image: {part.name}]" if part.name else "[image]")
 
 
 def _capped(

@@ -8,35 +8,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.db.models import F, Sum
+
 from dreams import transcripts
+from dreams.discovery import resume
 from dreams.models import DreamRun, Prompt, Session, TranscriptFile
 from dreams.transcripts.reader import opened
 from dreams.web.paging import Listed, listed, page_of
-from dreams.web.selectors.turns import TurnView, views
+from dreams.web.selectors.turns import SKIPPED, Block, TurnView, blocks, views
 from dreams.web.shown import shown
 
 LINES_PER_PAGE = 60
 LINES_BEFORE = 8
 OUTLINE_PAGE = 80
 MOST_FILES = 100
+MOST_MODELS = 8
+TASK_CHARS = 120
 COUNT_BYTES = 1 << 30
 _CHUNK = 1 << 18
-
-# Bookkeeping of the agent: nobody said it, and there is a great deal of it.
-SKIPPED = frozenset(
-    {
-        "progress",
-        "file-history-snapshot",
-        "queue-operation",
-        "permission-mode",
-        "last-prompt",
-        "custom-title",
-        "ai-title",
-        "summary",
-        "agent-name",
-        "mode",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +33,7 @@ class Reading:
     """One page of the transcript; the offsets lead to its neighbours, None at an end."""
 
     turns: list[TurnView]
+    blocks: list[Block]
     size: int
     start: int
     before: int | None
@@ -65,11 +55,25 @@ class PromptRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
+    """A transcript of the session. `agent_id` is what the main one calls this sub-agent; `task` what it was told."""
+
     pk: int
     label: str
+    agent_id: str
+    task: str
     is_main: bool
     size: int
     gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """Tokens: new input (what was written to a cache too), input read from a cache, output."""
+
+    model: str
+    sent: int
+    cached: int
+    answered: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +93,20 @@ class Place:
     mark: int | None = None
 
 
-def reading(path: str, place: Place, known: Sequence[tuple[int, int]] = ()) -> Reading:
+def reading(
+    path: str,
+    place: Place,
+    known: Sequence[tuple[int, int]] = (),
+    terms: tuple[str, ...] = (),
+    *,
+    is_main: bool = True,
+) -> Reading:
     """One page. `known` are (line, offset) pairs of this file, so that a jump need not count from its start.
 
     What cannot be read comes back as a sentence, not as an error.
     """
     try:
-        return _reading(path, place, known)
+        return _reading(path, place, known, terms, is_main)
     except FileNotFoundError:
         return _unread(
             "The transcript is no longer on disk: agents delete old ones. What you typed is kept below."
@@ -105,10 +116,12 @@ def reading(path: str, place: Place, known: Sequence[tuple[int, int]] = ()) -> R
 
 
 def _unread(problem: str) -> Reading:
-    return Reading([], 0, 0, None, None, None, None, 0, problem)
+    return Reading([], [], 0, 0, None, None, None, None, 0, problem)
 
 
-def _reading(path: str, place: Place, known: Sequence[tuple[int, int]]) -> Reading:
+def _reading(
+    path: str, place: Place, known: Sequence[tuple[int, int]], terms: tuple[str, ...], is_main: bool
+) -> Reading:
     if place.mark is not None:
         place = _around(path, place.mark, known)
     found = transcripts.page(
@@ -121,9 +134,10 @@ def _reading(path: str, place: Place, known: Sequence[tuple[int, int]]) -> Readi
         )
     start = found.turns[0].offset if found.turns else place.offset
     end = found.after if found.after is not None else found.size
-    shown_turns = views(found.turns, place.mark)
+    shown_turns = views(found.turns, place.mark, terms)
     return Reading(
         turns=shown_turns,
+        blocks=blocks(shown_turns, folds=is_main),
         size=found.size,
         start=start,
         before=found.before,
@@ -188,17 +202,33 @@ def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
 
 def files(session: Session) -> list[FileRow]:
     rows = session.files.order_by("-kind", "path")[:MOST_FILES]
-    found = [
-        FileRow(
-            pk=row.pk,
-            label="Main transcript" if row.kind == TranscriptFile.Kind.MAIN else Path(row.path).name,
-            is_main=row.kind == TranscriptFile.Kind.MAIN,
-            size=row.size,
-            gone=row.gone_at is not None,
-        )
-        for row in rows
-    ]
-    return sorted(found, key=lambda file: not file.is_main)
+    return sorted(map(_file, rows), key=lambda file: not file.is_main)
+
+
+def _file(row: TranscriptFile) -> FileRow:
+    is_main = row.kind == TranscriptFile.Kind.MAIN
+    name = Path(row.path).stem.removeprefix("agent-")
+    summary = None if is_main else resume.summary_of(bytes(row.state))
+    return FileRow(
+        pk=row.pk,
+        label="Main transcript" if is_main else f"Sub-agent {name}",
+        agent_id="" if is_main else name,
+        task=shown(summary.first_text)[:TASK_CHARS] if summary else "",
+        is_main=is_main,
+        size=row.size,
+        gone=row.gone_at is not None,
+    )
+
+
+def usage(session: Session) -> list[UsageRow]:
+    """Tokens by model, the one that answered most first; sub-agents' too."""
+    rows = session.requests.order_by().values("model")
+    sums = rows.annotate(
+        sent=Sum(F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens")),
+        cached=Sum("cache_read_tokens"),
+        answered=Sum("output_tokens"),
+    ).order_by("-answered")[:MOST_MODELS]
+    return [UsageRow(row["model"], row["sent"], row["cached"], row["answered"]) for row in sums]
 
 
 def reviewed_by(session: Session) -> list[ReviewedBy]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from dreams import transcripts
+from dreams.search.folding import fold
 from dreams.web.shown import shown
 
 TOOL_CHARS = 6_000
@@ -15,6 +17,23 @@ RESULT_CHARS = 4_000
 PROSE_CHARS = 40_000
 BRIEF_CHARS = 110
 PAUSE = dt.timedelta(minutes=5)
+
+_FOLDED = ("Agent’s own note", "Summary of what came before", "System")
+# Bookkeeping of the agent: nobody said it, and there is a great deal of it.
+SKIPPED = frozenset(
+    {
+        "progress",
+        "file-history-snapshot",
+        "queue-operation",
+        "permission-mode",
+        "last-prompt",
+        "custom-title",
+        "ai-title",
+        "summary",
+        "agent-name",
+        "mode",
+    }
+)
 
 # What says most about a tool call, in the order of how much it says.
 _TELLING = (
@@ -33,7 +52,10 @@ _TELLING = (
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One block of a turn. `brief` is the line of a folded one; `left` says how much is not shown."""
+    """One block of a turn. `brief` is the line of a folded one; `left` says how much is not shown.
+
+    `is_found` when it holds all that is looked for.
+    """
 
     kind: str
     text: str
@@ -42,11 +64,15 @@ class Piece:
     is_markdown: bool = False
     left: int = 0
     is_cut: bool = False
+    is_found: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One record of the transcript. `line` is its anchor; `continues` when the same speaker goes on."""
+    """One record of the transcript. `line` is its anchor; `continues` when the same speaker goes on.
+
+    `agent_id` names the sub-agent whose answer this is; `is_divider` for what is an event and not a turn.
+    """
 
     line: int | None
     offset: int
@@ -60,13 +86,39 @@ class TurnView:
     is_marked: bool
     is_folded: bool
     model: str
+    agent_id: str = ""
+    is_divider: bool = False
 
 
-def views(turns: Sequence[transcripts.Turn], mark: int | None) -> list[TurnView]:
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Turns that stand together: those of a sub-agent are folded into one line, unless one is looked for."""
+
+    turns: list[TurnView]
+    is_aside: bool
+    is_open: bool
+
+
+def blocks(turns: Sequence[TurnView], *, folds: bool = True) -> list[Block]:
+    """Runs of a sub-agent's turns as blocks of their own; all in one block where `folds` is off."""
+    found: list[Block] = []
+    for is_aside, run in groupby(turns, key=lambda turn: folds and turn.sidechain):
+        some = list(run)
+        is_open = len(some) == 1 or any(turn.is_marked or _is_found(turn) for turn in some)
+        found.append(Block(some, is_aside, is_open))
+    return found
+
+
+def _is_found(turn: TurnView) -> bool:
+    return any(piece.is_found for piece in turn.pieces)
+
+
+def views(turns: Sequence[transcripts.Turn], mark: int | None, terms: tuple[str, ...] = ()) -> list[TurnView]:
+    """`terms` (folded) are looked for: the pieces that hold all of them say so."""
     found: list[TurnView] = []
     above: TurnView | None = None
     for turn in turns:
-        view = _view(turn, mark, above)
+        view = _view(turn, mark, above, terms)
         if not view.pieces:
             continue
         found.append(view)
@@ -83,11 +135,32 @@ def _goes_on(above: TurnView | None, speaker: str, turn: transcripts.Turn) -> bo
     return turn.at is None or above.at is None or turn.at - above.at < PAUSE
 
 
-def _view(turn: transcripts.Turn, mark: int | None, above: TurnView | None) -> TurnView:
-    speaker, tone, icon = _speaker(turn)
-    pieces = [piece for part in turn.parts if (piece := _piece(part, speaker)) is not None]
+def holds(turn: transcripts.Turn, terms: tuple[str, ...]) -> bool:
+    """Whether a turn that the page shows has all of `terms` (folded) in it."""
+    if turn.type in SKIPPED:
+        return False
+    return _has_all(shown(turn.text), terms)
+
+
+def _pieces(turn: transcripts.Turn, speaker: str, terms: tuple[str, ...]) -> list[Piece]:
     if turn.problem:
-        pieces = [Piece("problem", f"This line cannot be read: {turn.problem}.")]
+        return [Piece("problem", f"This line cannot be read: {turn.problem}.")]
+    found = [piece for part in turn.parts if (piece := _piece(part, speaker)) is not None]
+    if not terms:
+        return found
+    return [replace(piece, is_found=_has_all(piece.text, terms)) for piece in found]
+
+
+def _has_all(text: str, terms: tuple[str, ...]) -> bool:
+    folded = fold(text)
+    return all(term in folded for term in terms)
+
+
+def _view(
+    turn: transcripts.Turn, mark: int | None, above: TurnView | None, terms: tuple[str, ...]
+) -> TurnView:
+    speaker, tone, icon = _speaker(turn)
+    pieces = _pieces(turn, speaker, terms)
     return TurnView(
         line=turn.line,
         offset=turn.offset,
@@ -99,8 +172,10 @@ def _view(turn: transcripts.Turn, mark: int | None, above: TurnView | None) -> T
         sidechain=turn.sidechain,
         continues=_goes_on(above, speaker, turn),
         is_marked=mark is not None and turn.line == mark,
-        is_folded=speaker in ("Agent’s own note", "Summary", "System"),
+        is_folded=speaker in _FOLDED,
         model=turn.model,
+        agent_id=turn.agent_id,
+        is_divider=turn.subtype == "compact_boundary",
     )
 
 
@@ -108,7 +183,7 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
     if turn.typed is not None:
         return "You", "accent", "user"
     if turn.compact_summary:
-        return "Summary", "", "log"
+        return "Summary of what came before", "", "log"
     if turn.type == "assistant" or turn.role == "assistant":
         return "Agent", "info", "agent"
     if any(part.kind == "tool_result" for part in turn.parts):
@@ -120,7 +195,8 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
 
 def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
     if part.kind == "image":
-        return Piece("image", "An image, which is not shown.")
+        what = "A picture" if "pdf" not in part.name else "A document"
+        return Piece("image", f"{what} ({part.name}), not shown." if part.name else f"{what}, not shown.")
     if not part.text.strip() and part.kind != "tool_result":
         return None
     text = shown(part.text)

@@ -1,4 +1,4 @@
-"""A session: its transcript page by page, with jumps to a line and to what was typed."""
+"""A session: its transcript page by page, with jumps to a line, a time, and words looked for in it."""
 
 from __future__ import annotations
 
@@ -7,31 +7,59 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from dreams.models import Session, TranscriptFile
+from dreams.search import query
+from dreams.transcripts.within import Within
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.paging import number_or_none
 from dreams.web.selectors import session as selector
+from dreams.web.selectors import session_places as places
 
 
 @owner
 @require_safe
 def session(request: Request, pk: int) -> HttpResponse:
+    """`?line=`, `?goto=`, `?q=` and the neighbours' `?from=` and `?to=`; `?file=` for a sub-agent's transcript."""
     found = get_object_or_404(Session.objects.select_related("project"), pk=pk)
     file = _file(request, found)
-    place = _place(request)
     path = file.path if file else found.path
+    goto = request.GET.get("goto", "")[:40]
+    gone_to = places.gone_to(path, found, goto) if goto.strip() else None
+    place = gone_to or _place(request)
+    wanted = query.parse(request.GET.get("q", ""))
+    hits = _hits(request, path, wanted)
+    if hits and hits.hits and _is_new_search(request):
+        place = selector.Place(mark=hits.hits[0].line)
     known = selector.known_lines(found, place.mark) if place.mark and not file else []
+    files = selector.files(found)
     context = {
         "session": found,
         "project": found.project,
         "file": file,
-        "files": selector.files(found),
-        "reading": selector.reading(path, place, known),
+        "files": files,
+        "agents": {row.agent_id: row.pk for row in files if row.agent_id},
+        "reading": selector.reading(path, place, known, wanted.terms, is_main=file is None),
         "mark": place.mark,
+        "goto": goto,
+        "is_lost": bool(goto.strip()) and gone_to is None,
+        "query": wanted,
+        "inside": places.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
+        "usage": selector.usage(found),
         "outline": selector.outline(found, request.GET.get("page")),
         "reviewed_by": selector.reviewed_by(found),
     }
     return page(request, "dreams/session.html", "dreams/_session_turns.html", context)
+
+
+def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
+    """`?look=` and `?look_line=` go on where a search of a very long transcript had stopped."""
+    start, line = number_or_none(request.GET.get("look")), number_or_none(request.GET.get("look_line"))
+    return places.look(path, wanted, start, line) if start and line else places.look(path, wanted)
+
+
+def _is_new_search(request: Request) -> bool:
+    """No place was asked for with it: then it leads to the first one that is found."""
+    return not any(request.GET.get(name) for name in ("line", "goto", "from", "to"))
 
 
 def _file(request: Request, found: Session) -> TranscriptFile | None:

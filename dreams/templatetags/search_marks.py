@@ -1,0 +1,47 @@
+"""`{% load search_marks %}`: `found` and `found_html` mark what is looked for in a text or in safe HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from django import template
+from django.utils.html import conditional_escape, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from dreams.search.marking import marked
+
+register = template.Library()
+_TAG = re.compile(r"(<[^>]*>)")
+
+
+@register.filter
+def found(text: str, terms: tuple[str, ...] = ()) -> SafeString:
+    """`text`, escaped, with each of the folded `terms` in a `<mark>`."""
+    if not terms:
+        return SafeString(conditional_escape(text))
+    return _joined(text, terms)
+
+
+@register.filter
+def found_html(safe: SafeString, terms: tuple[str, ...] = ()) -> SafeString:
+    """The same for HTML that is safe already: only the text between its tags is looked at."""
+    if not terms:
+        return safe
+    pieces = _TAG.split(safe)
+    done = [piece if at % 2 else _joined(html.unescape(piece), terms) for at, piece in enumerate(pieces)]
+    return mark_safe("".join(done))  # noqa: S308 - tags as they were, and text that is escaped anew
+
+
+def _joined(text: str, terms: tuple[str, ...]) -> SafeString:
+    return format_html_join(
+        "",
+        "{}{}{}",
+        (
+            (_OPEN, part.text, _CLOSE) if part.is_match else ("", part.text, "")
+            for part in marked(text, terms)
+        ),
+    )
+
+
+_OPEN, _CLOSE = mark_safe("<mark>"), mark_safe("</mark>")
