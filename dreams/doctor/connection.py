@@ -10,5 +10,5 @@ from dreams.engines.anthropic.probe import probe
 def connection() -> Check:
     """It goes over the network and uses some hundred tokens; nothing of a memory is sent."""
     found = probe(conf.current().model)
-    facts = "; ".join(f"{name.lower()}: {said}" for name, said in found.facts)
-    return Check("Connection", "ok" if found.ok else "bad", found.said, facts, found.remedy)
+    facts = "; ".join(f"{name}: {said}" for name, said in found.facts)
+    return Check("Connection", "ok" if found.ok else "bad", found.said.rstrip("."), facts, found.remedy)

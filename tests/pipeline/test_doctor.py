@@ -244,6 +244,6 @@ def test_a_model_is_asked_only_when_that_is_wanted(monkeypatch: pytest.MonkeyPat
         assert server.seen == []
         out = StringIO()
         call_command("doctor", connection=True, stdout=out)
-    assert "and calls tools" in out.getvalue() and "round trip:" in out.getvalue()
+    assert "and calls tools" in out.getvalue() and "Round trip:" in out.getvalue()
     with pytest.raises(Refused, match="Connection"):
         call_command("doctor", connection=True, json=True, stdout=StringIO())

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.wire import DemoBrain
+from dreams.engines.anthropic.probe import probe
+from dreams.engines.wire import NAMED, DemoBrain, WireServer
 from dreams.engines.wire.brain import Wish
 from tests.unit import engine_kit as kit
 
@@ -55,3 +56,9 @@ def test_the_persons_words_are_kept_without_their_opening(quote: str, text: str,
     wish = Wish("s", 1, quote)
     assert (wish.text, wish.title) == (text, title)
     assert dataclasses.replace(wish, quote="I prefer tabs").kind == "user"
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_demo_answers_a_test_of_the_connection_as_every_server_would(name: str) -> None:
+    with WireServer(DemoBrain(), dialect=NAMED[name]) as server:
+        assert probe("claude-sonnet-5-5", {"ANTHROPIC_BASE_URL": server.url}).ok

@@ -243,7 +243,7 @@ class _Test:
             ("Tools", "Called" if called else "Not called, though asked to"),
             (
                 "Streaming",
-                "Yes" if reply.streamed else "No: answers come in one piece, and a cancel waits for none",
+                "Yes" if reply.streamed else "No: answers come in one piece",
             ),
             ("Prompt cache", self._caching(reply)),
             ("Used", f"{reply.tokens.prompt:,} tokens in, {reply.tokens.output:,} out"),

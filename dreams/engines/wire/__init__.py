@@ -13,7 +13,8 @@ from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, 
 from .messages import Block, Raw, Reply, Text, Think, Use, say, use
 from .protocol import Limits
 from .script import Brain, Request, Script, Step
-from .server import Seen, WireServer
+from .seen import Seen
+from .server import WireServer
 
 __all__ = [
     "NAMED",

@@ -68,6 +68,9 @@ class DemoBrain:
     """Four turns: orient, gather, consolidate, and the summary."""
 
     def step(self, request: Request) -> Step:
+        if request.tools and "Phase" not in request.tools:
+            # No dream: somebody tries the connection, and wants to see a tool called.
+            return Step(Reply((Use(min(request.tools), {"word": "yes"}),)))
         acts = (self._orient, self._gather, self._consolidate, self._end)
         return Step(acts[min(request.turns, 3)](request))
 
