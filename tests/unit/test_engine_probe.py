@@ -350,3 +350,9 @@ def test_an_error_that_causes_itself_is_told_all_the_same() -> None:
     error = OSError("round and round")
     error.__cause__ = error
     assert network.why(error).trouble is network.Trouble.NETWORK
+
+
+def test_everything_that_a_test_can_find_stands_in_the_docs_with_what_to_do() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "engines.md").read_text()
+    table = docs.partition("| Found | What to do |")[2].partition("\n\n")[0]
+    assert [what for what in What if what is not What.OK and what.value not in table] == []
