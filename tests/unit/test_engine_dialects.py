@@ -71,6 +71,7 @@ def test_one_difference_at_a_time_stops_no_dream(tmp_path: Path, difference: str
     learnt(run)
     refused = [call for call in run.server.calls if call.status == 400]
     assert len(refused) == len(DIFFERENCES[difference].refuses), "each refusal is learnt once"
+    assert run.report.text.count("which the server refuses") == len(refused), "and told once"
 
 
 def test_the_rules_reach_a_server_that_takes_only_a_system_text(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ class Asker:
     budget: Budget
     watch: Callable[[], None]
     on_switch: Callable[[], None]
+    # What the caller has learnt to leave out, for the dream's page.
+    news: Callable[[], list[str]] = list
     chance: Callable[[], float] = random.random
     story: Story = field(default_factory=Story)
     spent: list[Usage] = field(default_factory=list)
@@ -106,6 +108,7 @@ class Asker:
         self.timing.api_ms_without_retries += _ms_since(started)
         self._book(reply.tokens)
         self.answered = True
+        self.story.said += [f"left out {name}, which the server refuses" for name in self.news()]
         self._last, self._last_size, self._answered_at = reply.tokens, self.size, time.monotonic()
         return reply
 

@@ -59,6 +59,7 @@ class Client:
         self._thread = threading.Thread(target=self._run_loop, name="model-client", daemon=True)
         self._client: AsyncAnthropic | None = None
         self.manners = Manners()
+        self._told = 0
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -87,6 +88,12 @@ class Client:
             except CallFailed as failed:
                 if not self.manners.learn(failed, request):
                     raise
+
+    def news(self) -> list[str]:
+        """What is left out since this was asked last, because this server refuses it."""
+        fresh = self.manners.left_out[self._told :]
+        self._told = len(self.manners.left_out)
+        return fresh
 
     def get(self, path: str, watch: Callable[[], None]) -> Answer:
         """A plain look at the server, as it is: no retry, no redirect, no judgement. Raises CallFailed."""

@@ -104,6 +104,7 @@ class AnthropicEngine:
             budget=budget,
             watch=watch,
             on_switch=conversation.forget_thinking,
+            news=client.news,
         )
         toolbox = Toolbox(job, reads, watch)
         index = job.workspace.read(INDEX_NAME)
