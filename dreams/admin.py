@@ -7,6 +7,7 @@ and audited alike. The login is ours: the owner has no password.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -21,6 +22,7 @@ from dreams import conf, settings_service, trust
 from dreams.models import (
     AuditEntry,
     DreamRun,
+    DreamUsage,
     Memory,
     Override,
     Policy,
@@ -143,6 +145,16 @@ class DreamRunAdmin(ReadOnly):
         return reverse("dream", args=[obj.public_id])
 
 
+@admin.register(DreamUsage)
+class DreamUsageAdmin(ReadOnly):
+    list_display = ("dream", "turn", "at", "model", "requests", "cost_usd")
+    list_filter = ("model",)
+    list_select_related = ("dream",)
+    search_fields = ("dream__public_id", "model")
+    raw_id_fields = ("dream",)
+    date_hierarchy = "at"
+
+
 @admin.register(Proposal)
 class ProposalAdmin(ReadOnly):
     list_display = ("public_id", "project", "origin", "state", "by_policy", "created_at", "submitted_by")
@@ -164,8 +176,33 @@ class AuditEntryAdmin(ReadOnly):
     date_hierarchy = "at"
 
 
+class PriceForm(ModelForm):
+    """Dollars per million tokens. A new price is a new row with its date: what was spent before keeps its own."""
+
+    class Meta:
+        model = Price
+        fields = (
+            "model",
+            "since",
+            "above_prompt_tokens",
+            "input",
+            "output",
+            "cache_write_5m",
+            "cache_write_1h",
+            "cache_read",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        for name, value in list(found.items()):
+            if isinstance(value, int | Decimal) and value < 0:
+                self.add_error(name, "A price is not below 0.")
+        return found
+
+
 @admin.register(Price)
 class PriceAdmin(Listed):
+    form = PriceForm
     list_display = ("model", "since", "above_prompt_tokens", "input", "output", "cache_read")
     list_filter = ("model",)
     search_fields = ("model",)

@@ -15,7 +15,7 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
+from dreams.engines.anthropic.usage import PriceTable, Rate
 from dreams.gates import day_start, month_start
 from dreams.models import DreamUsage, Price, Project
 
@@ -57,11 +57,6 @@ class PriceBook:
 def table(on: dt.date | None = None) -> PriceTable:
     """The rates in force on a day; without one today, in the person's zone: dates in the table are theirs."""
     return PriceBook.load().on(on or timezone.now().astimezone(conf.zone(conf.current())).date())
-
-
-def is_priced(model: str) -> bool:
-    """Whether a model has a price today. Without one a dream has tokens and no cost, and no limit on dollars holds."""
-    return rate_for(table(), model, 1) is not None
 
 
 def _rate(row: Price) -> Rate:

@@ -96,6 +96,6 @@ def test_a_dream_over_midnight_spends_on_two_days_and_gate_and_engine_agree(
 def test_every_spelling_of_a_models_id_has_its_price_and_no_other_model_has(tmp_path: Path) -> None:
     add_price("m-1", "2026-01-01", 1)
     for name in ("m-1", "m-1-20260930", "m-1@20260930", "m-1-latest", "m-1[1m]"):
-        assert pricing.is_priced(name), name
+        assert rate_for(pricing.table(), name, 1), name
     for name in ("m-10", "m-1-5", "m", "m-1-mini", ""):
-        assert not pricing.is_priced(name), name
+        assert rate_for(pricing.table(), name, 1) is None, name
