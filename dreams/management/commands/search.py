@@ -1,0 +1,92 @@
+"""`search QUERY`: memories, their earlier versions and what was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db.models import QuerySet
+
+from dreams.management import named
+from dreams.management.base import BadUsage, table
+from dreams.management.base import Command as BaseCommand
+from dreams.search import finding, index, query
+from dreams.search.finding import Filters
+from dreams.search.marking import Excerpt
+
+# A first search after a large discovery reads in what waits; it says so when that was not enough.
+CATCH_UP_SECONDS = 60.0
+
+
+class Command(BaseCommand):
+    help = "Search memories, their earlier versions, and what was typed in sessions."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("query", metavar="QUERY", help='words that all occur; "in quotes": side by side')
+        parser.add_argument("--project", metavar="PROJECT", help="only this one")
+        parser.add_argument("--limit", type=int, default=20, help="of each kind, at most 1000")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        wanted = query.parse(options["query"])
+        if not wanted.terms:
+            raise BadUsage(f"Two characters are the least that can be looked for, not {wanted.text!r}.")
+        project = named.project(options["project"]) if options["project"] else None
+        filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
+        if waiting := index.catch_up(CATCH_UP_SECONDS):
+            self.say(f"{waiting:,} texts are not read in yet; search again for the rest.")
+        return {"query": wanted.text, **_answers(wanted, filters, limit), "waiting": waiting}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        rows = [(kind, row["project"], _place(row), row["text"]) for kind in _KINDS for row in result[kind]]
+        return table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
+
+
+_KINDS = ("memories", "versions", "typed")
+
+
+def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[dict[str, Any]]]:
+    memories, groups, typed = (
+        _first(find(wanted, filters), limit) for find in (finding.memories, finding.versions, finding.typed)
+    )
+    return {
+        "memories": [
+            {**_of(str(hit.memory.project), hit.excerpts), "path": hit.memory.path}
+            for hit in finding.memory_hits(memories, wanted)
+        ],
+        "versions": [
+            {
+                **_of(str(hit.version.memory.project), hit.excerpts),
+                "path": hit.version.memory.path,
+                "version": hit.version.sha256,
+                "at": hit.version.at,
+                "still": hit.still,
+            }
+            for hit in finding.version_hits(groups, wanted)
+        ],
+        "typed": [
+            {
+                **_of(str(hit.prompt.session.project), hit.excerpts),
+                "session": hit.prompt.session.session_id,
+                "line": hit.prompt.line_no,
+                "at": hit.prompt.at,
+            }
+            for hit in finding.typed_hits(typed, wanted)
+        ],
+    }
+
+
+def _first(rows: QuerySet[Any, Any], limit: int) -> Sequence[Any]:
+    return list(rows[:limit])
+
+
+def _of(project: str, excerpts: Sequence[Excerpt]) -> dict[str, Any]:
+    """What every row has; a memory found by its path alone has neither line nor text."""
+    first = excerpts[0] if excerpts else None
+    text = "".join(part.text for part in first.parts) if first else ""
+    return {"project": project, "line": first.line if first else None, "text": text}
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    line = f":{row['line']}" if row["line"] else ""
+    return f"{row.get('path') or row['session']}{line}"

@@ -1,0 +1,143 @@
+"""What gets into the search index and out of it: with a memory's version, after a discovery, at a purge."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from dreams import discovery, memories, scheduler
+from dreams.hosts import host
+from dreams.models import Prompt, SearchText
+from dreams.search import backend, index
+from dreams.search.kinds import Kind
+from dreams.search.query import parse
+from tests import world
+
+pytestmark = pytest.mark.django_db
+
+
+def _count(words: str, kind: Kind) -> int:
+    return backend.matching(parse(words).terms, kind).count()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "root/projects/-home-me-x"
+    (made / "memory").mkdir(parents=True)
+    return made
+
+
+def _say(folder: Path, *texts: str) -> None:
+    lines = [
+        {"type": "user", "uuid": f"{text}", "sessionId": "s", "message": {"role": "user", "content": text}}
+        for text in texts
+    ]
+    with (folder / "s.jsonl").open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+def test_a_memory_can_be_found_as_soon_as_it_was_seen_and_what_it_said_before_still(tmp_path: Path) -> None:
+    project = world.make_project(memory_dir=str(tmp_path))
+    (tmp_path / "a.md").write_text("The lantern is red.\n")
+    memories.refresh(project)
+    assert index.waiting() == 0
+    (tmp_path / "a.md").write_text("The lantern is blue now.\n")
+    memories.refresh(project)
+    (tmp_path / "a.md").unlink()
+    memories.refresh(project)
+    assert index.catch_up(5) == 0
+    assert _count("lantern", Kind.MEMORY) == 2
+    assert _count("red", Kind.MEMORY) == 1
+
+
+def test_what_was_typed_waits_after_a_discovery_and_the_next_tick_takes_it_in(folder: Path) -> None:
+    _say(folder, "never deploy on a friday", "use the turbine")
+    discovery.discover([folder.parents[1]])
+    assert index.waiting() == 2
+    assert _count("turbine", Kind.TYPED) == 0
+    scheduler.tick()
+    assert index.waiting() == 0
+    assert _count("turbine", Kind.TYPED) == 1
+    assert _count("turbine", Kind.MEMORY) == 0
+
+
+def test_a_transcript_that_was_replaced_takes_its_words_along(folder: Path) -> None:
+    _say(folder, "use the turbine")
+    discovery.discover([folder.parents[1]])
+    index.catch_up(5)
+    (folder / "s.jsonl").unlink()
+    _say(folder, "use the windmill instead, it is better")
+    discovery.discover([folder.parents[1]])
+    index.catch_up(5)
+    assert (_count("turbine", Kind.TYPED), _count("windmill", Kind.TYPED)) == (0, 1)
+
+
+def test_what_reads_otherwise_than_before_is_found_by_its_new_words_only(folder: Path) -> None:
+    prompt = Prompt.objects.create(
+        key=1, session=world.make_session(world.make_project()), offset=0, line_no=1, text="old words"
+    )
+    index.catch_up(5)
+    Prompt.objects.filter(pk=prompt.pk).update(text="new letters", indexed=False)
+    index.catch_up(5)
+    assert (_count("words", Kind.TYPED), _count("letters", Kind.TYPED)) == (0, 1)
+
+
+def test_a_text_that_is_forgotten_is_gone_and_stays_gone(tmp_path: Path) -> None:
+    project = world.make_project(memory_dir=str(tmp_path))
+    (tmp_path / "a.md").write_text("The lantern is red.\n")
+    memories.refresh(project)
+    memory = project.memories.get()
+    index.forget(memory.sha256)
+    index.catch_up(5)
+    assert _count("lantern", Kind.MEMORY) == 0
+    assert not SearchText.objects.exists()
+
+
+def test_taking_in_stops_when_its_time_is_up_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "PROMPTS_AT_ONCE", 3)
+    session = world.make_session(world.make_project())
+    Prompt.objects.bulk_create(
+        Prompt(key=n, session=session, offset=n, line_no=n, text=f"needle {n}") for n in range(10)
+    )
+    clock = iter(range(100))
+    monkeypatch.setattr(index.time, "monotonic", lambda: next(clock))
+    assert index.catch_up(2) == 7
+    assert index.catch_up(50) == 0
+    assert _count("needle", Kind.TYPED) == 10
+
+
+def test_one_odd_text_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = world.make_session(world.make_project())
+    for n, text in enumerate(["odd one", "needle"]):
+        Prompt.objects.create(key=n, session=session, offset=n, line_no=n, text=text)
+
+    def redact(text: str) -> str:
+        if text.startswith("odd"):
+            raise ValueError(text)
+        return text
+
+    monkeypatch.setattr(index.redact, "redact", redact)
+    assert index.catch_up(5) == 0
+    assert _count("needle", Kind.TYPED) == 1
+
+
+def test_the_command_answers_with_places() -> None:
+    project = world.make_project(host=host())
+    world.make_memory(project, path="a.md", text="One.\nThe turbine turns.\n")
+    session = world.make_session(project)
+    Prompt.objects.create(key=5, session=session, offset=9, line_no=4, text="Why does the turbine turn?")
+    out = StringIO()
+    call_command("search", "turbine", "--json", "--project", str(project.pk), stdout=out)
+    found = json.loads(out.getvalue())
+    assert [(row["path"], row["line"], row["text"]) for row in found["memories"]] == [
+        ("a.md", 2, "The turbine turns.")
+    ]
+    assert [(row["session"], row["line"]) for row in found["typed"]] == [(session.session_id, 4)]
+    assert found["versions"] == []
+    words = StringIO()
+    call_command("search", "nowhere", stdout=words)
+    assert words.getvalue() == "Nothing found.\n"
