@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,22 @@ from hypothesis import strategies as st
 
 from dreams.engines.anthropic.manners import Manners
 from dreams.engines.anthropic.recovery import CallFailed, Kind
-from dreams.engines.wire import NAMED, Dialect, Limits, Reply, Text, Think, Use, say
+from dreams.engines.wire import (
+    NAMED,
+    Dialect,
+    Fault,
+    Limits,
+    Reply,
+    Step,
+    Text,
+    Think,
+    Use,
+    closed,
+    ended,
+    garbage,
+    reset,
+    say,
+)
 from tests.unit import engine_kit as kit
 
 NAME = "openai/gpt-oss:20b@latest"
@@ -78,6 +94,17 @@ def test_the_rules_reach_a_server_that_takes_only_a_system_text(tmp_path: Path) 
     run = dream(tmp_path, Dialect(refuses=frozenset({"system blocks"})))
     first, *rest = (call.body["system"] for call in run.server.calls)
     assert rest == ["\n\n".join(block["text"] for block in first)] * 3
+
+
+@pytest.mark.parametrize("at", [0, 1, 200])
+@pytest.mark.parametrize("strike", [closed, reset, ended, garbage])
+def test_an_answer_in_one_piece_that_breaks_off_is_asked_for_again(
+    tmp_path: Path, strike: Callable[[int], Fault], at: int
+) -> None:
+    broken = Step(STEPS[1], fault=strike(at))
+    run = kit.dream(tmp_path, [STEPS[0], broken, *STEPS[1:]], server={"dialect": Dialect(streams=False)})
+    learnt(run)
+    assert run.calls == 4
 
 
 @pytest.mark.parametrize(

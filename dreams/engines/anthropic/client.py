@@ -211,18 +211,19 @@ async def _beginning(answer: httpx2.Response) -> bytes:
 async def _in_one_piece(response: httpx2.Response, kind: str, collector: Collector) -> Reply:
     """Some servers do not stream: a whole message is as good, only later. Raises CallFailed for anything else."""
     message = _message(await _beginning(response)) if "json" in kind else None
-    if message is None:
+    if message is None or message.get("type") != "message":
         raise CallFailed(Kind.WRONG_PLACE, f"it answers with {_named(kind)} instead of a message")
     collector.take_whole(message)
     return collector.reply()
 
 
 def _message(body: bytes) -> dict[str, Any] | None:
+    """Any object; None for other JSON. Raises BrokenStream for what was cut off."""
     try:
         found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and found.get("type") == "message" else None
+    except (ValueError, RecursionError) as error:
+        raise BrokenStream("its JSON is cut off") from error
+    return found if isinstance(found, dict) else None
 
 
 def _named(kind: str) -> str:
