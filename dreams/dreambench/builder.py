@@ -92,7 +92,11 @@ class Builder:
 
     def place(self, line: str, besides: Sequence[Topic] = ()) -> Topic:
         """Put a statement into a topic with room, not into one of `besides`."""
-        free = [t for t in self.topics if t.open and len(t.lines) < PER_TOPIC and t not in besides]
+        free = [
+            t
+            for t in self.topics
+            if t.open and t.kind == "project" and len(t.lines) < PER_TOPIC and t not in besides
+        ]
         chosen = self.rng.choice(free) if free and self.rng.random() < 0.8 else self.topic()
         chosen.lines.append(line)
         return chosen

@@ -159,7 +159,7 @@ EXPIRED = (
     "Valid until {day}: {s} may skip the smoke tests.", "Temporary until {day}: {s} logs at debug level.",
 )  # fmt: skip
 RESOLVABLE = (
-    ("{s} was moved to the new cluster yesterday.", -1), ("{s} was cut over {n} days ago.", None),
+    ("{s} was moved to the new cluster yesterday.", -1), ("{s} was migrated {n} days ago.", None),
     ("Today {s} got its own dashboard.", 0), ("The old hosts of {s} were switched off yesterday.", -1),
     ("{n} days ago the certificate of {s} was renewed.", None), ("{s} is retired tomorrow.", 1),
 )  # fmt: skip

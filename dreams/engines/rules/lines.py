@@ -15,6 +15,7 @@ from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
 
 LEAST_WORDS = 3
+SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
 
 
@@ -26,9 +27,12 @@ def merge(rec: Recorder) -> None:
     gone: set[Unit] = set()
     kept: set[Unit] = set()
     pairs: list[tuple[Unit, Unit]] = []  # (stays, goes)
+    words = [frozenset(statement(unit.text).weights) for unit in every]
     for count, (one, two) in enumerate(similarity.candidates([unit.text for unit in every])):
         if count % CHECK_EVERY == 0:
             rec.report.checkpoint()
+        if len(words[one] & words[two]) < SHARED_WORDS:
+            continue
         pair = _decide(rec.tree, every[one], every[two])
         if pair and pair[0] not in gone and pair[1] not in gone and pair[1] not in kept:
             kept.add(pair[0])
