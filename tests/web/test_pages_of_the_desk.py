@@ -26,6 +26,13 @@ PAGES: dict[str, Callable[[World], str]] = {
     "memory": lambda world: reverse("memory", args=[world.memory.pk]),
     "memory source": lambda world: reverse("memory", args=[world.memory.pk]) + "?view=source",
     "compare": lambda world: reverse("memory-compare", args=[world.memory.pk]),
+    "blame": lambda world: reverse("memory-blame", args=[world.memory.pk]),
+    "at a moment": lambda world: reverse("project-at", args=[world.project.pk]),
+    "file at a moment": lambda world: (
+        reverse("project-at", args=[world.project.pk]) + f"?path={world.memory.path}"
+    ),
+    "between moments": lambda world: reverse("project-between", args=[world.project.pk]),
+    "bring back": lambda world: reverse("project-restore", args=[world.project.pk]) + "?when=2000-01-01",
     "edit": lambda world: reverse("memory-edit", args=[world.memory.pk]),
     "forget": lambda world: reverse("memory-forget", args=[world.memory.pk]),
     "session": lambda world: reverse("session", args=[world.session.pk]),
@@ -37,6 +44,7 @@ PAGES: dict[str, Callable[[World], str]] = {
 CHANGES: dict[str, Callable[[World], str]] = {
     "dream now": lambda world: reverse("project-dream", args=[world.project.pk]),
     "trust": lambda world: reverse("project-trust", args=[world.project.pk]),
+    "propose a moment": lambda world: reverse("project-propose", args=[world.project.pk]),
     "restore": lambda world: reverse("memory-restore", args=[world.memory.pk]),
     "cancel": lambda world: reverse("dream-cancel", args=[world.dream.public_id]),
 }

@@ -1,0 +1,100 @@
+"""The pages of time in a real browser: two versions, a moment, a restore without a script; times on focus; the rules."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+
+from dreams import apply as applying
+from dreams import memories, moments, review
+from dreams.login import make_link
+from dreams.models import Hunk, Project, Version
+from dreams.web.selectors.moments import iso
+from tests import world as make
+from tests.browser.shots import outside_loop
+from tests.pipeline import world as real
+
+
+@pytest.fixture
+def project(transactional_db: None, tmp_path: Path) -> Project:
+    """Found three days ago, changed by a dream two days ago, and by somebody outside a moment ago."""
+    return outside_loop(lambda: _make(tmp_path))
+
+
+def _make(tmp_path: Path) -> Project:
+    project = real.make_project(tmp_path)
+    now = timezone.now()
+    Version.objects.update(at=now - dt.timedelta(3))
+    Project.objects.update(first_seen_at=now - dt.timedelta(3))
+    proposal = real.three_changes(project)
+    proposal.dream = make.make_dream(project)
+    proposal.save()
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    applying.apply(proposal, real.ME)
+    Version.objects.filter(at__gte=now).update(at=now - dt.timedelta(2))
+    (Path(project.memory_dir) / "project_deploy.md").unlink()
+    memories.refresh(project)
+    make.make_session(project)
+    return project
+
+
+def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compared(
+    chromium: Browser, address: str, project: Project
+) -> None:
+    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(f"{address}/projects/{project.pk}/")
+    page.get_by_label("Code").fill(make_link().code)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name="As it was", exact=True).click()
+    expect(page.get_by_role("link", name="project_deploy.md")).to_have_count(0)
+    page.get_by_role("link", name="Change before").click()
+    page.get_by_role("link", name="project_deploy.md").click()
+    expect(page.locator(".prose")).to_contain_text("The API runs on host alpha.")
+    page.get_by_role("link", name="Bring this file back").click()
+    expect(page.locator(".diff-row.ins").last).to_contain_text("The API runs on host alpha.")
+    page.get_by_role("button", name="Propose this").click()
+    page.wait_for_url("**/review/**")
+    expect(page.locator("main")).to_contain_text("project_deploy.md")
+    assert "project_deploy.md" not in moments.states_now(project)
+    memory = project.memories.get(path="feedback_testing.md")
+    page.goto(f"{address}/memories/{memory.pk}/")
+    expect(page.locator("time.moment noscript").first).to_be_visible()
+    page.get_by_label("from").last.check()
+    page.get_by_label("to", exact=True).first.check()
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page.locator("ins").first).to_contain_text("fresh")
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_no_page_of_time_breaks_a_rule_and_times_are_absolute_on_focus(
+    window: Page, address: str, project: Project, scheme: str, width: int
+) -> None:
+    window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
+    window.set_viewport_size({"width": width, "height": 900})
+    memory = project.memories.get(path="feedback_testing.md")
+    then = iso(timezone.now() - dt.timedelta(1))
+    for path in (
+        f"/memories/{memory.pk}/blame/",
+        f"/projects/{project.pk}/at/?when={then}",
+        f"/projects/{project.pk}/between/",
+        f"/projects/{project.pk}/at/restore/?when={then}",
+    ):
+        window.goto(address + path)
+        for fold in window.locator("details.fold").all():
+            fold.evaluate("node => { node.open = true; }")
+        result = Axe().run(window)
+        assert result.violations_count == 0, f"{path}: {result.generate_report()}"
+        over = window.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over <= 0, f"{path} runs {over} px over the edge at {width}"
+    window.goto(f"{address}/projects/{project.pk}/?show=timeline")
+    time = window.locator("time.moment").first
+    time.focus()
+    shown = time.evaluate("node => getComputedStyle(node, '::after').content")
+    assert shown.strip('"') == time.get_attribute("title")
