@@ -1,6 +1,9 @@
 // The review desk with htmx: which changes are on the page, where one is, and what is open. Nothing here decides
 // anything: every verdict is a form that works without it.
 
+// What needs a button without scripts does itself.
+document.documentElement.dataset.scripted = "";
+
 // The server answers with the cards that changed; only those on the page can be put in place.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb !== "post") return;
@@ -30,10 +33,22 @@ document.addEventListener("keydown", (event) => {
 // A file that is on the page is gone to, not loaded anew.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[data-jump]");
-  const there = link && document.getElementById(link.dataset.jump);
+  // One that is still to come stands there as a line, and loads when it comes into view.
+  const there = link && (document.getElementById(link.dataset.jump) ?? document.getElementById(link.dataset.jump.replace("file", "later")));
   if (!there || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   there.scrollIntoView({ block: "start" });
+  there.focus({ preventScroll: true });
+});
+
+// A link to a change opens whatever it stands in, and makes it the present one.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#hunk-"]');
+  const there = link && document.getElementById(link.hash.slice(1));
+  if (!there || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  there.closest("details")?.setAttribute("open", "");
+  for (const card of document.querySelectorAll("[data-hunk].now")) card.classList.remove("now");
+  there.classList.add("now");
   there.focus({ preventScroll: true });
 });
 

@@ -95,6 +95,8 @@ BILLING = (
     "see [[reference_queues]] for what waits.\n\n> Refunds above 500 need a second pair of eyes.\n"
 )
 
+# Small changes of one kind, in a folder.
+TOPICS = 4
 FILES: dict[str, str] = {
     "project_importer.md": memory("Importer", "project", PARAGRAPH, "How the nightly import works"),
     "project_deploy.md": memory("Deploy", "project", DEPLOY, "Where it runs"),
@@ -113,7 +115,7 @@ FILES: dict[str, str] = {
             "project",
             f"# Topic {n}\n\nNumber {n} is looked after by team {n % 4}.\n\nIt moved last month.\n",
         )
-        for n in range(1, 11)
+        for n in range(1, TOPICS + 1)
     },
 }
 ROWS = {
@@ -277,7 +279,7 @@ def tell(said: Citation) -> list[Edit]:
         "billing",
         "A row for the new memory.",
     )
-    for n in range(1, 11):
+    for n in range(1, TOPICS + 1):
         story.change(
             f"topics/topic_{n:02}.md",
             "It moved last month.",
@@ -297,7 +299,7 @@ def make_project(folder: Path) -> Project:
 
 
 def make_proposal(project: Project) -> Proposal:
-    """24 files, with one finding of each severity beside those the checks make themselves."""
+    """18 files, with one finding of each severity beside those the checks make themselves."""
     session = rows.make_session(project, "Prices of the new supplier")
     dream = rows.make_dream(project, DreamRun.Status.COMPLETED)
     DreamSession.objects.create(dream=dream, session=session, to_byte=4000)

@@ -127,3 +127,15 @@ def test_a_file_that_one_side_removed_can_stay_removed(browser: Client, tmp_path
 
 def test_a_stranger_sees_no_conflict(client: Client, file: FileChange) -> None:
     assert client.get(address(file)).status_code == 302
+
+
+def test_what_a_choice_comes_to_is_shown_before_it_is_kept(browser: Client, file: FileChange) -> None:
+    data = {"state": state(file), "look": "1", "choice-0": "theirs"}
+    text = html.unescape(browser.post(address(file), data).content.decode())
+    assert "Every place is chosen." in text and "localhost:5433" in text.partition('id="solution"')[2]
+    part = browser.post(
+        address(file), {**data, "choice-0": ""}, headers={"HX-Request": "true"}
+    ).content.decode()
+    assert "<html" not in part and "1 place still open" in part
+    file.refresh_from_db()
+    assert file.conflict is not None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import merge, rebase, textdiff
+from dreams import merge, rebase, text, textdiff
 from dreams.models import FileChange, Proposal
 from dreams.web.selectors import diffs
-from dreams.web.selectors.diffs import Gap, Line
+from dreams.web.selectors.diffs import Block, Gap, Line
 
 CONTEXT = 3
 # Lines that merged by themselves are worth a look, but not hundreds of them.
@@ -101,6 +101,29 @@ def conflict(
         segments=tuple(segments),
         count=number,
         state=(file.conflict or {}).get("now", "") or "gone",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What the choices so far would make of the file, against what is on disk now. `open` are places without one."""
+
+    blocks: tuple[Block, ...]
+    open: int
+    removes: bool
+
+
+def solution(file: FileChange, choices: Mapping[int, merge.Choice], *, removes: bool) -> Solution:
+    """An open place stays as it is on disk. Raises rebase.NoConflict."""
+    sides = rebase.sides_of(file)
+    merged = rebase.three_way(sides, file.path)
+    count = sum(chunk.kind == "conflict" for chunk in merged.chunks)
+    now = text.decode(sides.now or b"")
+    result = "" if removes else merged.resolve({n: choices.get(n, "ours") for n in range(count)})
+    return Solution(
+        tuple(diffs.blocks(now, textdiff.hunks(now, result, path=file.path), file.path)),
+        count - len(choices),
+        removes,
     )
 
 

@@ -13,7 +13,7 @@ from dreams import memories, proposals, rebase
 from dreams.merge import Choice, Edited, Side
 from dreams.models import FileChange, Proposal
 from dreams.web.access import owner
-from dreams.web.htmx import Request, SeeOther
+from dreams.web.htmx import Request, SeeOther, page
 from dreams.web.selectors import conflict as selector
 from dreams.web.selectors import review as review_selector
 
@@ -41,6 +41,8 @@ def _solve(request: Request, file: FileChange, found: selector.Conflict) -> Http
         return _again(
             request, file, "The file changed once more meanwhile. Choose again.", chosen, typed, 409
         )
+    if "look" in request.POST:
+        return _look(request, file, chosen, typed)
     open_places = [n + 1 for n, choice in chosen.items() if choice not in (*SIDES, "edit")]
     if open_places:
         places = ", ".join(map(str, open_places))
@@ -51,6 +53,14 @@ def _solve(request: Request, file: FileChange, found: selector.Conflict) -> Http
     proposals.examine(file.proposal, memories.contents(file.proposal.project))
     messages.success(request, f"{file.path}: solved. Nothing is written before you submit.")
     return _to_file(file)
+
+
+def _look(request: Request, file: FileChange, chosen: dict[int, str], typed: dict[int, str]) -> HttpResponse:
+    """What the choices so far come to; nothing is kept."""
+    made = {n: choice for n, choice in chosen.items() if choice in (*SIDES, "edit")}
+    found = selector.solution(file, _choices(made, typed), removes=_removes(file, made))
+    context = {"conflict": selector.conflict(file, chosen, typed), "solution": found}
+    return page(request, "dreams/conflict.html", "dreams/_conflict_solution.html", context)
 
 
 def _choices(chosen: dict[int, str], typed: dict[int, str]) -> dict[int, Choice]:

@@ -1,0 +1,128 @@
+"""What kind of change it is shows: moved, renamed, frontmatter, index rows; where each line went; as it will read."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import review
+from dreams.models import FileChange, Hunk, Proposal
+from tests.pipeline import world
+from tests.web import kinds_world as kinds
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    return kinds.make_proposal(kinds.make_project(tmp_path))
+
+
+def page(browser: Client, proposal: Proposal, query: str = "") -> str:
+    return html.unescape(browser.get(f"/review/{proposal.public_id}/{query}").content.decode())
+
+
+def of_file(browser: Client, proposal: Proposal, path: str, more: str = "") -> str:
+    return page(browser, proposal, f"?file={proposal.files.get(path=path).pk}{more}")
+
+
+def hunk(proposal: Proposal, path: str, words: str) -> Hunk:
+    """The hunk of this file that adds or removes the words."""
+    found = [
+        row
+        for row, lines in kinds.proposals.text_hunks(proposal.files.get(path=path))
+        if words in lines.added + lines.removed
+    ]
+    return found[0]
+
+
+def test_a_line_that_went_to_another_file_says_so_at_both_ends_and_leads_there(
+    browser: Client, proposal: Proposal
+) -> None:
+    gone = hunk(proposal, "project_deploy.md", "Never deploy on a Friday")
+    come = hunk(proposal, "feedback_rules.md", "Never deploy on a Friday")
+    text = page(browser, proposal)
+    assert f'Moved to <a href="#hunk-{come.pk}">feedback_rules.md, line 11</a>' in text
+    assert f'Moved from <a href="#hunk-{gone.pk}">project_deploy.md, line 22</a>' in text
+    alone = of_file(browser, proposal, "project_deploy.md")
+    assert f'?file={come.file_id}#hunk-{come.pk}">feedback_rules.md, line 11' in alone
+
+
+def test_a_line_that_changed_its_place_in_the_file_says_so(browser: Client, proposal: Proposal) -> None:
+    text = of_file(browser, proposal, "feedback_rules.md")
+    assert ">line 10</a>" in text and "Moved to" in text and "Moved from" in text
+
+
+def test_a_removed_line_has_beside_it_where_it_went_or_why_it_left(
+    browser: Client, proposal: Proposal
+) -> None:
+    text = page(browser, proposal)
+    assert "Merged into" in text and "Left out:" in text and "Not explained" in text
+    assert "“q12 is gone since Monday”" in of_file(browser, proposal, "reference_queues.md")
+
+
+def test_a_renamed_file_is_one_file_with_its_difference(browser: Client, proposal: Proposal) -> None:
+    old, new = (proposal.files.get(path=f"project_{name}.md") for name in ("oncall", "oncall_rota"))
+    text = page(browser, proposal)
+    assert f'id="entry-{new.pk}"' in text and f'id="entry-{old.pk}"' not in text
+    assert "was project_oncall.md" in text and "17 files" in text
+    card = of_file(browser, proposal, "project_oncall_rota.md")
+    assert "<del>hand</del>" in card and "<ins>the bot</ins>" in card
+    assert f'id="file-{new.pk}"' in of_file(browser, proposal, "project_oncall.md")
+
+
+def test_one_verdict_decides_the_whole_rename(browser: Client, proposal: Proposal) -> None:
+    row = hunk(proposal, "project_oncall_rota.md", "wiki")
+    at = f"/review/{proposal.public_id}/decide/"
+    browser.post(at, {"hunk": row.pk, "base": row.file.base_sha, "verdict": "approved"})
+    taken = Hunk.objects.filter(file__proposal=proposal, verdict="approved")
+    assert sorted(taken.values_list("file__path", flat=True)) == [
+        "MEMORY.md",
+        "project_oncall.md",
+        "project_oncall_rota.md",
+    ]
+    assert "2 of 26 decided" in page(browser, proposal)
+
+
+def test_a_verdict_is_refused_when_another_part_of_its_operation_changed(
+    browser: Client, proposal: Proposal
+) -> None:
+    from dreams.web.selectors import review as selector
+
+    row = hunk(proposal, "project_oncall_rota.md", "wiki")
+    seen = selector.load(proposal).seen(row)
+    FileChange.objects.filter(proposal=proposal, path="project_oncall.md").update(
+        base_sha=desk.rows.blob("other")
+    )
+    data = {"hunk": row.pk, "base": row.file.base_sha, "seen": seen, "verdict": "approved"}
+    assert browser.post(f"/review/{proposal.public_id}/decide/", data).status_code == 409
+
+
+def test_frontmatter_index_rows_tables_and_code_are_named_and_what_is_invisible_is_called_out(
+    browser: Client, proposal: Proposal
+) -> None:
+    text = page(browser, proposal)
+    for what in ("index row", "table", "code"):
+        assert f'<span class="hunk-what">{what}</span>' in text
+    queues = of_file(browser, proposal, "reference_queues.md")
+    assert "Only the frontmatter changes, which the text does not show: description." in queues
+    boards = of_file(browser, proposal, "reference_dashboards.md")
+    assert "Only a link’s target changes" in boards
+
+
+def test_the_rendered_view_marks_what_comes_and_goes_and_its_links_lead_somewhere(
+    browser: Client, proposal: Proposal
+) -> None:
+    deploy = of_file(browser, proposal, "project_deploy.md", "&view=rendered")
+    assert '<del class="passage">' in deploy and '<ins class="passage">' in deploy
+    assert deploy.count("<table>") == 2 and deploy.count("<pre>") == 2
+    billing = of_file(browser, proposal, "project_billing.md", "&view=rendered")
+    importer = proposal.project.memories.get(path="project_importer.md")
+    assert f'<a class="wikilink" href="/memories/{importer.pk}/"' in billing
+    train = proposal.files.get(path="project_release_train.md")
+    review.decide(proposal, [hunk(proposal, "user_taste.md", "Korean")], Hunk.Verdict.REJECTED, world.ME)
+    assert f'id="entry-{train.pk}"' in page(browser, proposal, "?show=undecided")

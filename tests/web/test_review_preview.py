@@ -1,0 +1,61 @@
+"""What is being typed is shown as it would stand and read, with what the checks say, and nothing is kept."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams.models import Blob, Decision, FileChange, Hunk, Proposal
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    return desk.make_proposal(desk.make_project(tmp_path))
+
+
+def preview(browser: Client, hunk: Hunk, text: str, **headers: str):
+    data = {"hunk": hunk.pk, "base": hunk.file.base_sha, "text": text}
+    return browser.post(f"/review/{hunk.file.proposal.public_id}/preview/", data, headers=headers)
+
+
+def test_a_preview_shows_the_lines_the_reading_and_the_findings_and_keeps_nothing(
+    browser: Client, proposal: Proposal
+) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    before = (Blob.objects.count(), Decision.objects.count(), proposal.findings.count())
+    response = preview(browser, hunk, "Likes **brief** answers.\u202e\r\n", **{"HX-Request": "true"})
+    text = html.unescape(response.content.decode())
+    assert response.status_code == 200 and "<html" not in text
+    assert "<strong>brief</strong>" in text and "⟨U+202E⟩" in text
+    assert "U+202E" in text.partition('class="finding')[2]
+    hunk.refresh_from_db()
+    assert hunk.verdict == "pending"
+    assert (Blob.objects.count(), Decision.objects.count(), proposal.findings.count()) == before
+
+
+def test_without_scripts_the_preview_is_a_page_that_can_be_kept_from(
+    browser: Client, proposal: Proposal
+) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    text = preview(browser, hunk, "Likes brief answers.").content.decode()
+    assert "<html" in text and "Nothing is kept yet." in text and "Likes brief answers." in text
+    assert f'action="/review/{proposal.public_id}/edit/"' in text
+
+
+def test_a_preview_of_no_lines_says_that_they_go(browser: Client, proposal: Proposal) -> None:
+    text = preview(
+        browser, desk.hunk_with(proposal, "very short"), "", **{"HX-Request": "true"}
+    ).content.decode()
+    assert "Nothing: these lines go." in text
+
+
+def test_a_preview_on_a_state_that_is_gone_is_refused(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    FileChange.objects.filter(pk=hunk.file_id).update(base_sha=desk.rows.blob("another"))
+    assert preview(browser, hunk, "x").status_code == 409
