@@ -109,7 +109,7 @@ def _is_plain(character: str) -> bool:
     return len(folded) == 1 and (folded.isascii() or character in (folded, folded.upper(), folded.title()))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     words=st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=2, max_size=6),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
@@ -43,12 +45,20 @@ def session(request: Request, pk: int) -> HttpResponse:
         "goto": goto,
         "is_lost": bool(goto.strip()) and gone_to is None,
         "query": wanted,
+        "keep": _kept(file, wanted),
         "inside": places.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
         "usage": selector.usage(found),
         "outline": selector.outline(found, request.GET.get("page")),
         "reviewed_by": selector.reviewed_by(found),
     }
     return page(request, "dreams/session.html", "dreams/_session_turns.html", context)
+
+
+def _kept(file: TranscriptFile | None, wanted: query.Query) -> str:
+    """What every address inside the transcript carries on."""
+    kept = {"file": file.pk if file else None, "q": wanted.text}
+    carried = urlencode({name: value for name, value in kept.items() if value})
+    return f"&{carried}" if carried else ""
 
 
 def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
