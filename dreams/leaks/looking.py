@@ -6,15 +6,17 @@ A secret is named by a keyed hash (`findings.secrets.fingerprint`); its own word
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
+from django.db.models import Q, QuerySet
 
 from dreams import blobs, text
 from dreams.findings import secrets
 from dreams.findings.secret_rules import spans
-from dreams.models import AppliedFile, FileChange, Hunk, Memory, Project, Version
+from dreams.models import AppliedFile, Blob, FileChange, Hunk, Memory, Project, Version
 
 #: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
 MOST_TEXTS = 20_000
@@ -64,8 +66,7 @@ def look(project: Project) -> Leaks:
             leak = _leak(found, content[span.start : span.end], span.rule)
             leak.places.append(Place(memory.path, memory.pk, content.count("\n", 0, span.start) + 1))
     paths = kept_texts(project)
-    shas = list(paths)[:MOST_TEXTS]
-    for sha, content in contents_of(shas):
+    for sha, content in contents_of(project):
         for value, rule in {content[span.start : span.end]: span.rule for span in spans(content)}.items():
             leak = _leak(found, value, rule)
             leak.texts += 1
@@ -80,30 +81,44 @@ def use_hosts_key() -> None:
 
 
 def kept_texts(project: Project) -> dict[str, set[str]]:
-    """sha256 → the paths it was kept for, newest first: versions, proposals' texts, edits, and what was written."""
+    """sha256 → the paths it was kept for: versions, proposals' texts, edits, and what was written."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    versions = Version.objects.filter(memory__project=project).order_by("-pk")
-    files = FileChange.objects.filter(proposal__project=project)
-    hunks = Hunk.objects.filter(file__proposal__project=project).exclude(edited_sha="")
-    applied = AppliedFile.objects.filter(application__proposal__project=project)
-    for rows in (
-        versions.values_list("memory__path", "sha256"),
-        files.values_list("path", "base_sha", "new_sha", "rebased_from"),
-        hunks.values_list("file__path", "edited_sha"),
-        applied.values_list("path", "before_sha", "after_sha"),
-    ):
-        for path, *shas in rows.iterator(chunk_size=2000):
+    paths = {Version: "memory__path", Hunk: "file__path"}
+    for rows, columns in _columns(project):
+        named = rows.values_list(paths.get(rows.model, "path"), *columns)
+        for path, *shas in named.iterator(chunk_size=2000):
             for sha in filter(None, shas):
                 found[sha].add(path)
     return dict(found)
 
 
-def contents_of(shas: list[str]) -> Iterator[tuple[str, str]]:
-    """sha256 and text of those that are kept, some hundred at a time."""
-    for start in range(0, len(shas), CHUNK):
-        kept: Mapping[str, bytes] = blobs.get_many(shas[start : start + CHUNK])
-        for sha, data in kept.items():
-            yield sha, text.decode(data)
+def contents_of(project: Project) -> Iterator[tuple[str, str]]:
+    """sha256 and text of the kept ones, at most MOST_TEXTS, the newest first; one query, some hundred rows at a time."""
+    rows = Blob.objects.filter(_named_by(project)).order_by("-first_seen_at")
+    for sha, data in rows.values_list("sha256", "data")[:MOST_TEXTS].iterator(chunk_size=CHUNK):
+        yield sha, text.decode(bytes(data))
+
+
+def _named_by(project: Project) -> Q:
+    found = Q()
+    for rows, columns in _columns(project):
+        for column in columns:
+            found |= Q(sha256__in=rows.exclude(**{column: ""}).values(column))
+    return found
+
+
+def _columns(project: Project) -> tuple[tuple[QuerySet[Any], tuple[str, ...]], ...]:
+    """Where a text of `project` is named, the columns' own order after the path."""
+    files = FileChange.objects.filter(proposal__project=project)
+    return (
+        (Version.objects.filter(memory__project=project).order_by(), ("sha256",)),
+        (files.order_by(), ("base_sha", "new_sha", "rebased_from")),
+        (Hunk.objects.filter(file__proposal__project=project).order_by(), ("edited_sha",)),
+        (
+            AppliedFile.objects.filter(application__proposal__project=project).order_by(),
+            ("before_sha", "after_sha"),
+        ),
+    )
 
 
 def _present(project: Project) -> Iterator[tuple[Memory, bytes]]:

@@ -48,7 +48,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Reviewer, *, reas
     Raises PurgeRefused while one still stands in a memory or in an open proposal.
     """
     looking.use_hosts_key()
-    texts = dict(looking.contents_of(list(looking.kept_texts(project))))
+    texts = dict(looking.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:
         raise PurgeRefused("No kept text holds that secret any more; there is nothing to purge.")
