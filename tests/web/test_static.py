@@ -74,6 +74,7 @@ TEXT_ON_GROUND = [
     *((name, f"{name}-ground") for name in ("ok", "warn", "block", "info")),
     *((name, "panel") for name in ("ok", "warn", "block", "info", "accent")),
     *((f"{name}-ink", ground) for name in ("ins", "del") for ground in (name, f"{name}-mark")),
+    ("moved-ink", "moved"),
     ("accent", "ground"),
     ("accent", "accent-soft"),
     ("accent-ink", "accent"),

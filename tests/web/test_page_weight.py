@@ -1,0 +1,38 @@
+"""What a first visit loads, compressed: under 100 KB for the pages that people come for, and no picture of text."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from tests.web import kinds_world as kinds
+from tests.web.test_review_page import many_files
+
+pytestmark = pytest.mark.django_db
+MOST = 100_000
+_LOADED = re.compile(r"<(?:link|script)[^>]*(?:href|src)=\"/static/([^\"?]+)")
+
+
+def weight(browser: Client, path: str) -> int:
+    """Bytes over the wire: the page and every style sheet, script and icon that it names."""
+    page = browser.get(path).content
+    files = set(_LOADED.findall(page.decode()))
+    assert any(name.endswith("tokens.css") for name in files)
+    sent = [page, *((Path(settings.BASE_DIR) / "static" / name).read_bytes() for name in files)]
+    return sum(len(gzip.compress(part)) for part in sent)
+
+
+def test_the_inbox_and_a_review_of_every_kind_are_light(browser: Client, tmp_path: Path) -> None:
+    made = kinds.make_proposal(kinds.make_project(tmp_path))
+    assert weight(browser, "/") < MOST
+    assert weight(browser, f"/review/{made.public_id}/") < MOST
+
+
+def test_a_review_of_two_hundred_files_is_hardly_heavier(browser: Client, tmp_path: Path) -> None:
+    _, made = many_files(tmp_path, 200)
+    assert weight(browser, f"/review/{made.public_id}/") < MOST
