@@ -82,6 +82,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (Prompt.objects.filter(session__project=project), ("text",)),
     ):
         _scrub_text(rows, columns, values)
+    index.read_again(Prompt.objects.filter(session__project=project, text__contains="[redacted: "))
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
         (LeftOut.objects.filter(project=project), "added"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.db import connection
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import StrIndex
@@ -10,6 +13,8 @@ from django.db.models.lookups import GreaterThan
 from dreams.models import SearchText
 from dreams.search import postgresql, sqlite
 from dreams.search.kinds import CANDIDATES, Kind
+
+IMPATIENT_MS = 100
 
 
 def matching(terms: tuple[str, ...], kind: Kind) -> QuerySet[SearchText]:
@@ -31,6 +36,25 @@ def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
 
 def _narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
     return postgresql.narrowing(terms, kind) if _is_postgresql() else sqlite.narrowing(terms, kind)
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Give up at once where another writer is at work: what waits can wait, and whoever searches cannot."""
+    if _is_postgresql():
+        yield
+        return
+    options = connection.settings_dict.get("OPTIONS", {})
+    _set_busy_timeout(IMPATIENT_MS)
+    try:
+        yield
+    finally:
+        _set_busy_timeout(int(float(options.get("timeout", 5)) * 1000))
+
+
+def _set_busy_timeout(milliseconds: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 def sweep() -> None:

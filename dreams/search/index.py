@@ -74,6 +74,14 @@ def forget(sha256: str) -> None:
         backend.sweep()
 
 
+def read_again(prompts: QuerySet[Prompt]) -> None:
+    """Their texts are others now: nothing of the old ones stays in the index, and the new ones wait like all."""
+    with transaction.atomic():
+        SearchText.objects.filter(prompt__in=prompts.values("pk")).delete()
+        prompts.update(indexed=False)
+        backend.sweep()
+
+
 def _waiting_versions() -> QuerySet[Version]:
     return Version.objects.filter(indexed=False)
 

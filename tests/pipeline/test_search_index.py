@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from dreams import discovery, memories, scheduler
 from dreams.hosts import host
@@ -97,6 +98,17 @@ def test_a_text_that_is_forgotten_is_gone_and_stays_gone(tmp_path: Path) -> None
     assert not SearchText.objects.exists()
 
 
+def test_what_was_typed_and_is_scrubbed_leaves_the_index_at_once_and_comes_back_scrubbed() -> None:
+    session = world.make_session(world.make_project())
+    prompt = Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="the lantern word")
+    index.catch_up(5)
+    Prompt.objects.filter(pk=prompt.pk).update(text="the [redacted: x] word")
+    index.read_again(Prompt.objects.filter(pk=prompt.pk))
+    assert _count("lantern", Kind.TYPED) == _count("word", Kind.TYPED) == 0
+    index.catch_up(5)
+    assert (_count("lantern", Kind.TYPED), _count("word", Kind.TYPED)) == (0, 1)
+
+
 def test_taking_in_stops_when_its_time_is_up_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "PROMPTS_AT_ONCE", 3)
     session = world.make_session(world.make_project())
@@ -141,3 +153,19 @@ def test_the_command_answers_with_places() -> None:
     words = StringIO()
     call_command("search", "nowhere", stdout=words)
     assert words.getvalue() == "Nothing found.\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_searches_does_not_wait_for_another_writer() -> None:
+    session = world.make_session(world.make_project())
+    Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="needle")
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            with backend.impatient():
+                assert index.catch_up(5) == 1
+            cursor.execute("ROLLBACK")
+    finally:
+        other.close()
+    assert index.catch_up(5) == 0

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from dreams.search import finding, index
-from dreams.search.backend import is_common
+from dreams.search.backend import impatient, is_common
 from dreams.search.finding import Filters, MemoryHit, TypedHit, VersionHit
 from dreams.search.kinds import Kind
 from dreams.search.marking import Excerpt, Part
@@ -105,7 +105,8 @@ def found(query: Query, filters: Filters, kind: str = "", number: str | None = N
     """All groups with their first rows; one `kind` alone page by page. A fixed number of queries."""
     if not query.terms:
         return Found([], waiting=0)
-    waiting = index.catch_up(CATCH_UP_SECONDS)
+    with impatient():
+        waiting = index.catch_up(CATCH_UP_SECONDS)
     chosen = {kind: KINDS[kind]} if kind else KINDS
     size = PAGE if kind else few
     groups = [
