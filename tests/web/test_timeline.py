@@ -14,7 +14,7 @@ from dreams import apply as applying
 from dreams import memories, review
 from dreams.models import GateEvaluation, Hunk, Project
 from dreams.web.selectors import timeline as timelines
-from dreams.web.selectors.timeline import OUTSIDE, SYSTEM, Filter
+from dreams.web.selectors.narrowed import OUTSIDE, SYSTEM, Filter
 from tests import world
 from tests.pipeline import world as real
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import Case, IntegerField, Value, When
 from django.utils import timezone
 
 from dreams import blobs, conf, memdir, moments, text, textdiff
-from dreams.models import Blob, Memory, Project, Version
+from dreams.models import Blob, Project, Version
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget, difflines
 from dreams.web.selectors.difflines import DiffLine
 from dreams.web.selectors.memory import Body, body_of
+from dreams.web.selectors.project import READING_ORDER
 from dreams.web.selectors.versions import ORIGINS
 
 PAGE_SIZE = 60
@@ -152,15 +152,8 @@ def _rest_of(given: str) -> dt.timedelta:
 def directory(project: Project, when: dt.datetime, number: str | None = None) -> Directory:
     since = moments.last_change(project, when)
     after = moments.change_after(project, when)
-    order = Case(
-        When(kind=Memory.Kind.INDEX, then=Value(0)),
-        When(kind=Memory.Kind.TOPIC, then=Value(1)),
-        When(kind=Memory.Kind.TEAM, then=Value(2)),
-        default=Value(3),
-        output_field=IntegerField(),
-    )
     rows = moments.memories_at(project, when)
-    page = page_of(rows.order_by(order, "path"), number, PAGE_SIZE)
+    page = page_of(rows.order_by(READING_ORDER, "path"), number, PAGE_SIZE)
     now = project.memories.filter(gone_at__isnull=True).count()
     return Directory(
         when=when,

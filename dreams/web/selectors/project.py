@@ -20,6 +20,14 @@ FEW = 10
 MEMORIES_PAGE = 60
 SESSIONS_PAGE = 40
 MOST_FILES = 200
+# The index first, then topics, team notes and logs.
+READING_ORDER = Case(
+    When(kind=Memory.Kind.INDEX, then=Value(0)),
+    When(kind=Memory.Kind.TOPIC, then=Value(1)),
+    When(kind=Memory.Kind.TEAM, then=Value(2)),
+    default=Value(3),
+    output_field=IntegerField(),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +147,10 @@ def memories(
     size: int = MEMORIES_PAGE,
 ) -> Listed[MemoryRow]:
     """The index first, then topics by their last change, then team notes and logs."""
-    order = Case(
-        When(kind=Memory.Kind.INDEX, then=Value(0)),
-        When(kind=Memory.Kind.TOPIC, then=Value(1)),
-        When(kind=Memory.Kind.TEAM, then=Value(2)),
-        default=Value(3),
-        output_field=IntegerField(),
-    )
     rows = Memory.objects.filter(project=project, gone_at__isnull=not gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
-    return listed(page_of(rows.order_by(order, "-changed_at", "path"), number, size), _memory)
+    return listed(page_of(rows.order_by(READING_ORDER, "-changed_at", "path"), number, size), _memory)
 
 
 def _memory(row: Memory) -> MemoryRow:

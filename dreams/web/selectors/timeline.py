@@ -16,6 +16,7 @@ from django.utils import timezone
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
 from dreams.text import plural
 from dreams.web.selectors.moments import iso
+from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 from dreams.web.selectors.projects import without_distance
 
 PAGE_SIZE = 25
@@ -60,20 +61,6 @@ class Timeline:
     any_ever: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which entries: a kind of KINDS, and who did it: a name, SYSTEM or OUTSIDE. Empty is all."""
-
-    kind: str = ""
-    who: str = ""
-
-    @property
-    def is_on(self) -> bool:
-        return bool(self.kind or self.who)
-
-
-EVERYTHING = Filter()
-SYSTEM, OUTSIDE = "-system", "-outside"
 # A write is in the rows a moment after it is on disk; the directory "after it" is that of then.
 _SETTLED = dt.timedelta(seconds=2)
 
@@ -117,7 +104,7 @@ def people(project: Project) -> list[tuple[str, str]]:
     wrote = Application.objects.filter(proposal__project=project).exclude(actor="").values_list("actor")
     named = asked.union(decided, wrote.order_by().distinct())
     names = sorted({name for (name,) in named[:MOST_PEOPLE]})
-    return [*((name, name) for name in names), (SYSTEM, "system"), (OUTSIDE, "someone outside")]
+    return [*((name, name) for name in names), *WORDS.items()]
 
 
 def _entries(project: Project, wanted: Filter, until: dt.datetime | None, size: int) -> Iterator[Entry]:

@@ -12,6 +12,7 @@ from dreams.models import Memory, Version
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import difflines
 from dreams.web.selectors.difflines import DiffLine
+from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
 VERSIONS_PAGE = 30
 MOST_ROWS = 3_000
@@ -35,18 +36,6 @@ class VersionRow:
     proposal: str
     dream: str
     previous: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which versions to list: by what brought them (an origin), and by whom."""
-
-    kind: str = ""
-    who: str = ""
-
-    @property
-    def is_on(self) -> bool:
-        return bool(self.kind or self.who)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +71,6 @@ ORIGINS = {
 }
 
 
-EVERYTHING = Filter()
-SYSTEM, OUTSIDE = "-system", "-outside"
 # Nobody of ours made these; who did is not known.
 _NOT_OURS = (Version.Origin.FOUND, Version.Origin.OUTSIDE)
 
@@ -117,9 +104,9 @@ def filters(memory: Memory) -> Choices:
     people = sorted({actor for _, actor in seen if actor})
     named = [(actor, actor) for actor in people]
     if any(not actor and origin not in _NOT_OURS for origin, actor in seen):
-        named.append((SYSTEM, "system"))
+        named.append((SYSTEM, WORDS[SYSTEM]))
     if any(not actor and origin in _NOT_OURS for origin, actor in seen):
-        named.append((OUTSIDE, "someone outside"))
+        named.append((OUTSIDE, WORDS[OUTSIDE]))
     kinds = {origin for origin, _ in seen}
     return Choices([(name, what) for name, (_, _, what) in ORIGINS.items() if name in kinds], named)
 
@@ -156,7 +143,7 @@ def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
 def _nobody(row: Version) -> str:
     if row.origin == Version.Origin.FOUND:
         return ""
-    return "someone outside" if row.origin == Version.Origin.OUTSIDE else "system"
+    return WORDS[OUTSIDE if row.origin == Version.Origin.OUTSIDE else SYSTEM]
 
 
 def compare(old: VersionRow, new: VersionRow) -> Comparison:

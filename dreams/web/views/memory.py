@@ -19,6 +19,7 @@ from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none, search_text
 from dreams.web.selectors import budget, difflines, versions
 from dreams.web.selectors import memory as selector
+from dreams.web.selectors.narrowed import Filter
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
 MAX_REASON = 500
@@ -31,7 +32,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
     data = selector.current_bytes(found)
     view = chosen(request.GET.get("view"), ["source"], "rendered")
     is_index = found.kind == Memory.Kind.INDEX and data is not None
-    wanted = versions.Filter(
+    wanted = Filter(
         chosen(request.GET.get("kind"), [str(origin) for origin in versions.ORIGINS]),
         search_text(request.GET.get("who")),
     )

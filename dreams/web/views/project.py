@@ -18,6 +18,7 @@ from dreams.web.paging import chosen, search_text
 from dreams.web.selectors import gate_panel, growth
 from dreams.web.selectors import project as selector
 from dreams.web.selectors import timeline as timelines
+from dreams.web.selectors.narrowed import Filter
 
 SHOWS = ("memories", "sessions", "timeline")
 LATELY = 8
@@ -43,7 +44,7 @@ def _part(request: Request, found: Project, show: str) -> dict[str, Any]:
         return {"sessions": selector.sessions(found, text, number), "q": text}
     if show == "timeline":
         kind = chosen(request.GET.get("kind"), list(timelines.KINDS))
-        wanted = timelines.Filter(kind, search_text(request.GET.get("who")))
+        wanted = Filter(kind, search_text(request.GET.get("who")))
         before = request.GET.get("before", "")
         return {
             "timeline": timelines.timeline(found, wanted, before),
