@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import get_args
 
-from django.db.models import Max, Sum
+from django.db.models import Max
 from django.utils.dateparse import parse_datetime
 
 from dreams import text
@@ -36,15 +36,15 @@ def keep(dream: DreamRun, edits: Sequence[Edit]) -> None:
     if not edits:
         return
     last = dream.steps.aggregate(last=Max("number"))["last"] or 0
-    room = MOST_BYTES - (dream.step_texts.aggregate(size=Sum("size"))["size"] or 0)
+    sizes = dict(dream.step_texts.values_list("sha256", "size"))
     for number, edit in enumerate(edits, last + 1):
-        texts = {text.sha256(data): data for data in _bytes_of(edit)}
-        room -= sum(map(len, texts.values()))
-        if number > MOST_STEPS or room < 0:
+        found = {text.sha256(data): data for data in _bytes_of(edit)}
+        fresh = {sha: data for sha, data in found.items() if sha not in sizes}
+        sizes |= {sha: len(data) for sha, data in fresh.items()}
+        if number > MOST_STEPS or sum(sizes.values()) > MOST_BYTES:
             break
         WorkText.objects.bulk_create(
-            [WorkText(dream=dream, sha256=sha, data=data, size=len(data)) for sha, data in texts.items()],
-            ignore_conflicts=True,
+            WorkText(dream=dream, sha256=sha, data=data, size=len(data)) for sha, data in fresh.items()
         )
         _row(dream, number, edit).save(force_insert=True)
 

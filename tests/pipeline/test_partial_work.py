@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import dreaming, locks, review, text
+from dreams import dreaming, locks, proposals, review, rollback, text
 from dreams.dreaming import steps
 from dreams.engines.base import Citation, Edit, Fate, Job, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, status
@@ -107,6 +107,21 @@ def test_work_that_was_stopped_becomes_an_ordinary_proposal_when_asked_for(
     assert locks.last_consolidated_ns(world.folder(project)) == clock, "only a completed dream moves it"
     assert not Session.objects.exclude(used_bytes=0).exists(), "no session was read to its end"
     assert AuditEntry.objects.filter(action="dream.partial", object_id=run.public_id).exists()
+
+
+def test_undone_or_superseded_it_gives_no_session_back_that_it_never_used(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later dream may have read them to the end."""
+    made = propose(stopped(project, monkeypatch, WRITE))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    made.findings.filter(severity="block").update(confirmed_at=timezone.now())
+    applying.apply(made, world.ME)
+    Session.objects.update(used_bytes=7)
+    assert rollback.rollback(made, world.ME).applied
+    again = propose(stopped(project, monkeypatch, WRITE))
+    proposals.supersede(again, "owner")
+    assert set(Session.objects.values_list("used_bytes", "given_back_at")) == {(7, None)}
 
 
 def test_it_is_proposed_once_and_then_no_longer_kept(
