@@ -100,7 +100,7 @@ class Blame:
     origin_id: str
 
 
-_KINDS = {
+KINDS = {
     "dream": "from dreams",
     "session": "written in sessions",
     "hand": "by hand here",
@@ -184,11 +184,11 @@ def _runs(told: Sequence[_Told]) -> list[Run]:
 
 
 def _shares(told: Iterable[_Told]) -> list[Share]:
-    counts = dict.fromkeys(_KINDS, 0)
+    counts = dict.fromkeys(KINDS, 0)
     for item in told:
         if item.line.text.strip():
             counts[_kind(item.cause)] += 1
-    return [Share(kind, label, counts[kind]) for kind, label in _KINDS.items() if counts[kind]]
+    return [Share(kind, label, counts[kind]) for kind, label in KINDS.items() if counts[kind]]
 
 
 def _kind(cause: Cause) -> str:

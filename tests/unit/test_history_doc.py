@@ -1,0 +1,23 @@
+"""The page of the docs on history names the limits that the code has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dreams.blaming import causes, chain
+from dreams.web.selectors.blame import KINDS
+
+DOC = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
+
+
+def test_the_limits_of_blame_are_those_of_the_code() -> None:
+    text = " ".join(DOC.split())
+    assert f"The newest {chain.MAX_STATES} versions are compared" in text
+    assert f"at most {chain.MAX_BYTES >> 20} MB of text" in text
+    assert f"the newest {causes.MAX_WRITES} are read" in text
+
+
+def test_every_kind_of_origin_is_explained() -> None:
+    named = {"dream": "**a dream**", "session": "**a session**", "hand": "**a hand**"}
+    for kind in KINDS:
+        assert named.get(kind, f"**{kind}**") in DOC
