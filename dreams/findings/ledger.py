@@ -14,6 +14,7 @@ from dreams.findings import derived, facts
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
 from dreams.findings.units import Unit, bare_lines, has_content, units_of, units_of_lines
+from dreams.language import similarity
 
 CHECK = "ledger"
 MAX_DETAILS = 500  # losses whose facts are named: who deletes everything knows what is gone
@@ -263,7 +264,7 @@ class _Hunk:
             return None
         if claim.kind == "superseded-by":
             return Answer("superseded-by", target, claim.note)
-        if facts.reworded(text, target.unit.text):
+        if facts.reworded(text, target.unit.text) or similarity.same(text, target.unit.text).same:
             lost = tuple(facts.words_lost(text, target.unit.text))
             return Answer("merged-into", target, claim.note, reworded=lost)
         return None

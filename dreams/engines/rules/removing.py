@@ -79,24 +79,18 @@ def _changes(
         return [Change(unit.path, without(text, unit), reason, told, cited)]
     if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or _is_linked(tree, unit.path):
         return []
-    stated = told[0]
-    gone = tuple(
-        Fate(line.rstrip("\r"), stated.kind, stated.target_path, stated.target_text, stated.note)
-        for line in text.split("\n")
-        if line.strip()
-    )
+    mine = {fate.text for fate in told}
+    note = f"{unit.path} said nothing else. {told[0].note}".strip()
+    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+    gone = (*told, *(Fate(line, "stated", note=note) for line in lines if line not in mine))
     changes = [Change(unit.path, None, reason, gone, cited)]
     for index in tree.indexes():
-        row = _rows_without(tree, index, unit)
-        if row is None:
+        after = _rows_without(tree, index, unit)
+        if after is None:
             return []
-        if row != tree.texts[index]:
-            lost = set(tree.texts[index].split("\n")) - set(row.split("\n"))
-            more = tuple(
-                Fate(line.rstrip("\r"), stated.kind, stated.target_path, stated.target_text, stated.note)
-                for line in sorted(lost)
-            )
-            changes.append(Change(index, row, reason, more, cited))
+        lost = sorted(set(tree.texts[index].split("\n")) - set(after.split("\n")))
+        rows = tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in lost)
+        changes.append(Change(index, after, reason, rows, cited))
     return changes
 
 

@@ -122,6 +122,8 @@ def slot(old: str, new: str) -> Slot | None:
     left, right = _run(mine, gone), _run(theirs, come)
     if left is None or right is None or not _same_sort(mine, left, theirs, right):
         return None
+    if _is_subject(mine, left, theirs) or _is_subject(theirs, right, mine):
+        return None
     if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
         return None
     return Slot(mine[left[0]].start, mine[left[1]].end, new[theirs[right[0]].start : theirs[right[1]].end])
@@ -181,6 +183,19 @@ def _unit(found: Sequence[Piece], place: int) -> str:
 def _form(number: str) -> str:
     """ "11:25", "40s", "#12" and "7" are values of different sorts."""
     return re.sub(r"\d+(?:[.,_]\d+)*", "0", number).removeprefix("v")
+
+
+def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Piece]) -> bool:
+    """Whether the statement is about what differs: then it is another statement, and no other value.
+
+    "`make up` starts A" and "B is started by `make up`" differ in what is started. A number is never what it is about.
+    """
+    if found[run[0]].shape == "number" or _ROLES & {piece.key for piece in found}:
+        return False
+    shared = {piece.key for piece in other if piece.is_value}
+    after = found[run[1] + 1 :]
+    of = run[0] > 0 and found[run[0] - 1].text.lower() in {"of", "for", "behind"}
+    return any(piece.is_value and piece.key in shared for piece in after) or (of and bool(after))
 
 
 def _same_frame(

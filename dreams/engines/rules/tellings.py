@@ -138,7 +138,7 @@ def _moved(text: str, quote: str) -> list[Telling]:
             return []
         subject = found.get("s") or ""
         about = keys_of(subject) | _besides(found["n"], new) | _besides(found.get("o") or "", old)
-        return [Telling(quote, f"{subject} {found['n']}".strip(), new, old, about)]
+        return [Telling(quote, f"{subject} to {found['n']}".strip(), new, old, about)]
     return []
 
 

@@ -1,0 +1,32 @@
+"""Taking back what a check would hold against a person's approval: rules have no second idea, so the step goes. PURE."""
+
+from __future__ import annotations
+
+from dreams import drafts, text
+from dreams.engines.base import Job
+from dreams.engines.rules.tree import Recorder
+
+
+def take_back(job: Job, rec: Recorder) -> int:
+    """Undo the operations that block; returns how many. The edits stay listed: no line of theirs is left to explain."""
+    problems = [problem for problem in job.examine(rec.edits) if problem.blocks]
+    wanted = frozenset[str]().union(*(problem.operations for problem in problems))
+    if not wanted:
+        return 0
+    before = job.workspace.snapshot.contents()
+    now = job.workspace.contents()
+    made = drafts.draft(before, now, rec.edits)
+    kept = drafts.only(made, before, made.operations.keys() - wanted)
+    for path in sorted(now.keys() | kept.keys()):
+        if now.get(path) != kept.get(path):
+            _put(job, rec, path, kept.get(path))
+    return len(wanted & made.operations.keys())
+
+
+def _put(job: Job, rec: Recorder, path: str, data: bytes | None) -> None:
+    content = None if data is None else text.decode(data)
+    if content is None:
+        job.workspace.delete(path)
+    else:
+        job.workspace.write(path, content)
+    rec.tree.put(path, content)
