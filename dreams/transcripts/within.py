@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import re2
@@ -54,7 +54,7 @@ class Within:
 
 def find_within(
     source: Source,
-    word: str,
+    words: Sequence[str],
     holds: Callable[[Turn], bool],
     *,
     start: int = 0,
@@ -64,16 +64,17 @@ def find_within(
 ) -> Within:
     """Lines from `start` on (the first byte of a line) with a turn that `holds`.
 
-    `word` is what every such line has in it, without case and accents. Raises OSError.
+    Every such line has all of `words` in it (at least one), each without case and accents. Raises OSError.
     """
     until = time.monotonic() + seconds
-    pattern = re2.compile(_pattern(word), _LATIN)
+    # The longest is the rarest, and alone decides how many lines are looked at twice.
+    patterns = [re2.compile(_pattern(word), _LATIN) for word in sorted(words, key=len, reverse=True)]
     hits: list[Hit] = []
     with opened(source) as fd:
         size = os.fstat(fd).st_size
         reached, line = start, start_line
         for raw, offset in _pieces(fd, start, min(size, start + MAX_BYTES)):
-            for hit in _hits(raw, offset, line, pattern, holds):
+            for hit in _hits(raw, offset, line, patterns, holds):
                 hits.append(hit)
                 if len(hits) >= most:
                     return Within(tuple(hits), hit.offset, hit.line, size)
@@ -97,15 +98,19 @@ def _pieces(fd: int, start: int, end: int) -> Iterator[tuple[bytes, int]]:
 
 
 def _hits(
-    raw: bytes, offset: int, line: int, pattern: re2._Regexp, holds: Callable[[Turn], bool]
+    raw: bytes, offset: int, line: int, patterns: list[re2._Regexp], holds: Callable[[Turn], bool]
 ) -> Iterator[Hit]:
+    first, *others = patterns
     counted = at = 0
-    while (found := pattern.search(raw, at)) is not None:
+    while (found := first.search(raw, at)) is not None:
         start = raw.rfind(b"\n", 0, found.start()) + 1
         end = raw.find(b"\n", found.end()) + 1 or len(raw)
         line += raw.count(b"\n", counted, start)
         counted, at = start, end
-        if any(holds(turn) for turn in turns_of_line(raw[start:end], offset + start, line)):
+        said = raw[start:end]
+        if all(other.search(said) for other in others) and any(
+            holds(turn) for turn in turns_of_line(said, offset + start, line)
+        ):
             yield Hit(offset + start, line)
         if at >= len(raw):
             return

@@ -132,7 +132,7 @@ def test_words_are_found_in_every_way_in_which_json_can_write_them(
         return sought in fold(turn.text)
 
     expected = [n for n, word in enumerate(words, 1) if sought in fold(f'a "{word}"\n/ b')]
-    found = within.find_within(file, sought, holds)
+    found = within.find_within(file, [sought], holds)
     assert [hit.line for hit in found.hits] == expected
     assert found.complete
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams import transcripts
 from dreams.models import Session
 from dreams.search.query import Query
-from dreams.transcripts.within import Hit, Within, find_within
+from dreams.transcripts.within import MAX_HITS, Hit, Within, find_within
 from dreams.web.selectors import turns
 from dreams.web.selectors.session import Place
 
@@ -23,8 +23,9 @@ _DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M")
 class Inside:
     """The places that hold what is looked for, seen from the present one (`number`, 1-based, 0 when at none).
 
-    `reached` and `line` are where the looking stopped before the end of the file, `percent` how far that is; both are
-    None when all of it was looked at. `from_start` is False for a search that began further down.
+    `reached` and `line` are where the looking stopped before the end of the file, None when all of it was looked at;
+    `percent` is how far that is where time ran out, None where enough was found. `from_start` is False for a search
+    that began further down.
     """
 
     total: int
@@ -34,7 +35,7 @@ class Inside:
     next: Hit | None
     reached: int | None
     line: int | None
-    percent: int
+    percent: int | None
     from_start: bool
 
 
@@ -42,10 +43,13 @@ def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within
     """Where `query` stands in the file; None where there is nothing to look for or no file to look in."""
     if not query.terms:
         return None
-    longest = max(query.terms, key=len)
     try:
         return find_within(
-            path, longest, lambda turn: turns.holds(turn, query.terms), start=start, start_line=start_line
+            path,
+            query.terms,
+            lambda turn: turns.holds(turn, query.terms),
+            start=start,
+            start_line=start_line,
         )
     except OSError:
         return None
@@ -65,7 +69,7 @@ def inside(found: Within, mark: int | None, *, from_start: bool = True) -> Insid
         next=after[0] if after else None,
         reached=None if found.complete else found.reached,
         line=None if found.complete else found.line,
-        percent=min(99, 100 * found.reached // found.size) if found.size else 100,
+        percent=None if found.complete or len(hits) >= MAX_HITS else 100 * found.reached // found.size,
         from_start=from_start,
     )
 
