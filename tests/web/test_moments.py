@@ -133,6 +133,7 @@ def test_two_moments_are_compared_file_by_file(browser: Client, project: Project
     assert "2 files</b> differ: 1 added, 1 changed, 0 removed." in shown
     assert "<del>First" in shown
     assert "<ins>Second" in shown
+    assert "new proposal" not in shown
     assert "No differences" in _page(browser, "project-between", project, "?a=2026-03-03&b=2026-03-03")
 
 

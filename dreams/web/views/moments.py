@@ -55,10 +55,10 @@ def between(request: Request, pk: int) -> HttpResponse:
     found = selector.between(project, moments.states_at(project, old), moments.states_at(project, new), only)
     context = {
         "project": project,
-        "old": old,
-        "new": new,
-        "old_iso": selector.iso(old),
-        "new_iso": selector.iso(new),
+        "earlier": old,
+        "later": new,
+        "earlier_iso": selector.iso(old),
+        "later_iso": selector.iso(new),
         "found": found,
         "path": only,
     }
