@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic.usage import PriceTable, Rate
+from dreams.engines.base import Allowance
 from dreams.gates import day_start, month_start
 from dreams.models import DreamUsage, Price, Project
 
@@ -93,13 +94,19 @@ def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
     return Spent(**{name: total or Decimal(0) for name, total in sums.items()})
 
 
-def dollars_left(project: Project, config: conf.Config, now: dt.datetime, zone: dt.tzinfo) -> Decimal | None:
-    """What the budgets of day, month and project still allow; None when none of them is set."""
+def dollars_left(
+    project: Project, config: conf.Config, now: dt.datetime, zone: dt.tzinfo
+) -> Allowance | None:
+    """What the tightest of the budgets of day, month and project still allows; None when none of them is set."""
     used = spent(project, now, zone)
-    pairs = (
-        (config.max_cost_day, used.today),
-        (config.max_cost_month, used.month),
-        (config.max_cost_project, used.project_month),
+    budgets = (
+        ("max_cost_day", config.max_cost_day, used.today, "all dreams of today"),
+        ("max_cost_month", config.max_cost_month, used.month, "all dreams of this month"),
+        ("max_cost_project", config.max_cost_project, used.project_month, "this project this month"),
     )
-    left = [Decimal(str(limit)) - gone for limit, gone in pairs if limit > 0]
-    return min(left) if left else None
+    left = [
+        Allowance(Decimal(str(limit)) - gone, f"the ${limit:,.2f} for {whose} ({conf.specs()[key].label})")
+        for key, limit, gone, whose in budgets
+        if limit > 0
+    ]
+    return min(left, key=lambda allowance: allowance.dollars, default=None)

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
@@ -23,6 +22,7 @@ from dreams.dreaming import steps
 from dreams.dreaming.bookkeeping import book
 from dreams.dreaming.states import LEASE
 from dreams.engines.base import (
+    Allowance,
     Cancelled,
     Edit,
     EngineError,
@@ -135,7 +135,7 @@ class Watch:
         DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=phase)
         self.checkpoint()
 
-    def dollars_left(self) -> Decimal | None:
-        """What the budgets of day, month and project still allow now, this dream's own turns counted; None: no limit."""
+    def dollars_left(self) -> Allowance | None:
+        """What the tightest budget of day, month and project allows now, this dream's turns counted; None: no limit."""
         config = conf.current(self._dream.project)
         return pricing.dollars_left(self._dream.project, config, timezone.now(), conf.zone(config))

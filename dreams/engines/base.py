@@ -136,6 +136,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """Dollars that a budget beyond this dream still allows; `of` names the budget and its setting."""
+
+    dollars: Decimal
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """Where the time of a turn went, in milliseconds, and the lines that its edits added and removed."""
 

@@ -64,7 +64,12 @@ def test_the_least_of_day_month_and_project_is_what_is_left(tmp_path: Path) -> N
         booked(project, NOW - dt.timedelta(days=days), cost)
     spent = pricing.spent(project, NOW, dt.UTC)
     assert (spent.today, spent.month, spent.project_month) == (Decimal("1.5"), Decimal("3.5"), Decimal("3.5"))
-    assert pricing.dollars_left(project, conf.current(project), NOW, dt.UTC) == Decimal("3.5")
+    left = pricing.dollars_left(project, conf.current(project), NOW, dt.UTC)
+    assert left and (left.dollars, "Dollars of one day" in left.of) == (Decimal("3.5"), True)
+    Override.objects.create(key="max_cost_project", value=4)
+    left = pricing.dollars_left(project, conf.current(project), NOW, dt.UTC)
+    assert left and left.dollars == Decimal("0.5") and "Dollars of one project in a month" in left.of
+    Override.objects.all().delete()
     for key in ("max_cost_day", "max_cost_month", "max_cost_project"):
         Override.objects.create(key=key, value=0)
     assert pricing.dollars_left(project, conf.current(project), NOW, dt.UTC) is None
@@ -90,7 +95,7 @@ def test_a_dream_over_midnight_spends_on_two_days_and_gate_and_engine_agree(
         config = conf.current(project)
         left = pricing.dollars_left(project, config, now, conf.zone(config))
         assert (fact.today, fact.month, fact.project_month) == (day, month, month)
-        assert left == Decimal(5) - day
+        assert left and left.dollars == Decimal(5) - day
 
 
 def test_every_spelling_of_a_models_id_has_its_price_and_no_other_model_has(tmp_path: Path) -> None:

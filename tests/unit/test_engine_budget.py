@@ -9,6 +9,7 @@ import pytest
 
 from dreams.engines.anthropic.budget import Budget, LimitReached, Limits
 from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
+from dreams.engines.base import Allowance
 from dreams.engines.wire import Reply, Request, Use, say
 from tests.unit import engine_kit as kit
 
@@ -46,11 +47,11 @@ def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float)
 
 def test_what_day_month_and_project_leave_is_a_limit_too(tmp_path: Path) -> None:
     class Poor(kit.Watched):
-        def dollars_left(self) -> Decimal:
-            return Decimal("0.0001")
+        def dollars_left(self) -> Allowance:
+            return Allowance(Decimal("0.0001"), "the $5.00 for all dreams of today (Dollars of one day)")
 
     run = kit.dream(tmp_path, [READ], report=Poor())
-    assert run.calls == 0 and "day, month and project" in run.error
+    assert run.calls == 0 and "could pass the $5.00 for all dreams of today (Dollars of one day)" in run.error
 
 
 def test_what_other_dreams_spend_meanwhile_leaves_less(tmp_path: Path) -> None:
@@ -59,12 +60,12 @@ def test_what_other_dreams_spend_meanwhile_leaves_less(tmp_path: Path) -> None:
     class Shared(kit.Watched):
         asked = 0
 
-        def dollars_left(self) -> Decimal:
+        def dollars_left(self) -> Allowance:
             self.asked += 1
-            return Decimal("0.5") if self.asked < 3 else Decimal("0.001")
+            return Allowance(Decimal("0.5") if self.asked < 3 else Decimal("0.001"), "the $5.00")
 
     run = kit.dream(tmp_path, [READ] * 9, report=Shared())
-    assert run.calls == 2 and "day, month and project" in run.error
+    assert run.calls == 2 and "could pass the $5.00;" in run.error
 
 
 def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:

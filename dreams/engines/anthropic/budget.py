@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from dreams.conf import Config
 from dreams.engines.anthropic.usage import MILLION, Ledger, Rate, Tokens, rate_for
-from dreams.engines.base import EngineError
+from dreams.engines.base import Allowance, EngineError
 
 LEAST_OUTPUT = 500
 # From this share of a limit on the model is told to come to an end, so that its work is not lost.
@@ -27,22 +27,21 @@ class LimitReached(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """0 dollars is no limit, as in the settings. `dollars_left`: what day, month and project allow this dream in all."""
+    """0 dollars is no limit, as in the settings. `allowed`: what day, month and project allow this dream in all."""
 
     turns: int
     tokens: int
     seconds: float
     dollars: Decimal = Decimal(0)
-    dollars_left: Decimal | None = None
+    allowed: Allowance | None = None
 
     @classmethod
-    def of(cls, config: Config, dollars_left: Decimal | None = None) -> Limits:
+    def of(cls, config: Config) -> Limits:
         return cls(
             config.max_turns,
             config.max_tokens,
             config.max_seconds,
             Decimal(str(config.max_cost_dream)),
-            dollars_left,
         )
 
 
@@ -52,7 +51,7 @@ class Budget:
     ledger: Ledger
     clock: Callable[[], float] = time.monotonic
     # What day, month and project still allow now: other dreams spend from the same budgets.
-    dollars_left: Callable[[], Decimal | None] | None = None
+    dollars_left: Callable[[], Allowance | None] | None = None
     turns: int = 0
     started: float = field(init=False)
 
@@ -79,7 +78,8 @@ class Budget:
         """Between two turns, when everything that this dream spent stands in the ledger and is counted there."""
         left = self.dollars_left() if self.dollars_left else None
         if left is not None:
-            self.limits = replace(self.limits, dollars_left=left + self.ledger.dollars)
+            in_all = Allowance(max(left.dollars, Decimal(0)) + self.ledger.dollars, left.of)
+            self.limits = replace(self.limits, allowed=in_all)
 
     def allow(self, model: str, expected: Tokens, cap: int) -> int:
         """The output tokens that the next request may ask for, at most `cap`. Raises LimitReached."""
@@ -99,7 +99,7 @@ class Budget:
             room = min(room, int(left * MILLION / rate.output) if rate.output else room)
             if room < LEAST_OUTPUT:
                 raise LimitReached(
-                    f"The next request could pass {name}; ${self.ledger.dollars:.4f} is spent. {NOTHING}"
+                    f"The next request could pass {name}; this dream has spent ${self.ledger.dollars:.4f}. {NOTHING}"
                 )
         return room
 
@@ -109,9 +109,8 @@ class Budget:
             found.append(
                 (self.limits.dollars, f"the ${self.limits.dollars:.2f} of this dream (Dollars of one dream)")
             )
-        if self.limits.dollars_left is not None:
-            left = max(self.limits.dollars_left, Decimal(0))
-            found.append((left, f"what the budgets of day, month and project leave (${left:.2f})"))
+        if self.limits.allowed is not None:
+            found.append((self.limits.allowed.dollars, self.limits.allowed.of))
         return found
 
     def warning(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from dreams.engines.anthropic.recovery import Patience
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
-from dreams.engines.base import Cancelled, EngineError, Job, Outcome, Reporter
+from dreams.engines.base import Allowance, Cancelled, EngineError, Job, Outcome, Reporter
 from dreams.memdir import INDEX_NAME
 
 if TYPE_CHECKING:
@@ -120,11 +119,11 @@ class AnthropicEngine:
         return pricing.table()
 
 
-def _dollars_left(report: Reporter) -> Decimal | None:
+def _dollars_left(report: Reporter) -> Allowance | None:
     """What the budgets beyond this dream still allow now, where the reporter knows."""
     ask = getattr(report, "dollars_left", None)
     left = ask() if callable(ask) else None
-    return left if isinstance(left, Decimal) else None
+    return left if isinstance(left, Allowance) else None
 
 
 def _fallback(job: Job) -> str:
