@@ -91,7 +91,7 @@ def echo(name: str, argv: list[str]) -> Runner:
 
 
 _DIRECTIVE = re.compile(
-    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsbq])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
+    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsbqfFeEgG])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
 )
 
 
@@ -100,12 +100,12 @@ def printf(name: str, argv: list[str]) -> Runner:
     words = argv[1:] if argv[:1] == ["--"] else argv
     if not words:
         raise UsageError("usage: printf format [arguments]", 2)
-    if words[0].startswith("-") and len(words[0]) > 1:
+    if argv[:1] != ["--"] and re.match(r"-[A-Za-z]", words[0]):
         raise Refused(f"printf {words[0][:20]}: options are not on offer")
     fmt = raw(words[0])
     rest = re.sub(rb"%%", b"", _DIRECTIVE.sub(b"", fmt))
     if b"%" in rest:
-        raise Refused("printf: only %s, %b, %c, %d, %i, %o, %u, %x and %X are read")
+        raise Refused("printf: only %s, %b, %c, %d, %i, %o, %u, %x, %X, %f, %e and %g are read")
     return lambda process: _printed(process, fmt, [raw(word) for word in words[1:]])
 
 
@@ -143,6 +143,8 @@ def _directive(process: Process, found: re.Match[bytes], queue: list[bytes]) -> 
         text = _unescaped(value)[0] if kind == b"b" else value[:1] if kind == b"c" else value
         flags = re.sub(rb"^[-+ 0#]*", lambda given: b"-" if b"-" in given[0] else b"", flags)
         return (b"%" + flags + precision + b"s") % text
+    if kind in b"fFeEgG":
+        return (b"%" + flags + precision + kind) % _real(process, value)
     return (b"%" + flags + precision + kind.replace(b"i", b"d").replace(b"u", b"d")) % _whole(process, value)
 
 
@@ -153,6 +155,15 @@ def _whole(process: Process, value: bytes) -> int:
     if text:
         process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
     return 0
+
+
+def _real(process: Process, value: bytes) -> float:
+    text = value.strip()
+    if re.fullmatch(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
+        return float(text)
+    if text:
+        process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
+    return 0.0
 
 
 def true(name: str, argv: list[str]) -> Runner:
@@ -201,16 +212,36 @@ def _folder(path: str) -> str:
     return head.rstrip("/") or "/" if slash else "."
 
 
+_SEQ = Spec(
+    flags={"w": "w", "equal-width": "w"},
+    values={"s": "s", "separator": "s"},
+    why_not={"f": "formats are not on offer", "format": "formats are not on offer"},
+)
+
+
 def seq(name: str, argv: list[str]) -> Runner:
-    if any(not re.fullmatch(r"-?[0-9]{1,15}", word) for word in argv) or not 1 <= len(argv) <= 3:
-        raise Refused("seq: one to three whole numbers are read, and no option")
-    numbers = [int(word) for word in argv]
+    # A negative number is no option.
+    at = next((at for at, word in enumerate(argv) if re.fullmatch(r"-?[0-9]+", word)), len(argv))
+    args = read(name, _SEQ, [*argv[:at], "--", *argv[at:]])
+    words = args.operands
+    if any(not re.fullmatch(r"-?[0-9]{1,15}", word) for word in words) or not 1 <= len(words) <= 3:
+        raise Refused("seq: one to three whole numbers are read, with -w and -s")
+    numbers = [int(word) for word in words]
     first = numbers[0] if len(numbers) > 1 else 1
     step = numbers[1] if len(numbers) == 3 else 1
     if step == 0:
         raise UsageError("invalid Zero increment value: '0'")
     last = numbers[-1] + (1 if step > 0 else -1)
-    return lambda process: (b"%d\n" % number for number in range(first, last, step))
+    width = max(len(str(first)), len(str(numbers[-1]))) if args.has("w") else 0
+    between = raw(args.last("s", "\n") or "")
+    return lambda process: _counted(range(first, last, step), width, between)
+
+
+def _counted(numbers: range, width: int, between: bytes) -> Iterator[bytes]:
+    for at, number in enumerate(numbers):
+        yield (between if at else b"") + b"%0*d" % (width, number)
+    if numbers:
+        yield b"\n"
 
 
 COMMANDS = {

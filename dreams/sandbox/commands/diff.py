@@ -22,7 +22,6 @@ from .numbers import plain
 _DIFF = Spec(
     flags={
         **{letter: letter for letter in "uqsirwbadNt"},
-        "unified": "u",
         "brief": "q",
         "report-identical-files": "s",
         "ignore-case": "i",

@@ -106,3 +106,20 @@ def suffix(stat: os.stat_result) -> str:
     if st.S_ISREG(stat.st_mode):
         return "*" if stat.st_mode & 0o111 else ""
     return {"d": "/", "l": "@", "p": "|", "s": "="}.get(letter(stat), "")
+
+
+_LETTERS = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r"}
+
+
+def escaped(name: str, also: str) -> str:
+    """A name in which what does not print is told by C's escapes; each letter of `also` gets a backslash."""
+    out = []
+    for byte in name.encode("utf-8", "surrogateescape"):
+        char = chr(byte)
+        if byte in _LETTERS:
+            out.append("\\" + _LETTERS[byte])
+        elif not 32 <= byte < 127:
+            out.append(f"\\{byte:03o}")
+        else:
+            out.append("\\" + char if char == "\\" or char in also else char)
+    return "".join(out)

@@ -19,7 +19,8 @@ _REALPATH = Spec(
         "no-symlinks": "s",
         "strip": "s",
         "quiet": "q",
-    }
+    },
+    values={"relative-to": "to"},
 )
 
 
@@ -38,9 +39,20 @@ def realpath(name: str, argv: list[str]) -> Runner:
             except (OSError, SafeFsError) as error:
                 process.complain(f"{path}: {trouble(error)}")
                 continue
-            yield raw(normal(path, process.cwd)) + b"\n"
+            full = normal(path, process.cwd)
+            base = args.last("to")
+            yield raw(full if base is None else relative(full, normal(base, process.cwd))) + b"\n"
 
     return run
+
+
+def relative(path: str, base: str) -> str:
+    """The way from one full path to another."""
+    here, there = [part for part in base.split("/") if part], [part for part in path.split("/") if part]
+    shared = 0
+    while shared < min(len(here), len(there)) and here[shared] == there[shared]:
+        shared += 1
+    return "/".join([".."] * (len(here) - shared) + there[shared:]) or "."
 
 
 def _stat_or_folder(process: Process, path: str, *, may_miss: bool) -> None:
@@ -79,6 +91,8 @@ def which(name: str, argv: list[str]) -> Runner:
     if name == "command" and not args.has("v"):
         raise Refused("command: only command -v NAME is on offer")
 
+    told = name == "type" or args.has("V")
+
     def run(process: Process) -> Iterator[bytes]:
         from . import find_command  # noqa: PLC0415 - the list of commands holds this one
 
@@ -86,9 +100,9 @@ def which(name: str, argv: list[str]) -> Runner:
             if find_command(word) is None:
                 process.status = 1
             else:
-                yield raw(word) + b"\n"
+                yield raw(f"{word} is a shell builtin" if told else word) + b"\n"
 
     return run
 
 
-COMMANDS = {"realpath": realpath, "readlink": readlink, "which": which, "command": which}
+COMMANDS = {"realpath": realpath, "readlink": readlink, "which": which, "command": which, "type": which}

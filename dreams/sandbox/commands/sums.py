@@ -1,8 +1,7 @@
-"""du, checksums, comm, paste, date: smaller ones."""
+"""du, checksums, comm, paste: smaller ones."""
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import os
 import re
@@ -27,6 +26,7 @@ _DU = Spec(
         "summarize": "s",
         "bytes": "b",
         "total": "c",
+        "apparent-size": "apparent",
     },
     values={"d": "d", "max-depth": "d"},
     why_not={"L": "links are never followed", "files0-from": "file names are not taken from files"},
@@ -71,7 +71,7 @@ class _Usage:
             if (stat.st_dev, stat.st_ino) in self._seen:
                 return 0
             self._seen.add((stat.st_dev, stat.st_ino))
-        size = stat.st_size if self._args.has("b") else stat.st_blocks * 512
+        size = stat.st_size if self._args.has("b") or self._args.has("apparent") else stat.st_blocks * 512
         if folder and depth < _DEPTH:
             size += yield from self._below(path, depth)
         if depth <= self._deepest and (folder or depth == 0 or self._args.has("a")):
@@ -205,11 +205,16 @@ def paste(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         sources: list[Iterator[bytes]] = []
+        shared: Iterator[bytes] | None = None
         for path in args.operands or ["-"]:
+            if path == "-" and shared is not None:
+                sources.append(shared)  # `paste - -` takes lines in turn
+                continue
             chunks = process.try_chunks(path)
             if chunks is None:
                 return
             sources.append(line.removesuffix(b"\n") for line in process.lines(chunks))
+            shared = sources[-1] if path == "-" else shared
         if not args.has("s"):
             yield from _beside(sources, delimiters)
             return
@@ -240,31 +245,9 @@ def _beside(sources: list[Iterator[bytes]], delimiters: list[bytes]) -> Iterator
         yield b"".join(out) + b"\n"
 
 
-# date
-
-
-def date(name: str, argv: list[str]) -> Runner:
-    """Now, in UTC."""
-    args = read(
-        name, Spec(flags={"u": "u", "utc": "u", "universal": "u"}, optional={"I": "I", "iso-8601": "I"}), argv
-    )
-    fmt = args.operands[0] if args.operands else "+%F" if args.has("I") else "+%a %b %e %H:%M:%S UTC %Y"
-    if len(args.operands) > 1 or not fmt.startswith("+") or (args.last("I") or "date") not in ("date", ""):
-        raise Refused("date: +FORMAT and -u alone are on offer")
-    if re.search(r"%[^YmdHMSyjaAbBeFTRDsuUVGIpZzn%]|%$", fmt):
-        raise Refused("date: a directive that is not on offer")
-
-    def run(process: Process) -> Iterator[bytes]:
-        at = dt.datetime.fromtimestamp(process.now, dt.UTC)
-        yield raw(at.strftime(fmt[1:].replace("%s", str(int(process.now))))) + b"\n"
-
-    return run
-
-
 COMMANDS: dict[str, Callable[[str, list[str]], Runner]] = {
     "du": du,
     "comm": comm,
     "paste": paste,
-    "date": date,
     **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), checksum),
 }

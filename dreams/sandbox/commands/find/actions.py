@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat as st
 from collections.abc import Callable
@@ -26,6 +27,22 @@ def print_line(visit: Visit) -> bool:
 
 def print_nul(visit: Visit) -> bool:
     _put(visit, raw(visit.path) + b"\0")
+    return True
+
+
+def list_line(visit: Visit) -> bool:
+    """-ls: inode, blocks, mode, links, owner, group, size or device, time, name."""
+    stat = visit.stat
+    kind = looks.letter(stat)
+    size = f"{os.major(stat.st_rdev):3d}, {os.minor(stat.st_rdev):3d}" if kind in "bc" else str(stat.st_size)
+    name = looks.escaped(visit.path, ' "')
+    name = name if kind != "l" else f"{name} -> {looks.escaped(_target(visit), ' ' + chr(34))}"
+    row = (
+        f"{stat.st_ino:9d} {-(-stat.st_blocks // 2):6d} {looks.mode(stat)} {stat.st_nlink:3d} "
+        f"{looks.owner(stat.st_uid):8} {looks.group(stat.st_gid):8} {size:>8} "
+        f"{looks.listed(stat.st_mtime_ns, visit.process.now)} {name}\n"
+    )
+    _put(visit, raw(row))
     return True
 
 

@@ -148,7 +148,7 @@ class _Parser:
                 raise UsageError(f"invalid expression; you have used '{word}' in the wrong place")
             raise UsageError(f"paths must precede expression: `{word}'")
         if word in _PLAIN:
-            self._acts = self._acts or word in ("-print", "-print0")
+            self._acts = self._acts or word in ("-print", "-print0", "-ls")
             return _PLAIN[word]
         if word in ("-depth", "-d"):
             self._result.depth_first = True
@@ -250,6 +250,7 @@ def _owned(word: str, text: str) -> Test:
 _PLAIN: dict[str, Test] = {
     "-print": actions.print_line,
     "-print0": actions.print_nul,
+    "-ls": actions.list_line,
     "-prune": actions.prune,
     "-quit": actions.leave,
     "-empty": visits.empty,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
-import re
-from collections.abc import Callable
 
 from dreams.safefs import SafeFsError
 
-from ...errors import Refused, UsageError
+from ...errors import UsageError
 from ...mounts import trouble
+from .. import times
 from .visit import NS, Test, Visit, amount
 
 
@@ -56,32 +54,7 @@ def newer_than_file(which: str, reference: str, path: str) -> Test:
     return test
 
 
-_AGO = re.compile(r"([0-9]{1,6}) (second|minute|hour|day|week)s?(?: ago)?")
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
-
-
 def newer_than_time(which: str, text: str) -> Test:
     """ISO dates and times, `@seconds`, `N days ago`, yesterday, today, now."""
-    moment = _moment(text)
+    moment = times.moment(text)
     return lambda visit: _time(visit, which) > moment(visit.process.now)
-
-
-def _moment(text: str) -> Callable[[float], float]:
-    words = text.strip().lower()
-    if found := re.fullmatch(r"@(-?[0-9]{1,15})", words):
-        seconds = int(found[1])
-        return lambda now: seconds * NS
-    if words in ("now", "today"):
-        return lambda now: now * NS
-    if words == "yesterday":
-        return lambda now: (now - 86_400) * NS
-    if found := _AGO.fullmatch(words.removeprefix("-")):
-        seconds = int(found[1]) * _SECONDS[found[2]]
-        if words.endswith("ago") or words.startswith("-"):
-            return lambda now: (now - seconds) * NS
-    try:
-        at = dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise Refused(f"find: the time {text[:40]!r}; write YYYY-MM-DD or 'YYYY-MM-DD HH:MM'") from None
-    stamp = (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
-    return lambda now: stamp * NS

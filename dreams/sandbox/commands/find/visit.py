@@ -95,11 +95,23 @@ def empty(visit: Visit) -> bool:
         return False
 
 
+def _mode(text: str) -> int:
+    """`u=rw,g+r` from nothing."""
+    places = {"u": 6, "g": 3, "o": 0}
+    wanted = 0
+    for who, what in re.findall(r"([ugoa]*)[=+]([rwx]+)", text):
+        bits = sum({"r": 4, "w": 2, "x": 1}[letter] for letter in set(what))
+        letters = "ugo" if not who or "a" in who else who
+        for letter in letters:
+            wanted |= bits << places[letter]
+    return wanted
+
+
 def permitted(text: str) -> Test:
-    found = re.fullmatch(r"([-/]?)([0-7]{1,4})", text)
+    found = re.fullmatch(r"([-/]?)(?:([0-7]{1,4})|([ugoa]*[=+][rwx]+(?:,[ugoa]*[=+][rwx]+)*))", text)
     if found is None:
-        raise Refused("find -perm: octal modes alone are read")
-    wanted = int(found[2], 8)
+        raise Refused("find -perm: octal modes and the like of u+x,g=r are read")
+    wanted = int(found[2], 8) if found[2] else _mode(found[3])
 
     def test(visit: Visit) -> bool:
         mode = st.S_IMODE(visit.stat.st_mode)

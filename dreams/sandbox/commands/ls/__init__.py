@@ -62,7 +62,7 @@ def _folder(
         return
     process.meter.saw(len(entries))
     if headed:
-        yield gap + raw(quoted(style, path)) + b":\n"
+        yield gap + raw(quoted(style, path, heading=True)) + b":\n"
     shown = _sorted(
         style, _dots(process, style, path) + [entry for entry in entries if style.shows(entry.name)]
     )

@@ -11,7 +11,7 @@ from dreams.safefs import SafeFsError
 from ...errors import UsageError
 from ...mounts import Entry
 from ...process import Process, is_folder, raw
-from .. import looks
+from .. import looks, times
 from .style import Style
 
 
@@ -38,7 +38,16 @@ def table(
 
 
 def _blocks(style: Style, size: int) -> str:
-    return looks.human(size, style.human) if style.human else str(-(-size // 1024))
+    return _size(style, size) if style.human or style.unit else str(-(-size // 1024))
+
+
+def _size(style: Style, size: int) -> str:
+    if style.human:
+        return looks.human(size, style.human)
+    if not style.unit:
+        return str(size)
+    letter = {1: "", 1024: "K", 1024**2: "M"}.get(style.unit, "G")
+    return f"{-(-size // style.unit)}{letter}"
 
 
 def _cells(process: Process, style: Style, entry: Entry) -> list[str]:
@@ -61,7 +70,7 @@ def _long_cells(process: Process, style: Style, stat: os.stat_result) -> list[st
         cells.append(str(stat.st_uid) if numeric else looks.owner(stat.st_uid))
     if not (style.args.has("o") or style.args.has("G")):
         cells.append(str(stat.st_gid) if numeric else looks.group(stat.st_gid))
-    cells.append(looks.human(stat.st_size, style.human) if style.human else str(stat.st_size))
+    cells.append(_size(style, stat.st_size))
     return [*cells, _when(process, style, style.ns(stat))]
 
 
@@ -69,6 +78,8 @@ def _when(process: Process, style: Style, ns: int) -> str:
     if style.full_time:
         return looks.full(ns)
     words = style.args.last("time-style")
+    if words is not None and words.startswith("+"):
+        return times.shown(words[1:], ns)
     if words == "long-iso":
         return f"{looks.moment(ns):%Y-%m-%d %H:%M}"
     if words == "iso":
@@ -115,11 +126,12 @@ def _indicator(style: Style) -> str | None:
     return None if value == "none" else words.get(name, value)
 
 
-def quoted(style: Style, name: str) -> str:
-    if not style.args.has("Q"):
-        return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def quoted(style: Style, name: str, *, heading: bool = False) -> str:
+    """-b and -Q: what does not print, in C's escapes."""
+    wanted = style.args.last_of("Q", "b", "N")
+    if wanted == "Q":
+        return f'"{looks.escaped(name, chr(34))}"'
+    return looks.escaped(name, "" if heading else " ") if wanted == "b" else name
 
 
 def _target(process: Process, name: str, folder: str) -> str:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from ...errors import Refused, UsageError
 from ...globbing import matches
 from ...options import Args, Spec
+from .. import times
 
 LS = Spec(
     flags={
-        **{letter: letter for letter in "aA1lrtShRdFpisngGoUfXvcuNkBQm"},
+        **{letter: letter for letter in "aA1lrtShRdFpisngGoUfXvcuNkBQmb"},
+        "escape": "b",
         "all": "a",
         "almost-all": "A",
         "reverse": "r",
@@ -49,6 +51,8 @@ LS = Spec(
         "H": "links are never followed",
     },
 )
+# In K, M or G a size carries its letter; in bytes it does not.
+_UNITS = {"1": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 _SORTS = {"none": "U", "size": "S", "time": "t", "version": "v", "extension": "X", "name": "name"}
 
 
@@ -63,6 +67,7 @@ class Style:
     time: str
     full_time: bool
     human: int
+    unit: int  # bytes in which sizes are told, 0: as ls does by itself
 
     def shows(self, name: str) -> bool:
         if self.hidden == "none" and name.startswith("."):
@@ -83,8 +88,9 @@ def style_of(args: Args) -> Style:
     color = args.last("color")
     if color not in (None, "never", "none", "no", "auto", "tty", "if-tty"):
         raise Refused("ls --color: only never and auto are on offer")
-    if args.has("hyperlink") or args.has("block-size") or args.has("m"):
-        raise Refused("ls: --hyperlink, --block-size and -m are not on offer")
+    if args.has("hyperlink") or args.has("m"):
+        raise Refused("ls: --hyperlink and -m are not on offer; names stand one on a line")
+    scale = _scale(args)
     return Style(
         args=args,
         long=long,
@@ -92,8 +98,24 @@ def style_of(args: Args) -> Style:
         order=_order(args, long),
         time=_time(args),
         full_time=_full_time(args),
-        human=1024 if args.has("h") else 1000 if args.has("si") else 0,
+        human={"h": 1024, "si": 1000}.get(scale, 0),
+        unit=_UNITS.get(scale, 0),
     )
+
+
+def _scale(args: Args) -> str:
+    """How sizes are told; the last option decides."""
+    last = [pair for pair in args.given if pair[0] in ("h", "si", "block-size", "k")]
+    if not last:
+        return ""
+    name, value = last[-1]
+    if name != "block-size":
+        return "" if name == "k" else name
+    if value in ("human-readable", "si"):
+        return {"human-readable": "h"}.get(value, value)
+    if value not in _UNITS:
+        raise Refused(f"ls --block-size={value[:20]}: 1, K, M and G are on offer")
+    return value
 
 
 def _format(text: str) -> bool:
@@ -122,8 +144,10 @@ def _time(args: Args) -> str:
 
 def _full_time(args: Args) -> bool:
     style = args.last("time-style")
-    if style not in (None, "full-iso", "locale", "long-iso", "iso"):
-        raise Refused("ls --time-style: full-iso, long-iso, iso and locale are on offer")
+    if style not in (None, "full-iso", "locale", "long-iso", "iso") and not (style or "").startswith("+"):
+        raise Refused("ls --time-style: full-iso, long-iso, iso, locale and +FORMAT are on offer")
+    if style is not None and style.startswith("+"):
+        times.check(style[1:])
     last = args.last_of("full-time", "time-style")
     return last == "full-time" or (last == "time-style" and style == "full-iso")
 
