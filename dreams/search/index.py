@@ -23,7 +23,8 @@ from dreams.search.folding import fold
 # More than a page shows of a memory: a longer one is found by its beginning.
 MAX_CHARS = 400_000
 # What one transaction takes in: on SQLite all other writers wait for it.
-PROMPTS_AT_ONCE = 250
+PROMPTS_AT_ONCE = 2_000
+CHARS_AT_ONCE = 1 << 20
 VERSIONS_AT_ONCE = 50
 # What `add` takes into its caller's transaction; what is beyond it waits.
 BYTES_AT_ONCE = 1 << 20
@@ -116,9 +117,15 @@ def _of_memory(data: bytes) -> str:
 
 def _take_prompts() -> bool:
     """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
-    found = list(_waiting_prompts().order_by("at").values_list("key", "text")[:PROMPTS_AT_ONCE])
+    found: list[SearchText] = []
+    room = CHARS_AT_ONCE
+    for key, text in _waiting_prompts().order_by("at").values_list("key", "text")[:PROMPTS_AT_ONCE]:
+        found.append(SearchText(prompt_id=key, text=_of_prompt(text)))
+        room -= len(text)
+        if room <= 0:
+            break
     if found:
-        _keep_prompts([SearchText(prompt_id=key, text=_of_prompt(text)) for key, text in found])
+        _keep_prompts(found)
     return bool(found)
 
 
