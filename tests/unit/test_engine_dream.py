@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from dreams.engines.wire import Reply, Text, Think, Use, say
 from tests.unit import engine_kit as kit
@@ -36,3 +39,23 @@ def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: 
         block for block in run.server.calls[2].body["messages"][-2]["content"] if block["type"] == "thinking"
     ]
     assert thought == [{"type": "thinking", "thinking": "Now write.", "signature": "c2lnbmF0dXJl"}]
+
+
+def test_a_turn_that_could_not_be_kept_is_told_again_with_its_edits_and_tokens(tmp_path: Path) -> None:
+    """A busy database, say. What was told is told once, and what was not is not lost."""
+
+    class Busy(kit.Watched):
+        failed = False
+
+        def turn(self, phase: str, text: str, **more: Any) -> None:
+            if more.get("edits") and not self.failed:
+                self.failed = True
+                raise OSError("busy")
+            super().turn(phase, text, **more)
+
+    report = Busy()
+    with pytest.raises(OSError, match="busy"):
+        kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done.")], report=report)
+    [last] = [turn for turn in report.turns if turn.get("edits")]
+    assert last["usage"].requests == 1 and last["work"].lines_added == 6
+    assert "busy" not in last["text"]

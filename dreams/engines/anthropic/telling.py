@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dreams.engines.anthropic.asking import Asker, Timing
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import joined
-from dreams.engines.base import Edit, Reporter, Work
+from dreams.engines.base import Cancelled, Edit, EngineError, Reporter, Work
 
 
 @dataclass(slots=True)
@@ -37,19 +37,26 @@ class Teller:
     ) -> None:
         """One turn, with everything that was not told yet. Raises Cancelled."""
         edits = tuple(self.toolbox.writer.edits[self._edits :])
-        usage = joined(self.asker.spent[self._usages :])
-        work = self._work(edits)
+        try:
+            self.report.turn(
+                self.toolbox.phase,
+                text,
+                tools=tools,
+                files=files,
+                counts=counts,
+                usage=joined(self.asker.spent[self._usages :]),
+                work=self._work(edits),
+                edits=edits,
+            )
+        except (Cancelled, EngineError):
+            # The turn is kept; what was raised is about going on. Any other fault kept nothing: it is told again.
+            self._is_told()
+            raise
+        self._is_told()
+
+    def _is_told(self) -> None:
         self._edits, self._usages = len(self.toolbox.writer.edits), len(self.asker.spent)
-        self.report.turn(
-            self.toolbox.phase,
-            text,
-            tools=tools,
-            files=files,
-            counts=counts,
-            usage=usage,
-            work=work,
-            edits=edits,
-        )
+        self._timing, self.tool_ms = replace(self.asker.timing), 0
 
     def rest(self, why: str) -> None:
         """At an early end: what was spent or changed and not told yet, so that nothing of it is lost."""
@@ -60,15 +67,13 @@ class Teller:
     def _work(self, edits: Sequence[Edit]) -> Work:
         now, before = self.asker.timing, self._timing
         added, removed = lines_changed(edits)
-        work = Work(
+        return Work(
             api_ms=now.api_ms - before.api_ms,
             api_ms_without_retries=now.api_ms_without_retries - before.api_ms_without_retries,
             tool_ms=self.tool_ms,
             lines_added=added,
             lines_removed=removed,
         )
-        self._timing, self.tool_ms = Timing(now.api_ms, now.api_ms_without_retries), 0
-        return work
 
 
 def lines_changed(edits: Sequence[Edit]) -> tuple[int, int]:
