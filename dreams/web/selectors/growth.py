@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from django.db.models import Count
-from django.db.models.functions import TruncDate
+from django.db.models import Count, TextField
+from django.db.models.functions import Cast, Substr
 from django.utils import timezone
 
 from dreams import moments
@@ -32,7 +32,7 @@ def pictures(project: Project, now: dt.datetime) -> list[Picture]:
             "sessions-by-day",
             "Sessions by day",
             _sessions(project, now),
-            timezone.localtime(now).date(),
+            _day(now),
             f"No session in the last {WEEKS} weeks.",
         ),
         over_time("growth", "Memory growth", days, measures, "No memory has been seen yet."),
@@ -40,30 +40,47 @@ def pictures(project: Project, now: dt.datetime) -> list[Picture]:
 
 
 def _sessions(project: Project, now: dt.datetime) -> dict[dt.date, int]:
-    """By the day on which each was last active."""
+    """By the day on which each was last active.
+
+    Counted in the database by ten minutes of UTC, and only those put into days: SQLite would ask Python for the day of
+    every single row.
+    """
     since = now - dt.timedelta(weeks=WEEKS + 1)
     rows = Session.objects.filter(project=project, own=False, touched_at__gte=since).order_by()
-    counted = rows.annotate(day=TruncDate("touched_at")).values("day").annotate(n=Count("pk"))
-    return dict(counted.values_list("day", "n"))
+    stamp = Substr(Cast("touched_at", TextField()), 1, len("2026-03-01 12:3"))
+    found: dict[dt.date, int] = {}
+    for text, count in (
+        rows.annotate(stamp=stamp).values("stamp").annotate(n=Count("pk")).values_list("stamp", "n")
+    ):
+        day = _day(dt.datetime.fromisoformat(f"{text}0").replace(tzinfo=dt.UTC))
+        found[day] = found.get(day, 0) + count
+    return found
+
+
+def _day(moment: dt.datetime) -> dt.date:
+    return timezone.localtime(moment).date()
 
 
 def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[float], list[float]]:
     """Days, and files and bytes at the end of each, from the first day on which anything is known."""
-    today = timezone.localtime(now).date()
+    today = _day(now)
     start = now - dt.timedelta(GROWTH_DAYS)
     held = dict(moments.memories_at(project, start).values_list("pk", "then_size"))
     rows = Version.objects.filter(memory__project=project, at__gt=start, at__lte=now).order_by("at", "pk")
     changes = rows.values_list("memory_id", "sha256", "size", "at")[:MOST_VERSIONS]
     ends: dict[dt.date, tuple[int, int]] = {}
     if held:
-        ends[timezone.localtime(start).date()] = (len(held), sum(held.values()))
-    total = sum(held.values())
+        ends[_day(start)] = (len(held), sum(held.values()))
+    total, day, until = sum(held.values()), today, start
     for pk, sha, count, at in changes:
+        if at >= until:
+            day = _day(at)
+            until = timezone.make_aware(dt.datetime.combine(day + dt.timedelta(1), dt.time()))
         total -= held.pop(pk, 0)
         if sha:
             held[pk] = count
             total += count
-        ends[timezone.localtime(at).date()] = (len(held), total)
+        ends[day] = (len(held), total)
     found = _filled(ends, today)
     return [day for day, _, _ in found], [files for _, files, _ in found], [total for _, _, total in found]
 
