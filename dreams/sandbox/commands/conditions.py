@@ -12,6 +12,8 @@ from dreams.safefs import SafeFsError
 from ..errors import Refused, UsageError
 from ..process import Process, Runner
 
+_DEEPEST = 50
+
 
 def test(name: str, argv: list[str]) -> Runner:
     words = list(argv)
@@ -32,6 +34,7 @@ class _Test:
         self._process = process
         self._words = words
         self._at = 0
+        self._nested = 0
 
     def whole(self) -> bool:
         if not self._words:
@@ -67,16 +70,24 @@ class _Test:
         return result
 
     def _not(self) -> bool:
-        if self._peek() == "!" and self._peek(1) is not None and self._peek(1) not in _BINARY:
+        wanted = True
+        while self._peek() == "!" and self._peek(1) is not None and self._peek(1) not in _BINARY:
             self._at += 1
-            return not self._not()
+            wanted = not wanted
         if self._peek() == "(" and self._peek(1) not in _BINARY:
-            self._at += 1
-            result = self._either()
-            if self._take() != ")":
-                raise UsageError("')' expected", 2)
-            return result
-        return self._condition()
+            return self._group() == wanted
+        return self._condition() == wanted
+
+    def _group(self) -> bool:
+        self._at += 1
+        self._nested += 1
+        if self._nested > _DEEPEST:
+            raise UsageError("parentheses nested too deeply", 2)
+        result = self._either()
+        if self._take() != ")":
+            raise UsageError("')' expected", 2)
+        self._nested -= 1
+        return result
 
     def _condition(self) -> bool:
         first = self._take()

@@ -14,7 +14,7 @@ from ...errors import LimitReached, Refused, UsageError
 from ...limits import Meter
 from .expressions import Constant, Expression, Field, Pattern, Place, Variable, pattern_of
 from .state import State
-from .values import LONGEST_TEXT, Input, Value, bounded, number, text
+from .values import LONGEST_TEXT, Input, Value, bounded, is_numeric, number, text
 
 _FORMAT = re.compile(rb"%%|%([-+ #0]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsfFeEgG])|%")
 REFUSED = {
@@ -53,7 +53,7 @@ def _directive(found: re.Match[bytes], value: Value, state: State) -> bytes:
     if kind in b"cs":
         data = state.text(value)
         if kind == b"c":
-            data = bytes([int(value) & 255]) if isinstance(value, float) else data[:1]
+            data = bytes([int(number(value)) & 255]) if is_numeric(value) else data[:1]
         flags = b"-" if b"-" in flags else b""
         return (b"%" + flags + width + precision + b"s") % data
     amount = number(value)

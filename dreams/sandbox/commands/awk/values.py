@@ -52,7 +52,7 @@ def truth(value: Value) -> bool:
     return value != 0.0 if isinstance(value, float) else bool(value)
 
 
-def _is_numeric(value: Value) -> bool:
+def is_numeric(value: Value) -> bool:
     return not isinstance(value, bytes) or (
         isinstance(value, Input) and _NUMERIC.fullmatch(value) is not None
     )
@@ -60,7 +60,7 @@ def _is_numeric(value: Value) -> bool:
 
 def order(a: Value, b: Value) -> int:
     """-1, 0 or 1: by number where both sides are or look like numbers, else by bytes."""
-    if _is_numeric(a) and _is_numeric(b):
+    if is_numeric(a) and is_numeric(b):
         x, y = number(a), number(b)
         return (x > y) - (x < y)
     left, right = text(a), text(b)

@@ -118,13 +118,15 @@ class _Parser:
         word = self._peek()
         if word is None:
             raise UsageError("expected an expression")
-        if word in ("!", "-not"):
+        wanted = True
+        while self._peek() in ("!", "-not"):
             self._at += 1
-            inner = self._not()
-            return lambda visit: not inner(visit)
-        if word == "(":
-            return self._group()
-        return self._primary(self._take())
+            wanted = not wanted
+        word = self._peek()
+        if word is None:
+            raise UsageError("expected an expression")
+        inner = self._group() if word == "(" else self._primary(self._take())
+        return inner if wanted else lambda visit: not inner(visit)
 
     def _group(self) -> Test:
         self._at += 1

@@ -97,7 +97,8 @@ def _aligned(row: list[str], widths: list[int], style: Style) -> str:
         at = column - lead
         left = style.long and (at == 0 or 2 <= at < 2 + names)
         left = left and not (style.args.has("n") and at >= 2)
-        out.append(cell.ljust(width) if left else cell.rjust(width))
+        when = style.long and column == len(row) - 1  # times stand as they are
+        out.append(cell if when else cell.ljust(width) if left else cell.rjust(width))
     return "".join(cell + " " for cell in out)
 
 
