@@ -1,4 +1,4 @@
-"""The database in use: `sqlite` and `postgresql` have the same two functions."""
+"""The database in use: `sqlite` and `postgresql` have the same functions."""
 
 from __future__ import annotations
 
@@ -55,6 +55,14 @@ def impatient() -> Iterator[None]:
 def _set_busy_timeout(milliseconds: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
+
+
+def reset() -> None:
+    """Empty the index, and make it anew where it is damaged. Nothing is found until it is filled again."""
+    if _is_postgresql():
+        postgresql.reset()
+    else:
+        sqlite.reset()
 
 
 def sweep() -> None:

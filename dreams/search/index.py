@@ -66,6 +66,14 @@ def catch_up(seconds: float) -> int:
     return waiting()
 
 
+def begin_again() -> None:
+    """Empty the index: everything waits again. The remedy where it is damaged; no text is lost, it is made of others."""
+    with transaction.atomic():
+        backend.reset()
+        Version.objects.filter(indexed=True).update(indexed=False)
+        Prompt.objects.filter(indexed=True).update(indexed=False)
+
+
 def forget(sha256: str) -> None:
     """Take a text out, with all that the index kept of it: for a secret that is purged from the history."""
     with transaction.atomic():

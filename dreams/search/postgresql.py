@@ -31,5 +31,10 @@ def narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
     return Q(pk__in=rows.order_by("-pk").values("pk")[:CANDIDATES])
 
 
+def reset() -> None:
+    """As in `sqlite`; the server keeps its own index true."""
+    apps.get_model("dreams", "SearchText").objects.all().delete()
+
+
 def sweep() -> None:
     """Removed rows leave the index with the next vacuum, which the server does by itself."""

@@ -38,9 +38,9 @@ CREATE = (
     f"CREATE TRIGGER {TABLE}_changed AFTER UPDATE OF text ON {TABLE} BEGIN {_DELETE}; {_INSERT}; END",
 )
 DROP = (
-    *(f"DROP TRIGGER {TABLE}_{name}" for name in ("added", "removed", "changed")),
-    f"DROP TABLE {VOCAB}",
-    f"DROP TABLE {FTS}",
+    *(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in ("added", "removed", "changed")),
+    f"DROP TABLE IF EXISTS {VOCAB}",
+    f"DROP TABLE IF EXISTS {FTS}",
 )
 
 
@@ -69,6 +69,16 @@ def _beginning_with(term: str) -> list[str]:
             [term, term + "\U0010ffff", MOST_GRAMS],
         )
         return [row[0] for row in cursor.fetchall()] or [_NOTHING]
+
+
+def reset() -> None:
+    """The index anew and empty, whatever state it was in. All rows of `SearchText` go with it."""
+    with connection.cursor() as cursor:
+        for sql in DROP:
+            cursor.execute(sql)
+        cursor.execute(f"DELETE FROM {TABLE}")  # noqa: S608 - as above
+        for sql in CREATE:
+            cursor.execute(sql)
 
 
 def sweep() -> None:

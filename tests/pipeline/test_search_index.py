@@ -13,7 +13,7 @@ from django.db import connection
 from dreams import discovery, memories, scheduler
 from dreams.hosts import host
 from dreams.models import Prompt, SearchText
-from dreams.search import backend, index
+from dreams.search import backend, index, sqlite
 from dreams.search.kinds import Kind
 from dreams.search.query import parse
 from tests import world
@@ -169,3 +169,14 @@ def test_who_searches_does_not_wait_for_another_writer() -> None:
     finally:
         other.close()
     assert index.catch_up(5) == 0
+
+
+def test_a_damaged_index_is_made_anew_from_the_texts() -> None:
+    world.make_memory(world.make_project(), text="A lantern.\n")
+    index.catch_up(5)
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE {sqlite.FTS}")
+    words = StringIO()
+    call_command("search", "--rebuild", stdout=words)
+    assert words.getvalue() == "The index is made anew.\n"
+    assert _count("lantern", Kind.MEMORY) == 1

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
-from dreams.search import index
+from dreams.search import index, sqlite
 from tests import world
 
 _keys = iter(range(1, 10**6))
@@ -216,6 +216,14 @@ def test_searching_costs_the_same_however_much_is_found(browser: Client, project
         _replaced(memory, f"other {number}")
         _typed(world.make_session(project), f"needle {number}", line=number + 2)
     assert queries() == few
+
+
+def test_a_damaged_index_is_told_with_its_remedy(browser: Client, project: Project) -> None:
+    world.make_memory(project)
+    assert index.catch_up(5) == 0
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE {sqlite.FTS}")
+    assert "search --rebuild" in _found(browser, "postgres")
 
 
 def test_only_the_owner_may_search(client: Client, db: None) -> None:

@@ -23,13 +23,22 @@ class Command(BaseCommand):
     help = "Search memories, their earlier versions, and what was typed in sessions."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("query", metavar="QUERY", help='words that all occur; "in quotes": side by side')
+        parser.add_argument(
+            "query",
+            metavar="QUERY",
+            nargs="?",
+            default="",
+            help='words that all occur; "in quotes": side by side',
+        )
         parser.add_argument("--project", metavar="PROJECT", help="only this one")
         parser.add_argument("--limit", type=int, default=20, help="of each kind, at most 1000")
+        parser.add_argument("--rebuild", action="store_true", help="make the index anew, where it is damaged")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         wanted = query.parse(options["query"])
-        if not wanted.terms:
+        if options["rebuild"]:
+            index.begin_again()
+        elif not wanted.terms:
             raise BadUsage(f"Two characters are the least that can be looked for, not {wanted.text!r}.")
         project = named.project(options["project"]) if options["project"] else None
         filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
@@ -39,6 +48,8 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         rows = [(kind, row["project"], _place(row), row["text"]) for kind in _KINDS for row in result[kind]]
+        if not result["query"]:
+            return ["The index is made anew."]
         return table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from django.core.paginator import Page
+from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.urls import reverse
 
@@ -33,6 +35,8 @@ SINCE = {
     "year": ("Past year", dt.timedelta(days=366)),
 }
 Rows = Sequence[Any]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`waiting` texts are not in the index yet."""
+    """`waiting` texts are not in the index yet. `is_broken`: the database cannot answer."""
 
     groups: list[Group]
     waiting: int
+    is_broken: bool = False
 
     @property
     def total(self) -> int:
@@ -109,9 +114,13 @@ def found(query: Query, filters: Filters, kind: str = "", number: str | None = N
         waiting = index.catch_up(CATCH_UP_SECONDS)
     chosen = {kind: KINDS[kind]} if kind else KINDS
     size = PAGE if kind else few
-    groups = [
-        _group(key, spec, query, filters, number if kind else None, size) for key, spec in chosen.items()
-    ]
+    try:
+        groups = [
+            _group(key, spec, query, filters, number if kind else None, size) for key, spec in chosen.items()
+        ]
+    except DatabaseError:
+        log.exception("search")
+        return Found([], waiting, is_broken=True)
     return Found([group for group in groups if group.total], waiting)
 
 
