@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams import blobs, memdir, memories, proposals, text
 from dreams.blaming.chain import Chain
-from dreams.blaming.lines import Place, lines_of
+from dreams.blaming.lines import MIN_KNOWN, Place, lines_of
 from dreams.blaming.writes import added_at
-from dreams.models import FileChange, Hunk, Memory, MemoryWrite, Session, TranscriptFile, Version
+from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
 
 #: Records of transcripts that are read for one page, newest first: each may be some hundred kilobytes.
 MAX_WRITES = 60
 MAX_FILES = 20
+MAX_ARRIVALS = 2_000
 # A write is in its transcript a moment before it is on disk, by clocks that need not agree to the second.
 SLACK = dt.timedelta(seconds=10)
 # Seen by nobody: what an agent wrote, and what somebody else did to the file.
@@ -43,12 +44,13 @@ class Write:
 class Cause:
     """What a line came with. `hunk` is set for a dream's change, `write` for an agent's own.
 
-    `sure` is False where a session wrote to the file at that time, and what it wrote can no longer be read.
+    `came_from` are the memories that a dream took the words from. `sure` is False where a session wrote to the file at that time, and what it wrote can no longer be read.
     """
 
     version: Version
     hunk: Hunk | None = None
     write: Write | None = None
+    came_from: tuple[str, ...] = ()
     sure: bool = True
 
 
@@ -59,13 +61,24 @@ class Causes:
     chain: Chain
     hunks: Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]] = field(default_factory=dict)
     writes: Sequence[Write] = ()
+    arrivals: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
     def of(self, place: Place, line: str) -> Cause:
         """The cause of `line`, which came in at `place`."""
         version = self.chain.states[place.state]
         if version.origin in UNSEEN:
             return self._unseen(place.state, version, line.strip())
-        return Cause(version, hunk=self._hunk(version, place.line, line))
+        return Cause(
+            version, hunk=self._hunk(version, place.line, line), came_from=self._came_from(version, line)
+        )
+
+    def _came_from(self, version: Version, line: str) -> tuple[str, ...]:
+        """The other memories whose lines left for this one in the same proposal."""
+        words = line.strip()
+        if len(words) < MIN_KNOWN:
+            return ()
+        arrived = self.arrivals.get(version.proposal_id or 0, ())
+        return tuple(dict.fromkeys(path for path, text in arrived if text in words or words in text))
 
     def _hunk(self, version: Version, at: int, line: str) -> Hunk | None:
         """The change of the proposal that has this line; of several, the nearest."""
@@ -91,12 +104,24 @@ def causes(memory: Memory, chain: Chain) -> Causes:
     used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin.here)}
     made = {version.proposal_id for version in used if version.proposal_id is not None}
     unseen = any(version.origin in UNSEEN for version in used)
-    return Causes(chain, _hunks(memory, made), _writes(memory) if unseen else ())
+    return Causes(chain, _hunks(memory, made), _writes(memory) if unseen else (), _arrivals(memory, made))
 
 
-def _hunks(memory: Memory, made: Iterable[int]) -> Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]]:
+def _arrivals(memory: Memory, made: Collection[int]) -> Mapping[int, Sequence[tuple[str, str]]]:
+    """By proposal: the path that a line left, and the words that stand in this memory for it."""
+    rows = LedgerEntry.objects.filter(hunk__file__proposal__in=made, target_path=memory.path)
+    rows = rows.exclude(hunk__file__path=memory.path).exclude(target_text="")
+    found: dict[int, list[tuple[str, str]]] = {}
+    places = rows.values_list("hunk__file__proposal", "hunk__file__path", "target_text")
+    for proposal, path, words in places[:MAX_ARRIVALS]:
+        if len(words.strip()) >= MIN_KNOWN:
+            found.setdefault(proposal, []).append((path, words.strip()))
+    return found
+
+
+def _hunks(memory: Memory, made: Collection[int]) -> Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]]:
     """The applied changes of these proposals to this file, each with the lines that it brought."""
-    files = FileChange.objects.filter(proposal__in=list(made), path=memory.path).prefetch_related(
+    files = FileChange.objects.filter(proposal__in=made, path=memory.path).prefetch_related(
         "hunks__operation", "hunks__evidence__session"
     )
     shas = {sha for file in files for sha in (file.base_sha, file.new_sha)}

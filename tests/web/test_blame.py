@@ -86,6 +86,22 @@ def test_a_dreams_line_has_its_change_its_reason_and_the_quote_behind_it(
     assert "Because of snapshots." in shown
 
 
+def test_a_line_that_a_dream_moved_from_another_memory_says_from_which(
+    browser: Client, project: Project
+) -> None:
+    line = "Snapshots are reviewed by hand.\n"
+    proposal = real.propose(
+        project,
+        real.edit("feedback_testing.md", real.TESTING, real.TESTING.replace(line, ""), "move"),
+        real.edit("project_deploy.md", real.DEPLOY, real.DEPLOY + line, "move"),
+    )
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    applying.apply(proposal, real.ME)
+    deploy = project.memories.get(path="project_deploy.md")
+    assert _kinds(deploy)["Snapshots are reviewed by hand."] == "dream"
+    assert 'Its words came from <span class="path">feedback_testing.md</span>.' in _page(browser, deploy)
+
+
 def test_a_wording_of_the_reviewer_is_marked_as_such(project: Project, browser: Client) -> None:
     one = real.TESTING.replace("make reset", "make fresh")
     proposal = real.propose(project, real.edit("feedback_testing.md", real.TESTING, one, "reset"))

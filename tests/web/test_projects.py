@@ -41,7 +41,7 @@ def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:
     opens = timezone.now() + dt.timedelta(hours=6)
     world.close_gate(project, "24 h must pass since the last dream; opens in 6 h.", opens)
     text = browser.get(reverse("projects")).content.decode()
-    assert "24 h must pass since the last dream." in text
+    assert "Time gate: 24 h must pass since the last dream." in text
     assert "; opens in 6 h" not in text
     assert "in 6 h</time>" in text
 

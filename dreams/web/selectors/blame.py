@@ -17,6 +17,7 @@ from dreams.web.shown import shown
 
 MOST_LINES = 2_000
 MOST_QUOTES = 3
+MOST_SOURCES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Source:
     dream: str = ""
     hunk: str = ""
     note: str = ""
+    came_from: tuple[str, ...] = ()
     quotes: tuple[Quote, ...] = ()
     session: SessionLink | None = None
 
@@ -153,7 +155,7 @@ class _Told:
 
 def _key(cause: Cause) -> tuple[object, ...]:
     write = (cause.write.session.pk, cause.write.offset) if cause.write else None
-    return (cause.version.pk, cause.hunk and cause.hunk.pk, write)
+    return (cause.version.pk, cause.hunk and cause.hunk.pk, write, cause.came_from)
 
 
 def _told(found: Chain, why: Causes) -> Iterator[_Told]:
@@ -223,6 +225,7 @@ def _source(cause: Cause) -> Source:
         dream=dream,
         hunk=str(hunk.pk) if hunk else "",
         note=_note(hunk),
+        came_from=tuple(map(textdiff.visible, cause.came_from[:MOST_SOURCES])),
         quotes=tuple(map(_quote, islice(hunk.evidence.all(), MOST_QUOTES))) if hunk else (),
     )
 

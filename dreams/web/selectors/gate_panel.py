@@ -8,22 +8,8 @@ from dataclasses import dataclass
 from dreams import facts, gates, scheduler
 from dreams.models import Project
 from dreams.text import plural
+from dreams.web.selectors.gate_names import GATES
 from dreams.web.selectors.projects import ACTIVE, without_distance
-
-# What each gate is called on the page, and its icon.
-GATES = {
-    "paused": ("Everywhere", "pause"),
-    "project": ("Project", "folder"),
-    "review": ("Review", "inbox"),
-    "memory": ("Auto memory", "memory"),
-    "mode": ("Agent’s mode", "agent"),
-    "time": ("Time", "clock"),
-    "throttle": ("Looks", "eye"),
-    "sessions": ("Sessions", "session"),
-    "inputs": ("Changes", "plus"),
-    "budget": ("Budget", "coins"),
-    "lock": ("Lock", "key"),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from dreams import conf
 from dreams.models import DreamRun, GateEvaluation, Memory, Override, Project, Proposal, Session
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget
+from dreams.web.selectors.gate_names import name_of
 
 PAGE_SIZE = 40
 # Worst first; the number is the order in the list.
@@ -240,7 +241,8 @@ def _gate_reason(evaluation: GateEvaluation | None) -> tuple[str, dt.datetime | 
     if evaluation.open:
         return "It dreams at the next look.", None
     closed: dict[str, object] = next((gate for gate in evaluation.results if not gate.get("passed")), {})
-    return without_distance(str(closed.get("reason", ""))), moment(closed.get("opens_at"))
+    reason = without_distance(str(closed.get("reason", "")))
+    return f"{name_of(closed.get('name'))}: {reason}", moment(closed.get("opens_at"))
 
 
 def without_distance(reason: str) -> str:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
 from dreams.text import plural
+from dreams.web.selectors.gate_names import name_of
 from dreams.web.selectors.moments import iso
 from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 from dreams.web.selectors.projects import without_distance
@@ -136,9 +137,9 @@ def _gates(project: Project, who: str, until: dt.datetime, size: int) -> Iterato
             yield Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
             continue
         closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
-        name = str(closed.get("name", "a gate")).capitalize()
+        name = name_of(closed.get("name"))
         reason = without_distance(str(closed.get("reason", "")))
-        yield Entry(row.at, "gates", "gate-closed", "", f"{name} gate closed", reason=reason)
+        yield Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
 
 
 def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
