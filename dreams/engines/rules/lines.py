@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dreams import memdir
-from dreams.engines.base import Fate
 from dreams.engines.rules import places
 from dreams.engines.rules.bodies import Unit, units
-from dreams.engines.rules.removing import removable, without
-from dreams.engines.rules.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_team
+from dreams.engines.rules.removing import fates, remove
+from dreams.engines.rules.tree import Recorder, Tree, from_memory, is_index, is_team
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
 
@@ -93,24 +92,14 @@ def _about(tree: Tree, unit: Unit) -> frozenset[str]:
 def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
     """From the last line of a file to the first, so that the numbers of the others hold."""
     for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
-        text = rec.tree.texts.get(drop.path)
-        if text is None or not removable(rec.tree, drop):
+        if drop.path not in rec.tree.texts or keep.path not in rec.tree.texts:
             continue
-        after = without(text, drop)
-        fates = tuple(
-            Fate(line, "merged-into", keep.path, keep.text)
-            for line in drop.raw.replace("\r\n", "\n").split("\n")
-            if line
-        )
         place = "further up" if keep.path == drop.path else f"in {keep.path}"
         reason = f"The same stands {place}: “{keep.text[:160]}”."
         cited = (
             from_memory(keep.path, keep.first_line, keep.text, "what stays"),
             from_memory(drop.path, drop.first_line, drop.text),
         )
-        if rec.operation(
-            "merge",
-            [Change(drop.path, after, reason, fates, cited)],
-            key=digest(drop.path, str(drop.first_line), drop.raw),
-        ):
-            rec.counts["lines"] += 1
+        rec.counts["lines"] += remove(
+            rec, drop, "merge", reason, fates(drop, "merged-into", keep.path, keep.text), cited
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.slots import Piece, Slot, pieces, slot, values_of
+from dreams.engines.rules.slots import WEAK, Piece, Slot, pieces, slot, values_of
 from dreams.engines.rules.tellings import Telling
 
 
@@ -25,7 +25,7 @@ def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Sl
     said = {piece.key for piece in found if piece.key} | place
     old_keys = {piece.key for piece in pieces(telling.old)}
     new = _trimmed(telling.new or _new_value(telling.core, said), said - old_keys)
-    if not new or not _same_sort(telling.old, new) or not _speaks_of(telling, new, said):
+    if not new or not _same_sort(telling.old, new) or not _speaks_of(telling, new, found, place):
         return None
     return Slot(found[spots[0]].start, found[spots[0] + len(wanted) - 1].end, new)
 
@@ -56,9 +56,17 @@ def _same_sort(old: str, new: str) -> bool:
     return (pieces(old)[0].shape == "number") == (pieces(new)[0].shape == "number")
 
 
-def _speaks_of(telling: Telling, new: str, said: set[str]) -> bool:
-    """Every name that is told stands in the statement or above it, and half of the words do."""
+def _speaks_of(telling: Telling, new: str, found: Sequence[Piece], place: frozenset[str]) -> bool:
+    """Whether both are about one thing: neither has words that the other lacks, or a name that both have makes up for it."""
     values = {piece.key for text in (telling.old, new) for piece in pieces(text)}
-    about = telling.about - values
+    about = telling.about - values - WEAK
+    said = {piece.key for piece in found if piece.key} - values
+    missing = about - said - place
     named = {piece.key for piece in pieces(telling.core) if piece.is_value} & about
-    return named <= said and 2 * len(about & said) >= len(about)
+    if named & missing:
+        return False
+    if not missing or not said - telling.about - WEAK - place:
+        return 2 * len(missing) <= len(about)
+    shared = {piece.key for piece in found if piece.is_value} & about
+    others = {piece.key for piece in found if piece.is_value} - about - values
+    return bool(shared) and not others and 2 * len(missing) <= len(about)

@@ -25,7 +25,7 @@ _ROLES = frozenset(
     "own maintain lead manag manage responsibl responsible review approv approve".split()  # noqa: SIM905 - a word list
 )
 # Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
-_WEAK = frozenset(
+WEAK = frozenset(
     "use run execute go come take live sit set host be keep save store need require".split()  # noqa: SIM905 - a word list
 )
 # Forms that the light stemmer does not bring together.
@@ -188,14 +188,15 @@ def _form(number: str) -> str:
 def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Piece]) -> bool:
     """Whether the statement is about what differs: then it is another statement, and no other value.
 
-    "`make up` starts A" and "B is started by `make up`" differ in what is started. A number is never what it is about.
+    "`make up` starts A" and "B is started by `make up`" differ in what is started: where a command or a later name is the
+    same, the other one is the subject. A number is never what it is about.
     """
     if found[run[0]].shape == "number" or _ROLES & {piece.key for piece in found}:
         return False
-    shared = {piece.key for piece in other if piece.is_value}
-    after = found[run[1] + 1 :]
-    of = run[0] > 0 and found[run[0] - 1].text.lower() in {"of", "for", "behind"}
-    return any(piece.is_value and piece.key in shared for piece in after) or (of and bool(after))
+    if run[0] > 0 and found[run[0] - 1].text.lower() in {"of", "for", "behind"}:
+        return True
+    shared = [piece for piece in found if piece.is_value and piece.key in {p.key for p in other}]
+    return any(piece.start > found[run[1]].start or " " in piece.text for piece in shared)
 
 
 def _same_frame(
@@ -225,13 +226,13 @@ def _same_property(
     """In other words: they share what they are about and a word of the property, and one of them says no more than that."""
     old = {p.key for i, p in enumerate(mine) if p.key and not left[0] <= i <= left[1]}
     new = {p.key for i, p in enumerate(theirs) if p.key and not right[0] <= i <= right[1]}
-    more, added = old - new - _WEAK, new - old - _WEAK
+    more, added = old - new - WEAK, new - old - WEAK
     if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
         return False
     shared = {
         _group(mine, i)
         for i, p in enumerate(mine)
-        if p.key in new and p.key not in _WEAK and not left[0] <= i <= left[1]
+        if p.key in new and p.key not in WEAK and not left[0] <= i <= left[1]
     }
     return len(shared) > 1
 
