@@ -26,8 +26,9 @@ PAGE = 20
 FEW = 5
 QUICK = 4
 LEAD = 24
-# What a request may spend on texts that are not in the index yet.
-CATCH_UP_SECONDS = 0.5
+# What a request may spend on texts that are not in the index yet: a page a little, a list while one types hardly any.
+CATCH_UP_SECONDS = 2.0
+QUICK_SECONDS = 0.3
 SINCE = {
     "week": ("Past week", dt.timedelta(days=7)),
     "month": ("Past month", dt.timedelta(days=31)),
@@ -106,12 +107,21 @@ class _Kind:
     described: Callable[[Rows, Query], list[Row]]
 
 
-def found(query: Query, filters: Filters, kind: str = "", number: str | None = None, few: int = FEW) -> Found:
+def quick(query: Query) -> Found:
+    """The first few of everything, for the list below the field."""
+    return _found(query, Filters(), "", None, QUICK, QUICK_SECONDS)
+
+
+def found(query: Query, filters: Filters, kind: str = "", number: str | None = None) -> Found:
     """All groups with their first rows; one `kind` alone page by page. A fixed number of queries."""
+    return _found(query, filters, kind, number, FEW, CATCH_UP_SECONDS)
+
+
+def _found(query: Query, filters: Filters, kind: str, number: str | None, few: int, seconds: float) -> Found:
     if not query.terms:
         return Found([], waiting=0)
     with impatient():
-        waiting = index.catch_up(CATCH_UP_SECONDS)
+        waiting = index.catch_up(seconds)
     chosen = {kind: KINDS[kind]} if kind else KINDS
     size = PAGE if kind else few
     try:

@@ -23,8 +23,9 @@ def search(request: Request) -> HttpResponse:
     """`?q=`, and to narrow it `?kind=`, `?project=`, `?since=`, `?page=`."""
     wanted = query.parse(request.GET.get("q", ""))
     if wants_fragment(request) and request.htmx.target == QUICK:
-        found = selector.found(wanted, finding.Filters(), few=selector.QUICK)
-        return render(request, "dreams/_search_quick.html", {"query": wanted, "found": found})
+        return render(
+            request, "dreams/_search_quick.html", {"query": wanted, "found": selector.quick(wanted)}
+        )
     kind = chosen(request.GET.get("kind"), list(selector.KINDS))
     since = chosen(request.GET.get("since"), list(selector.SINCE))
     project = number_or_none(request.GET.get("project"))
