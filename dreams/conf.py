@@ -250,6 +250,15 @@ class Config:
         advanced=True,
     )
 
+    # What needs no person
+    policy_findings: str = setting(
+        "info",
+        "Review",
+        "Findings a policy accepts",
+        "A change with a worse finding always waits for you, whatever a policy says.",
+        choices={"none": "None at all", "info": "Notes", "warn": "Notes and warnings"},
+    )
+
     # What an agent loads
     index_max_lines: int = setting(
         200,

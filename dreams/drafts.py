@@ -122,6 +122,20 @@ def draft(
     return Draft(again.files, again.operations, tuple(left_out))
 
 
+def only(made: Draft, before: Mapping[str, bytes], operations: Iterable[str]) -> dict[str, bytes]:
+    """The directory as it would be with just these operations of `made`."""
+    wanted = set(operations)
+    after = dict(before)
+    for file in made.files:
+        chosen = {hunk.hunk.id: hunk.operation in wanted for hunk in file.hunks}
+        data = rebuild(file.base, file.new, [hunk.hunk for hunk in file.hunks], chosen)
+        if data is None:
+            after.pop(file.path, None)
+        else:
+            after[file.path] = data
+    return after
+
+
 def rebuild(
     base: bytes | None,
     new: bytes | None,

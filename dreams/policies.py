@@ -6,14 +6,21 @@ is only automatic where a policy says so for removals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from django.db.models import Q
 
-from dreams import drafts, proposals
-from dreams.models import Policy, Project
+from dreams import conf, drafts, proposals
+from dreams.findings.base import Report
+from dreams.models import Finding, Policy, Project, Proposal
 
 Table = Mapping[tuple[bool, str, str], str]
+#: What blocks is never accepted, whatever a setting says.
+ACCEPTED = {
+    "none": frozenset[str](),
+    "info": frozenset({"info"}),
+    "warn": frozenset({"info", "warn"}),
+}
 
 
 def table(project: Project) -> Table:
@@ -40,8 +47,9 @@ def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:
     return Policy.Operation.CHANGE
 
 
-def automatic(project: Project, draft: drafts.Draft) -> frozenset[str]:
-    """The operations of `draft` that may be applied without a person: all their parts must be."""
+def automatic(project: Project, draft: drafts.Draft, examine: Callable[[], Report]) -> frozenset[str]:
+    """The operations of `draft` that may be applied without a person: all their parts must be, and no finding on
+    them may be worse than the project's policies accept. `examine` is asked only where a policy says `auto`."""
     found = table(project)
     if Policy.Action.AUTO not in found.values():
         return frozenset()
@@ -51,22 +59,31 @@ def automatic(project: Project, draft: drafts.Draft) -> frozenset[str]:
         for hunk in file.hunks
         if action_for(found, _type_of(file), operation_of(hunk, file)) != Policy.Action.AUTO
     }
-    return frozenset(draft.operations) - needs_person
+    left = frozenset(draft.operations) - needs_person
+    return left - _spoken_against(draft, examine(), accepted(project)) if left else left
+
+
+def accepted(project: Project) -> frozenset[str]:
+    """The severities of findings that a change may carry and still be applied by a policy."""
+    return ACCEPTED[conf.current(project).policy_findings]
+
+
+def too_bad(proposal: Proposal) -> Finding | None:
+    """A finding on the part that a policy let in that the policies do not accept after all; None when there is none."""
+    return proposal.findings.exclude(severity__in=accepted(proposal.project)).first()
+
+
+def _spoken_against(draft: drafts.Draft, report: Report, fine: frozenset[str]) -> set[str]:
+    """A finding on a file counts for all its hunks; one on the whole was there before, or comes up again."""
+    bad = [one for one in report.findings if one.severity not in fine]
+    hunks, files = {(one.path, one.hunk_id) for one in bad}, {one.path for one in bad if not one.hunk_id}
+    return {
+        hunk.operation
+        for file in draft.files
+        for hunk in file.hunks
+        if file.path in files or (file.path, hunk.hunk.id) in hunks
+    }
 
 
 def _type_of(file: drafts.DraftFile) -> str:
     return proposals.memory_type(file.path, file.new if file.new is not None else file.base)
-
-
-def only(draft: drafts.Draft, before: Mapping[str, bytes], operations: Iterable[str]) -> dict[str, bytes]:
-    """The directory as it would be with just these operations of `draft`."""
-    wanted = set(operations)
-    after = dict(before)
-    for file in draft.files:
-        chosen = {hunk.hunk.id: hunk.operation in wanted for hunk in file.hunks}
-        data = drafts.rebuild(file.base, file.new, [hunk.hunk for hunk in file.hunks], chosen)
-        if data is None:
-            after.pop(file.path, None)
-        else:
-            after[file.path] = data
-    return after

@@ -30,7 +30,7 @@ from dreams import (
     review,
     workspace,
 )
-from dreams.dreaming import steps
+from dreams.dreaming import checking, steps
 from dreams.dreaming.reading import line_dates, review_sessions
 from dreams.dreaming.states import claim, end
 from dreams.dreaming.watch import Watch
@@ -104,6 +104,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     sessions = review_sessions(dream)
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
+        checks = checking.Checks(project, scratch)
         job = Job(
             project_name=str(project),
             repo_dir=Path(project.repo_dir) if project.repo_dir else None,
@@ -113,9 +114,11 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             config=config,
             now=timezone.now(),
             time_zone=conf.zone(config),
+            examine=checks.examine,
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()
+        checking.keep(dream, checks, outcome.edits)
     watch.checkpoint()
     _propose(dream, snapshot.contents(), after, outcome)
     _complete(dream, held, fingerprint, outcome.summary)
@@ -136,13 +139,13 @@ def _propose(
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
     if whole.is_empty:
         return
-    automatic = policies.automatic(project, whole)
+    automatic = policies.automatic(project, whole, lambda: checking.examined(project, before, whole))
     origin = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream)
     if automatic:
-        halfway = policies.only(whole, before, automatic)
+        halfway = drafts.only(whole, before, automatic)
         part = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, by_policy=True)
         proposals.create(project, part, drafts.draft(before, halfway, outcome.edits), before)
-        whole = drafts.draft(halfway, policies.only(whole, before, whole.operations), outcome.edits)
+        whole = drafts.draft(halfway, drafts.only(whole, before, whole.operations), outcome.edits)
         before = halfway
     if not whole.is_empty:
         made = proposals.create(project, origin, whole, before)
@@ -172,6 +175,10 @@ def _apply_by_policy(dream: DreamRun, held: locks.Held) -> None:
     """Write the part that a policy lets in. What a finding blocks waits for a person like everything else."""
     part = dream.proposals.filter(by_policy=True).first()
     if part is None:
+        return
+    bad = policies.too_bad(part)
+    if bad is not None:
+        log.info("dream %s: left to a person: %s", dream.public_id, bad.message)
         return
     try:
         review.decide(part, review.select(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy.")

@@ -7,7 +7,7 @@ evidence. Edits that share an operation key only make sense together and are dec
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -109,8 +109,32 @@ class LineDate:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """What a check says of the work as it stands. `line_no` is 1-based, in the new text; `operations` are those it is about.
+
+    `blocks`: a person would have to confirm it, or could not even do that.
+    """
+
+    code: str
+    message: str
+    remedy: str
+    path: str = ""
+    line_no: int | None = None
+    blocks: bool = False
+    operations: frozenset[str] = frozenset()
+
+
+def _no_checks(edits: Sequence[Edit]) -> Sequence[Problem]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
-    """Everything an engine may know. `line_dates[path]` has one entry per line of that file, None where unknown."""
+    """Everything an engine may know. `line_dates[path]` has one entry per line of that file, None where unknown.
+
+    `examine` says what the checks would tell a person of the work as it stands in the workspace. An engine asks once,
+    when it thinks that it is done, and mends what it can: that is its work, not the person's.
+    """
 
     project_name: str
     repo_dir: Path | None
@@ -120,6 +144,7 @@ class Job:
     config: Config
     now: dt.datetime
     time_zone: dt.tzinfo
+    examine: Callable[[Sequence[Edit]], Sequence[Problem]] = _no_checks
 
 
 @dataclass(slots=True)

@@ -66,6 +66,11 @@ class DreamRun(models.Model):
     left_out = models.JSONField(
         default=list, blank=True, help_text="Hunks a person rejected before: [{path, hunk, why}]."
     )
+    mended = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What the checks told the engine before the proposal: [{code, path, said, mended}].",
+    )
     input_tokens = models.BigIntegerField(default=0)
     output_tokens = models.BigIntegerField(default=0)
     cache_read_tokens = models.BigIntegerField(default=0)

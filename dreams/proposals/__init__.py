@@ -1,7 +1,7 @@
 """Proposals as rows: `saving` makes them, `reading` turns rows into hunks and bytes, `examining` checks what would be
 written, `standing` says which one waits."""
 
-from dreams.proposals.examining import examine, report_with, subject_of
+from dreams.proposals.examining import examine, report_with, subject_of, subject_of_draft
 from dreams.proposals.reading import (
     added_lines,
     bytes_of,
@@ -33,6 +33,7 @@ __all__ = [
     "report_with",
     "save_hunks",
     "subject_of",
+    "subject_of_draft",
     "supersede",
     "text_hunks",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from django.db import transaction
 
-from dreams import conf, findings, instructions, redact, text, textdiff
+from dreams import conf, drafts, findings, instructions, redact, text, textdiff
 from dreams.findings import secrets
 from dreams.findings.base import ChangedHunk, Report, Subject
 from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
@@ -19,6 +19,7 @@ from dreams.models import (
     Hunk,
     LedgerEntry,
     LeftOut,
+    Project,
     Prompt,
     Proposal,
 )
@@ -81,20 +82,50 @@ def subject_of(
         else:
             after[file.path] = new
         changed += _changed_hunks(file, undecided, instead)
+    return _subject(proposal.project, before, after, changed, _rejected_lines(proposal))
+
+
+def subject_of_draft(project: Project, before: Mapping[str, bytes], draft: drafts.Draft) -> Subject:
+    """What a draft would write if all of it were approved: for checks before there is a proposal."""
+    after = drafts.only(draft, before, draft.operations)
+    changed = [
+        ChangedHunk(
+            path=file.path,
+            hunk_id=made.hunk.id,
+            base_start=made.hunk.base_start,
+            removed=_bare(made.hunk.removed),
+            new_start=made.hunk.new_start,
+            added=_bare(made.hunk.added),
+            citations=made.citations,
+            fates=made.fates,
+        )
+        for file in draft.files
+        for made in file.hunks
+    ]
+    return _subject(project, before, after, changed, _rejected_by(project))
+
+
+def _subject(
+    project: Project,
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    changed: Sequence[ChangedHunk],
+    rejected: frozenset[str],
+) -> Subject:
     return Subject(
         before=before,
         after=after,
         hunks=changed,
-        config=conf.current(proposal.project),
-        instructions=instructions.text_for(proposal.project),
-        asked=_asked(proposal),
-        rejected=_rejected_lines(proposal),
+        config=conf.current(project),
+        instructions=instructions.text_for(project),
+        asked=_asked(project),
+        rejected=rejected,
     )
 
 
-def _asked(proposal: Proposal) -> list[str]:
+def _asked(project: Project) -> list[str]:
     """What people typed in this project's past sessions, without secrets; our own dreams' prompts are nobody's."""
-    rows = Prompt.objects.filter(session__project=proposal.project, session__own=False)
+    rows = Prompt.objects.filter(session__project=project, session__own=False)
     texts = rows.order_by("-at").values_list("text", flat=True)[:MOST_PROMPTS]
     return [redact.redact(found[: LONGEST_PROMPT + 1]) for found in texts]
 
@@ -103,12 +134,15 @@ def _rejected_lines(proposal: Proposal) -> frozenset[str]:
     """Normalised lines that a person rejected, for as long as another proposal may bring them back."""
     if proposal.origin != Proposal.Origin.DREAM:
         return frozenset()
-    rows = (
-        LeftOut.objects.filter(project=proposal.project)
-        .exclude(proposal=proposal)
-        .values_list("added", flat=True)
-    )
-    return frozenset(similarity.normalised(line) for added in rows for line in added if line.strip())
+    return _rejected_by(proposal.project, besides=proposal)
+
+
+def _rejected_by(project: Project, besides: Proposal | None = None) -> frozenset[str]:
+    rows = LeftOut.objects.filter(project=project)
+    if besides is not None:
+        rows = rows.exclude(proposal=besides)
+    added = rows.values_list("added", flat=True)
+    return frozenset(similarity.normalised(line) for lines in added for line in lines if line.strip())
 
 
 def _changed_hunks(

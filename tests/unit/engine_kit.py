@@ -15,7 +15,17 @@ from typing import Any
 from dreams import workspace
 from dreams.conf import Config
 from dreams.engines.anthropic import AnthropicEngine, Patience, Rate
-from dreams.engines.base import Cancelled, EngineError, Job, Outcome, PromptBrief, SessionBrief, Usage
+from dreams.engines.base import (
+    Cancelled,
+    Edit,
+    EngineError,
+    Job,
+    Outcome,
+    Problem,
+    PromptBrief,
+    SessionBrief,
+    Usage,
+)
 from dreams.engines.eyes import Mounts, worker
 from dreams.engines.eyes.tools import NAMES, Reply, Tools
 from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
@@ -160,12 +170,15 @@ def dream(
     report: Watched | None = None,
     patience: Patience = QUICK,
     server: Mapping[str, Any] | None = None,
+    examine: Callable[[Sequence[Edit]], Sequence[Problem]] | None = None,
     **config: Any,
 ) -> Run:
     """One dream over real HTTP. A Cancelled passes through."""
     chosen: Brain = Script(brain) if isinstance(brain, list | tuple) else brain  # type: ignore[assignment]
     watched = report or Watched()
     with job(tmp, files, **config) as given, WireServer(chosen, **(server or {})) as wire:
+        if examine is not None:
+            given = dataclasses.replace(given, examine=examine)
         environ = {"ANTHROPIC_BASE_URL": wire.url}
         engine = AnthropicEngine(prices=PRICES, patience=patience, environ=environ, open_tools=Near)
         outcome, error = None, ""

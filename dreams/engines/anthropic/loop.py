@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from dreams.engines.anthropic import prompt
+from dreams.engines.anthropic import mending, prompt
 from dreams.engines.anthropic.asking import Asker, TooLong
 from dreams.engines.anthropic.budget import Budget, LimitReached
 from dreams.engines.anthropic.conversation import Conversation
@@ -15,6 +15,7 @@ from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.base import EngineError
+from dreams.text import plural
 
 FIRST_CAP = 8_000
 RAISED_CAP = 64_000
@@ -43,6 +44,7 @@ class Progress:
     small: int = 0
     continuing: bool = False
     compacted: bool = False
+    examined: bool = False
 
 
 @dataclass(slots=True)
@@ -111,12 +113,23 @@ class Loop:
             self._called(reply)
             return None
         if reason in FINAL:
-            self._say(reply, "Done.")
-            return clean(reply.text)[:SUMMARY_CHARS]
+            return self._finished(reply)
         raise EngineError(
             f"The model stopped for a reason that is not known here ({reason[:60]!r}). Nothing was proposed. Try again, or "
             "choose another model."
         )
+
+    def _finished(self, reply: Reply) -> str | None:
+        """The model says that it is done. What the checks find goes back to it, once."""
+        problems = [] if self.progress.examined else self.toolbox.examine()
+        self.progress.examined = True
+        if not problems:
+            self._say(reply, "Done.")
+            return clean(reply.text)[:SUMMARY_CHARS]
+        self._say(reply, f"Checked: {plural(len(problems), 'thing')} to mend. Asked to mend what can be.")
+        self.conversation.answered(reply)
+        self.conversation.results([], mending.request(problems))
+        return None
 
     def _called(self, reply: Reply) -> None:
         self.conversation.answered(reply)

@@ -15,7 +15,7 @@ from dreams.engines.anthropic.evidence import Evidence, memory_path
 from dreams.engines.anthropic.reading import OUTPUT_CHARS, Answer, ReadTools
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.writing import Refusal, Writer
-from dreams.engines.base import Job, Phase
+from dreams.engines.base import Job, Phase, Problem
 
 SIDE_BY_SIDE = 10
 LOOK_SECONDS = 0.1
@@ -50,6 +50,10 @@ class Toolbox:
 
     def __post_init__(self) -> None:
         self.writer = Writer(self.job.workspace, Evidence(self.job, self.watch))
+
+    def examine(self) -> list[Problem]:
+        """What the checks find in the work as it stands; nothing where nothing was changed."""
+        return list(self.job.examine(self.writer.edits)) if self.writer.edits else []
 
     def run(self, calls: Sequence[Json]) -> list[Result]:
         """Answers in the order of the calls. Raises only what `watch` raises."""

@@ -18,6 +18,7 @@ from dreams.engines.rules import (
     learning,
     lessons,
     lines,
+    mending,
     orphans,
     updating,
 )
@@ -41,6 +42,7 @@ class RulesEngine:
         gathered = _gather(job, rec, heard, report)
         _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered))
         _phase(rec, report, "prune", [lambda: _prune(job, rec)])
+        _mend(job, rec, report)
         return Outcome(edits=rec.edits, summary=summary(rec))
 
 
@@ -123,6 +125,17 @@ def _prune(job: Job, rec: Recorder) -> None:
     if lost:
         rec.note(
             f"Kept {plural(lost, 'index row')} without a file: such a row may be the only copy of a fact."
+        )
+
+
+def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
+    """What a check would hold against it is taken back, not left to a person."""
+    report.checkpoint()
+    taken = mending.take_back(job, rec) if rec.edits else 0
+    if taken:
+        rec.note(f"Took back {plural(taken, 'change')} that did not hold up.")
+        report.turn(
+            "prune", f"Checked the work, and took back {plural(taken, 'change')} that did not hold up."
         )
 
 

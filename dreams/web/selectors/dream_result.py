@@ -30,6 +30,15 @@ class LeftOutHunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Mended:
+    """Something the checks told the engine before there was a proposal."""
+
+    path: str
+    said: str
+    is_mended: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What came of a dream that is over."""
 
@@ -46,6 +55,14 @@ class Result:
     more: int
     left_out: list[LeftOutHunk]
     unfinished: list[str]
+    mended: list[Mended]
+
+    @property
+    def mended_sentence(self) -> str:
+        """How much of what was told is mended."""
+        done = sum(one.is_mended for one in self.mended)
+        told = plural(len(self.mended), "thing")
+        return f"Checked before you saw it: {told} went back to the engine, {done} mended"
 
 
 def result(run: DreamRun) -> Result:
@@ -73,6 +90,10 @@ def result(run: DreamRun) -> Result:
             if isinstance(item, dict)
         ],
         unfinished=[] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
+        mended=[
+            Mended(str(one.get("path", "")), str(one.get("said", "")), bool(one.get("mended")))
+            for one in run.mended
+        ],
     )
 
 

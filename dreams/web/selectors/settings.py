@@ -22,6 +22,7 @@ GROUPS = {
     "When": "When a project is ready to dream.",
     "Engine": "Who dreams, and how long.",
     "Budget": "What dreams may cost. Only a model costs anything.",
+    "Review": "How much may speak against a change that a policy lets in without you.",
     "Index": "What an agent loads of MEMORY.md, and what a dream aims at.",
     "Places": "Where your agents keep their notes.",
     "Digest": "A reminder outside these pages of what waits for you. Off until you give an address.",

@@ -1,0 +1,109 @@
+"""The checks before there is a proposal: what they find goes back to the engine once, and what it mended is kept.
+
+What is left to a person is what an engine could not mend: not an unexplained loss that it had only forgotten to explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from dreams import drafts, findings, proposals, text
+from dreams.engines.base import Edit, Problem
+from dreams.findings import secrets
+from dreams.findings.base import Found, Report
+from dreams.models import DreamRun, Project
+from dreams.workspace import Workspace
+
+#: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
+MENDABLE = frozenset(
+    {
+        "answer-lost",
+        "date-changed",
+        "date-without-source",
+        "in-instructions",
+        "index-over-budget",
+        "no-evidence",
+        "no-type",
+        "now-contradicts",
+        "rejected-before",
+        "reworded",
+        "row-dangles",
+        "row-lost",
+        "rule-flipped",
+        "says-otherwise",
+        "stated-without-evidence",
+        "words-without-source",
+    }
+)
+#: Told to an engine at once: more would be its whole context.
+MOST = 40
+
+
+@dataclass(slots=True)
+class Checks:
+    """One dream's checks. `examine` is what the engine calls; `kept` is what became of what it was told."""
+
+    project: Project
+    scratch: Workspace
+    told: dict[str, Problem] = field(default_factory=dict)
+
+    def examine(self, edits: Sequence[Edit]) -> Sequence[Problem]:
+        """What stands against the work now, the worst first. The first answer is what the engine was told."""
+        found = self._problems(edits)
+        if not self.told:
+            self.told = found
+        return list(found.values())
+
+    def kept(self, edits: Sequence[Edit]) -> list[dict[str, object]]:
+        """Each thing that the engine was told, and whether it is mended: for the dream's page."""
+        left = self._problems(edits) if self.told else {}
+        return [
+            {
+                "code": problem.code,
+                "path": problem.path,
+                "said": text.storable(problem.message, 500),
+                "mended": key not in left,
+            }
+            for key, problem in self.told.items()
+        ]
+
+    def _problems(self, edits: Sequence[Edit]) -> dict[str, Problem]:
+        """By the finding's key, which stays the same when lines move."""
+        before = self.scratch.snapshot.contents()
+        made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_before(self.project))
+        report = examined(self.project, before, made)
+        places = {(file.path, hunk.hunk.id): hunk.operation for file in made.files for hunk in file.hunks}
+        wanted = [found for found in report.findings if _is_for_an_engine(found)][:MOST]
+        return {found.key: _problem(found, places) for found in wanted}
+
+
+def examined(project: Project, before: Mapping[str, bytes], made: drafts.Draft) -> Report:
+    """The findings on all of a draft."""
+    secrets.use_key(settings.SECRET_KEY.encode())
+    return findings.examine(proposals.subject_of_draft(project, before, made))
+
+
+def _is_for_an_engine(found: Found) -> bool:
+    return found.severity in ("refuse", "block") or found.code in MENDABLE
+
+
+def _problem(found: Found, places: Mapping[tuple[str, str], str]) -> Problem:
+    of_hunk = places.get((found.path, found.hunk_id))
+    of_file = {operation for (path, _), operation in places.items() if path == found.path}
+    return Problem(
+        code=found.code,
+        message=found.message,
+        remedy=found.remedy,
+        path=found.path,
+        line_no=found.line_no,
+        blocks=found.severity in ("refuse", "block"),
+        operations=frozenset({of_hunk} if of_hunk else of_file),
+    )
+
+
+def keep(dream: DreamRun, checks: Checks, edits: Sequence[Edit]) -> None:
+    """Write down what the engine was told and what it mended."""
+    DreamRun.objects.filter(pk=dream.pk).update(mended=checks.kept(edits))

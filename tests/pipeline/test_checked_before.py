@@ -1,0 +1,108 @@
+"""What the checks find goes back to the engine once, before a person sees it; and policies ask for few findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams import dreaming, settings_service
+from dreams.engines.base import Edit, Job, Outcome, Problem, Reporter
+from dreams.models import DreamRun, Policy, Project
+from tests.pipeline import engines, world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FACT = "Snapshots are reviewed by hand.\n"
+UNSOURCED = "\nThe export runs at 04:00 UTC.\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return world.make_project(tmp_path)
+
+
+def _dream(project: Project) -> DreamRun:
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None and run.status == "completed", run and run.error
+    return run
+
+
+class Careless:
+    """Drops a fact; where `mends`, puts it back once it is told."""
+
+    name = "scripted"
+
+    def __init__(self, *, mends: bool) -> None:
+        self.mends = mends
+        self.told: list[list[Problem]] = []
+
+    def run(self, job: Job, report: Reporter) -> Outcome:
+        before = job.workspace.read("feedback_testing.md") or ""
+        after = before.replace(FACT, "")
+        job.workspace.write("feedback_testing.md", after)
+        edits = [Edit("feedback_testing.md", before, after, "tidy", "prune", "Shorter.")]
+        self.told.append(list(job.examine(edits)))
+        if self.mends and self.told[0]:
+            job.workspace.write("feedback_testing.md", before)
+            edits.append(Edit("feedback_testing.md", after, before, "tidy", "prune", "Put back."))
+        return Outcome(edits=edits, summary="Tidied.")
+
+
+def _use(monkeypatch: pytest.MonkeyPatch, engine: Careless) -> Careless:
+    monkeypatch.setattr("dreams.engines.get", lambda name: engine)
+    return engine
+
+
+def test_an_engine_is_told_of_an_unexplained_loss_with_place_and_remedy(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = _use(monkeypatch, Careless(mends=False))
+    _dream(project)
+    [problem] = engine.told[0]
+    assert problem.code == "unexplained-loss" and problem.blocks
+    assert "Snapshots are reviewed by hand." in problem.message and problem.remedy
+    assert problem.path == "feedback_testing.md" and problem.line_no and problem.operations
+
+
+def test_what_it_mended_is_on_the_dreams_page_and_no_longer_in_the_proposal(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _use(monkeypatch, Careless(mends=True))
+    run = _dream(project)
+    assert [(item["code"], item["mended"]) for item in run.mended] == [("unexplained-loss", True)]
+    assert run.proposal is None
+
+
+def test_what_it_left_is_said_too_and_stays_a_finding(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _use(monkeypatch, Careless(mends=False))
+    run = _dream(project)
+    assert [item["mended"] for item in run.mended] == [False]
+    assert run.proposal is not None
+    assert run.proposal.findings.filter(code="unexplained-loss", severity="block").exists()
+
+
+@pytest.mark.parametrize(("accepted", "applied"), [("none", False), ("info", False), ("warn", True)])
+def test_a_policy_lets_in_only_what_has_no_worse_finding_than_it_accepts(
+    project: Project, monkeypatch: pytest.MonkeyPatch, accepted: str, applied: bool
+) -> None:
+    Policy.objects.create(operation="add", action="auto")
+    settings_service.set_override("policy_findings", accepted, actor="owner", project=project)
+    engines.use(monkeypatch, engines.rewrite("feedback_testing.md", FACT, FACT + UNSOURCED))
+    run = _dream(project)
+    assert run.proposal is not None
+    assert run.proposal.findings.filter(severity="warn").exists()
+    assert run.proposal.by_policy is applied
+    text = (world.folder(project) / "feedback_testing.md").read_text()
+    assert (UNSOURCED in text) is applied
+
+
+def test_what_blocks_is_let_in_by_no_policy(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for operation in ("add", "change", "remove"):
+        Policy.objects.create(operation=operation, action="auto")
+    settings_service.set_override("policy_findings", "warn", actor="owner")
+    _use(monkeypatch, Careless(mends=False))
+    run = _dream(project)
+    assert run.proposal is not None and run.proposal.state == "open"
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING

@@ -1,0 +1,77 @@
+"""What the checks find is told to the model once, over real HTTP, when it says that it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dreams.engines.base import Edit, Problem
+from dreams.engines.wire import Reply, say
+from tests.unit import engine_kit as kit
+
+LOSS = Problem(
+    "unexplained-loss", "“A rule” stands nowhere any more.", "Put it back.", "feedback_testing.md", 7, True
+)
+
+
+class Checker:
+    """Says `answers` one after the other, the last again and again; keeps what it was asked about."""
+
+    def __init__(self, *answers: list[Problem]) -> None:
+        self.answers = list(answers)
+        self.asked: list[int] = []
+
+    def __call__(self, edits: Sequence[Edit]) -> Sequence[Problem]:
+        self.asked.append(len(edits))
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def test_a_model_that_is_told_of_a_loss_goes_on_and_mends_it(tmp_path: Path) -> None:
+    checks = Checker([LOSS], [])
+    script = [Reply((kit.learn(),)), say("Done."), Reply((kit.learn("feedback_second.md"),)), say("Mended.")]
+    run = kit.dream(tmp_path, script, examine=checks)
+    assert run.error == "" and run.outcome is not None
+    assert run.outcome.summary == "Mended."
+    assert {edit.path for edit in run.outcome.edits} == {"feedback_linter.md", "feedback_second.md"}
+    told = run.server.calls[2].body["messages"][-1]
+    assert told["role"] == "user"
+    text = "\n".join(block["text"] for block in told["content"] if block["type"] == "text")
+    assert (
+        "1. Must be mended (feedback_testing.md, line 7): “A rule” stands nowhere any more. Put it back."
+        in text
+    )
+    assert "Checked: 1 thing to mend." in run.report.text
+
+
+def test_it_is_told_once_whatever_it_leaves(tmp_path: Path) -> None:
+    checks = Checker([LOSS])
+    run = kit.dream(
+        tmp_path, [Reply((kit.learn(),)), say("Done."), say("It is right as it is.")], examine=checks
+    )
+    assert run.outcome is not None and run.outcome.summary == "It is right as it is."
+    assert checks.asked == [1]
+
+
+def test_nothing_is_checked_where_nothing_was_changed(tmp_path: Path) -> None:
+    checks = Checker([LOSS])
+    run = kit.dream(tmp_path, [say("Nothing to do.")], examine=checks)
+    assert run.outcome is not None and checks.asked == []
+
+
+def test_hundreds_of_problems_are_told_in_bounds_and_markup_in_them_is_text(tmp_path: Path) -> None:
+    many = [Problem("reworded", f"{'x' * 900} </transcript> {n}", "Look.", "a.md", n) for n in range(1, 300)]
+    run = kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done."), say("Left.")], examine=Checker(many))
+    text = run.server.calls[2].body["messages"][-1]["content"][0]["text"]
+    assert len(text) < 20_000
+    assert "more of these kinds." in text
+
+
+def test_the_limit_on_turns_holds_while_mending_too(tmp_path: Path) -> None:
+    script = [
+        Reply((kit.learn(),)),
+        say("Done."),
+        Reply((kit.learn("feedback_b.md"),)),
+        say("Never reached."),
+    ]
+    run = kit.dream(tmp_path, script, examine=Checker([LOSS]), max_turns=3)
+    assert run.outcome is None and "turns" in run.error.lower()

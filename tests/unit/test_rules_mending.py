@@ -1,0 +1,50 @@
+"""The rules engine takes back what a check would hold against it, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dreams import conf, drafts, engines, workspace
+from dreams.engines.base import Edit, Job, Problem
+from tests.unit.rules_kit import NOON, Told
+
+FILES = {
+    "MEMORY.md": "- [Rel](Release-Notes.md) - how\n\n## More\n\n- [Third](third.md) - another\n",
+    "third.md": "---\nname: Third\ntype: project\n---\n\nA fact about cats.\n",
+    "release_notes.md": "---\nname: Release notes\ntype: project\n---\n\nReleases are cut from main.\n",
+    "other.md": "---\nname: Other thing\ndescription: Something else\ntype: project\n---\n\nA fact about dogs.\n",
+}
+
+
+def _dream(folder: Path, blocks: bool) -> tuple[dict[str, str], str, Told]:
+    memory = folder / "memory"
+    memory.mkdir()
+    for name, text in FILES.items():
+        (memory / name).write_text(text)
+    told = Told()
+
+    def examine(edits: Sequence[Edit]) -> Sequence[Problem]:
+        made = drafts.draft(scratch.snapshot.contents(), scratch.contents(), edits)
+        about = [h.operation for file in made.files for h in file.hunks if "other.md" in h.hunk.added]
+        return [Problem("x", "Does not hold.", "", "MEMORY.md", 1, blocks, frozenset(about))]
+
+    with workspace.Workspace.create(folder / "scratch", workspace.take(memory)) as scratch:
+        job = Job("p", None, scratch, [], {}, conf.Config(), NOON, NOON.tzinfo or NOON.tzinfo, examine)  # type: ignore[arg-type] # NOON has a zone
+        outcome = engines.get("rules").run(job, told)
+        after = {path: data.decode() for path, data in scratch.contents().items()}
+    return after, outcome.summary, told
+
+
+def test_an_operation_that_a_check_blocks_is_taken_back_and_the_others_stay(tmp_path: Path) -> None:
+    after, summary, told = _dream(tmp_path, blocks=True)
+    assert "release_notes.md" in after["MEMORY.md"]
+    assert "other.md" not in after["MEMORY.md"]
+    assert "Took back 1 change that did not hold up." in summary
+    assert "took back 1 change" in told.turns[-1][1]
+
+
+def test_a_warning_is_left_to_the_person(tmp_path: Path) -> None:
+    after, summary, _ = _dream(tmp_path, blocks=False)
+    assert "other.md" in after["MEMORY.md"]
+    assert "Took back" not in summary
