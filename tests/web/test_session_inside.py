@@ -174,11 +174,13 @@ def test_the_place_of_a_moment_is_the_first_line_said_then_or_later(
 def test_turns_of_a_sub_agent_are_folded_together(
     browser: Client, session: Session, transcript: Path
 ) -> None:
-    aside = [_line("assistant", [{"type": "text", "text": f"Aside {n}"}], isSidechain=True) for n in range(3)]
+    aside = [_line("assistant", [{"type": "text", "text": f"Aside {n}"}], isSidechain=True) for n in range(2)]
+    aside.insert(0, _line("user", "Explore the parser", isSidechain=True))
     transcript.write_text(_line("user", "Go") + "".join(aside) + _line("user", "Thanks"))
     text = _text(browser, session)
     assert text.count('class="aside-block"') == 1
     assert "3 turns of its own" in text
+    assert "<b>Task</b>" in text
     assert '<details class="fold">' in text
     assert '<details class="fold" open>' in _text(browser, session, line=3)
 

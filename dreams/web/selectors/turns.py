@@ -188,6 +188,8 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
         return "Agent", "info", "agent"
     if any(part.kind == "tool_result" for part in turn.parts):
         return "Tool", "", "gear"
+    if turn.type == "user" and turn.sidechain and not turn.meta:
+        return "Task", "", "agent"  # what a sub-agent was told to do, by the agent
     if turn.type == "user":
         return "Agent’s own note", "", "info"
     return "System", "", "info"
