@@ -14,6 +14,7 @@ from django.urls import reverse
 from dreams import apply as applying
 from dreams import blobs, manual, memories, review
 from dreams.models import Hunk, Memory, Project
+from dreams.web.selectors import versions
 from tests import world
 from tests.pipeline import world as real
 
@@ -94,6 +95,20 @@ def test_two_versions_are_picked_by_radio_and_compared_without_a_script(
     compared = browser.get(f"{address}?a={rows[-1]}&b={rows[0]}").content.decode()
     assert "<del>reset</del>" in compared
     assert "<ins>fresh</ins>" in compared
+
+
+def test_a_comparison_tells_of_both_ends_and_keeps_a_pick_older_than_its_choices(
+    browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "MOST_CHOICES", 2)
+    first, applied = memory.versions.order_by("at", "pk")[:2]
+    address = reverse("memory-compare", args=[memory.pk])
+    shown = browser.get(f"{address}?a={first.pk}&b={applied.pk}").content.decode()
+    assert f'<option value="{first.pk}" selected>' in shown
+    assert f'<option value="{applied.pk}" selected>' in shown
+    run = memory.project.dreams.get()
+    assert f'href="{reverse("dream", args=[run.public_id])}"' in shown
+    assert "A dream." in shown
 
 
 def test_a_single_version_has_nothing_to_pick(browser: Client, project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
@@ -169,3 +170,9 @@ def choices(memory: Memory) -> list[VersionRow]:
     """Versions for the two pickers of the compare page."""
     rows = memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES]
     return [_version(row, memory, None) for row in rows]
+
+
+def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> list[VersionRow]:
+    """The choices, and behind them those picked that are older than all that are offered."""
+    known = {row.pk for row in options}
+    return [*options, *(row for row in picked if row.pk not in known)]

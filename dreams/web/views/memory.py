@@ -73,7 +73,7 @@ def compare(request: Request, pk: int) -> HttpResponse:
     context = {
         "memory": found,
         "project": found.project,
-        "options": options,
+        "options": versions.with_picked(options, [shown.new, shown.old]),
         "shown": shown,
         "can_restore": restored is not None,
         "restored": restored,
