@@ -18,8 +18,12 @@ _PATH = re.compile(
     r"|(?<![\w/.-])[\w@-]+(?:/[\w@*-]+)+/(?!\w)|(?<![\w/.-])\.?[\w-]+\.[a-zA-Z]{1,5}(?:\.[a-z]{2,4})?(?![\w.])"
 )
 _CALL = re.compile(r"[\w.]+\(\)")
-_IDENTIFIER = re.compile(r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+|[a-z]+(?:-[a-z]+){2,}|--[a-z][\w-]+")
+_IDENTIFIER = re.compile(
+    r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+|(?<![\w-])[a-z0-9]+(?:-[a-z0-9]+){2,}(?![\w-])|--[a-z][\w-]+"
+)
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b)")
+# Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
+_LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\0(?:[\s,–-]*\d*)*\s*lines?\b")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 
 
@@ -45,9 +49,18 @@ class Claim:
 def claim_of(text: str) -> Claim:
     """A claim taken apart; list marks in front are no part of it."""
     text = _LIST_MARK.sub(lambda match: " " * len(match[0]), text[:LONGEST])
-    found = pieces(text)
     spans = list(_spans(text))
+    lines = [(s, e) for kind, s, e in spans if kind == "number" and _is_line(text, s, e)]
+    found = tuple(
+        p
+        for p in pieces(text)
+        if not any(s <= p.start < e for s, e in lines) and not (lines and p.terms[0] == "w:line")
+    )
     return Claim(text, found, tuple(_anchors(text, found, spans)))
+
+
+def _is_line(text: str, start: int, end: int) -> bool:
+    return bool(_LINE.search(text[max(0, start - 30) : start] + "\0" + text[end : end + 12]))
 
 
 def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:

@@ -1,94 +1,83 @@
-"""From how an anchor is bound to a doubt between 0 and 1: a logistic model over a few dozen observations. Pure."""
+"""From how an anchor is bound to a doubt between 0 and 1: a logistic model over a few observations. Pure."""
 
 from __future__ import annotations
 
 import math
-import re
 
 from dreams.language.claims import shapes
 from dreams.language.claims.anchors import Anchor, Claim
 from dreams.language.claims.binding import Binding
 from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.weights import WEIGHTS
+from dreams.language.claims.weights import BARS, WEIGHTS
 
-_LINE_NUMBER = re.compile(r"\b(?:lines?|L|rows?)\s?[\d\s,–-]*$", re.IGNORECASE)
-_VERB = re.compile(r"[`*]*\s*(?:[-—:]\s*)?[a-z]+s\b")
+PRESENT = 0.5  # how wholly an anchor must stand in the sources to be there at all
+FEWEST = 2  # words of company that must be known, and stand together somewhere, for it to tell anything
+
+
+def doubted(evidence: Evidence, claim: Claim, binding: Binding) -> float:
+    """How much is to be doubted that the anchor belongs to the rest of the claim; above 1 is too much."""
+    anchor = binding.anchor
+    if binding.presence < PRESENT:
+        return 0.0 if not anchor.marked and anchor.text.isalpha() else 2.0
+    if not anchor.marked and anchor.kind == "code":
+        return 0.0  # an unmarked name in prose is often a word like any other
+    if min(binding.known, binding.agree) < FEWEST:
+        return 0.0
+    return doubt(evidence, claim, binding) / BARS[anchor.kind]
 
 
 def doubt(evidence: Evidence, claim: Claim, binding: Binding) -> float:
     """How likely the anchor does not belong to the rest of the claim."""
     weights = WEIGHTS[binding.anchor.kind]
     seen = observations(evidence, claim, binding)
-    return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in seen.items())))
+    return 1 / (1 + math.exp(-sum(weight * seen[name] for name, weight in weights.items())))
 
 
 def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str, float]:
-    """What is known of one anchor, each between -1 and 1 or so."""
-    known = min(binding.known, 8) / 8
-    often = math.log1p(binding.places) / 6
-    ratios = [here / best if best else 0.5 for here, best in zip(binding.here, binding.anywhere, strict=True)]
+    """What is known of one anchor, each between -1 and 1. All but a few speak in one direction only; see `bench/claims_fit.py`."""
+    known, agree = min(binding.known, 8) / 8, min(binding.agree, 6) / 6
     near, other = binding.near
-    near_ratio = near / max(near, other) if near or other else 0.5
-    gaps = [best - here for here, best in zip(binding.here, binding.anywhere, strict=True)]
+    lost = [best - here for here, best in zip(binding.here, binding.anywhere, strict=True)]
+    same, taken = binding.slot
     return {
         "one": 1.0,
-        "absent": float(binding.presence < 0.7),
-        "presence": binding.presence,
-        "often": often,
-        "often here": often * binding.here[2],
         "known": known,
-        "few": 1 / (1 + binding.known),
-        "alone": float(binding.weight <= 0),
-        "weight": min(binding.weight, 6) / 6,
-        **{f"here {i}": value for i, value in enumerate(binding.here)},
-        **{f"ratio {i}": value for i, value in enumerate(ratios)},
-        **{f"gap {i}": value for i, value in enumerate(gaps[:3])},
-        **{f"pair {i}": value for i, value in enumerate(binding.pairs[:4])},
-        "surprise": min(binding.pairs[4], 8) / 8,
-        **{f"rival {i}": min(1.0, r) - p for i, (p, r) in enumerate(zip(binding.pairs[:4], binding.rival[:4], strict=True))},
-        "rival surprise": max(-1.0, min(1.0, (binding.rival[4] - binding.pairs[4]) / 6)),
-        "slot same": binding.slot[0],
-        "slot other": binding.slot[1],
-        "slot gap": max(0.0, binding.slot[1] - binding.slot[0]),
-        "slot taken": float(binding.slot[1] > 0.3 and binding.slot[0] < 0.7 * binding.slot[1]),
-        "loose number": float(_is_loose(binding)),
-        "line number": float(bool(_LINE_NUMBER.search(claim.text[: binding.anchor.start]))),
+        "often": math.log1p(binding.places) / 6,
+        "others": min(len(claim.anchors) - 1, 4) / 4,
+        "good places": min(1.0, math.log1p(binding.good) / 6),
+        "line gap": lost[0],
+        "near gap": lost[1],
+        "wider gap": lost[2],
+        "near lost": _told(lost[1] * binding.weight),
+        "far lost": _told(lost[4] * binding.weight),
         "near": near,
-        "near ratio": near_ratio,
-        "near gap": other - near,
-        "near far": max(0.0, other - 1.3 * near),
-        "known near ratio": near_ratio * known,
-        "known ratio 1": ratios[1] * known,
-        "known ratio 2": ratios[2] * known,
-        "known pair": binding.pairs[1] * known,
+        "near ratio": (near / max(near, other) if near or other else 0.5) * known,
+        "near other": max(0.0, other - 1.3 * near),
+        "crowd near": binding.crowd[0] * agree,
+        "crowd wide": binding.crowd[1] * agree,
+        "surprise": min(binding.surprise, 8) / 8,
+        "surprise told": _told(binding.surprise * binding.weight),
+        "slot same": same,
+        "slot other": taken,
+        "slot gap": max(0.0, taken - same),
+        "slot taken": float(taken > 0.3 and same < 0.7 * taken),
         **_of_the_claim(evidence, claim, binding.anchor),
-    }  # fmt: skip
+    }
 
 
-def _is_loose(binding: Binding) -> bool:
-    """Code with a number in it ("limit = 25") that stands nowhere so: its name does, with another number."""
-    anchor = binding.anchor
-    numbered = any(piece.terms[0].startswith("n:") for piece in anchor.pieces[1:])
-    return (
-        anchor.kind == "code" and numbered and binding.presence < 1.0 and shapes.shape(anchor.text) != "call"
-    )
+def _told(weight: float) -> float:
+    """How much a weight of words (nats) tells: much of it no more than enough."""
+    return 1 - math.exp(-weight / 6)
 
 
 def _of_the_claim(evidence: Evidence, claim: Claim, anchor: Anchor) -> dict[str, float]:
     shared, own = _own_words(evidence, claim, anchor)
-    kind, defined = shapes.shape(anchor.text), shapes.defines(claim, anchor)
-    acting = defined and bool(_VERB.match(claim.text[anchor.end :]))
     return {
         "own words": shared / own if own else 0.0,
         "own weight": min(shared, 8) / 8,
         "odd in list": shapes.odd_in_list(claim, anchor),
         "unexpected": shapes.unexpected(claim, anchor),
-        "acting thing": float(acting and kind in {"phrase", "literal", "number", "flag", "path", "file"}),
-        "acting name": float(acting and kind in {"call", "camel", "pascal", "snake"}),
-        "defined": float(defined),
-        "others": min(len(claim.anchors) - 1, 4) / 4,
-        "bare": float(not anchor.marked),
-        "long": float(anchor.end - anchor.start > 25),
+        "unable": shapes.unable(claim, anchor),
     }
 
 

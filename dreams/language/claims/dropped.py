@@ -7,14 +7,17 @@ hardly ever about the same thing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from dreams.language.claims.anchors import Claim
-from dreams.language.claims.company import Field
-from dreams.language.claims.polarity import denials, is_guarded
+from dreams.language.claims.field import Field
+from dreams.language.claims.polarity import WEIGHED, denials, has_cue, is_guarded
+from dreams.language.claims.terms import Piece
 
 BEST = 2  # units that must all deny the word
 FIT = 0.25  # share of the claim's words that such a unit must have
+RICHEST, SURE, MARGIN = 80, 0.5, 0.1
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|be|can|could|does|do|did|should|will|would|must|has|have|had|may|with)\b",
     re.IGNORECASE,
@@ -31,6 +34,31 @@ def dropped(field: Field, claim: Claim) -> int | None:
         if places and all(_denies(field.evidence.units[place].text, term) for place in places):
             return places[0]
     return None
+
+
+def outweighed(field: Field, claim: Claim) -> int | None:
+    """The unit that denies what the claim says, and fits it far better than every unit that says it plainly."""
+    said = {term: piece for piece in claim.pieces for term in piece.terms}
+    for place in field.richest(RICHEST):
+        if field.fitness(place) < SURE:
+            continue
+        for denial in denials(field.evidence.units[place].text):
+            words = denial.scope[:2]
+            free = words and all(word in said and not _is_guarded_at(claim, said[word]) for word in words)
+            if free and field.fitness(place) > _plainly(field, words) + MARGIN:
+                return place
+    return None
+
+
+def _is_guarded_at(claim: Claim, piece: Piece) -> bool:
+    return is_guarded(claim.text[max(0, piece.start - 40) : piece.end + 12])
+
+
+def _plainly(field: Field, words: Sequence[str]) -> float:
+    """How well the best unit fits that says the words without a denial."""
+    units = field.evidence.units
+    places = {place for word in words for place in islice(field.evidence.places(word, field.end), WEIGHED)}
+    return max((field.fitness(p) for p in places if not has_cue(units[p].text, words)), default=0.0)
 
 
 def _said(claim: Claim) -> Iterator[str]:

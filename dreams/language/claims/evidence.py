@@ -43,6 +43,8 @@ class Evidence:
         self.starts: list[int] = []  # for each part, its first unit
         self.headings: list[range] = []  # for each part, the units of its heading
         self.headed: dict[int, list[int]] = {}  # for each heading (its first unit), the parts below it
+        self._named: dict[str, tuple[int, int]] = {}  # prefix → (units when counted, names)
+        self.names: list[tuple[str, ...]] = []  # for each unit, the identifiers and numbers in it
 
     def add(self, text: str, line: int, role: str, *, prose: bool, heading: range = range(0)) -> range:
         """One part; gives the places of its units, which a later part may name as its heading."""
@@ -64,6 +66,15 @@ class Evidence:
             seen.update(terms_of(token))
         for term in seen:
             self.postings[term].append(place)
+        self.names.append(tuple(term for term in seen if term[:2] in ("i:", "n:")))
+
+    def named(self, prefix: str) -> int:
+        """How many different identifiers ("i") or numbers ("n") the session has."""
+        known = self._named.get(prefix)
+        if known is None or known[0] != len(self.units):
+            known = len(self.units), sum(term[0] == prefix for term in self.postings)
+            self._named[prefix] = known
+        return known[1]
 
     def before(self, line: int | None) -> int:
         """How many units stand before a line of the transcript: the bound of every question."""

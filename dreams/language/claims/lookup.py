@@ -1,21 +1,102 @@
-"""Where an anchor stands in the sources. Pure."""
+"""Where an anchor stands in the sources, and how wholly. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from dreams.language.claims.anchors import Anchor
-from dreams.language.claims.company import COMMONEST
 from dreams.language.claims.evidence import Evidence
+from dreams.language.claims.field import COMMONEST
+from dreams.language.claims.terms import pieces, word_of
 
 MOST_PLACES = 400
+MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
+_COMPOSITE = re.compile(r"[\s{}\[\]=,<>]")
+_SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
+_ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
-def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
-    """How wholly an anchor stands in the sources (0 to 1), and the units where it does, in order."""
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How wholly an anchor stands in the sources (0 to 1), the units where it does, in order, and the form that was found."""
+
+    presence: float
+    places: Sequence[int]
+
+
+def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Standing:
+    if anchor.kind == "number":
+        return Standing(*_numbers(evidence, anchor, end))
+    for presence, form in _forms(anchor.text):
+        found = _literal(evidence, form, end)
+        if found:
+            return Standing(presence, found)
+    presence, places = _scattered(evidence, anchor, end)
+    # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
+    return Standing(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
+
+
+def _forms(text: str) -> Iterator[tuple[float, str]]:
+    """The text as it stands, then what is left of it when calls lose their arguments and paths their folders."""
+    bare = text.strip().strip("\"'").removesuffix("()")
+    yield 1.0, bare
+    plain = _SIGIL.sub("", bare)
+    if plain != bare and plain:
+        yield 0.95, plain
+    name = _ARGUMENTS.sub("", bare)
+    if name != bare and name:
+        yield 0.95, name
+    if "/" in bare and " " not in bare:
+        parts = [part for part in bare.split("/") if part]
+        if len(parts) > 2:
+            yield 0.9, "/".join(parts[-2:])
+        if len(parts) > 1:
+            yield 0.75, parts[-1]
+    elif "." in name and " " not in name and "(" not in name:
+        last = name.rpartition(".")[2]
+        if len(last) > 3:
+            yield 0.75, last
+
+
+def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
+    """The units that have the form with its capitals, or else without regard to them and to quotes and blanks."""
+    read = _rarest(evidence, form, end)
+    if len(read) > MOST_READ:
+        read = read[:: len(read) // MOST_READ + 1]
+    head = r"(?<!\w)" if form[0].isalnum() or form[0] == "_" else ""
+    tail = r"(?!\w)" if form[-1].isalnum() or form[-1] == "_" else ""
+    exact = re.compile(head + re.escape(form) + tail)
+    found = [place for place in read if exact.search(evidence.units[place].text)]
+    if found:
+        return found
+    wanted = _SQUEEZE.sub("", form.lower())
+    return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
+
+
+def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:
+    """The units that have the form's rarest word, however it is written there."""
+    best: list[int] | None = None
+    for piece in pieces(form):
+        low = piece.text.lower()
+        ways = dict.fromkeys((piece.terms[0], f"i:{low}", f"w:{word_of(low)}"))
+        found = {place for way in ways for place in islice(evidence.places(way, end), COMMONEST)}
+        if not found:
+            return []
+        if best is None or len(found) < len(best):
+            best = sorted(found)
+    return best or []
+
+
+def _numbers(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
+    found = list(islice(evidence.places(anchor.pieces[0].terms[0], end), COMMONEST))
+    return (1.0, found) if found else (0.0, [])
+
+
+def _scattered(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
     wanted = {piece.terms[0]: evidence.rarity(piece.terms[0]) for piece in anchor.pieces}
     total = sum(wanted.values())
     found: dict[int, float] = {}
@@ -24,12 +105,6 @@ def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, li
             found[place] = found.get(place, 0.0) + (weight / total if total else 1.0)
     if not found:
         return 0.0, []
-    if len(wanted) == 1:
-        return 1.0, list(found)
-    return _whole(evidence, anchor, found)
-
-
-def _whole(evidence: Evidence, anchor: Anchor, found: dict[int, float]) -> tuple[float, list[int]]:
     best = max(found.values())
     if best < 0.999:
         found = {
@@ -37,8 +112,7 @@ def _whole(evidence: Evidence, anchor: Anchor, found: dict[int, float]) -> tuple
         }
         best = max(found.values())
     chosen = sorted(place for place, share in found.items() if share >= best - 0.05)
-    exact = _literal(evidence, anchor, chosen)
-    return (1.0, exact) if exact else (min(best, 0.95), chosen)
+    return best * 0.9, chosen
 
 
 def _with_neighbours(evidence: Evidence, found: dict[int, float], place: int) -> float:
@@ -46,8 +120,3 @@ def _with_neighbours(evidence: Evidence, found: dict[int, float], place: int) ->
     first, last = evidence.bounds(place)
     around = (found.get(p, 0.0) for p in range(max(first, place - 2), min(last, place + 3)) if p != place)
     return min(1.0, found[place] + 0.9 * sum(around))
-
-
-def _literal(evidence: Evidence, anchor: Anchor, places: Sequence[int]) -> list[int]:
-    wanted = _SQUEEZE.sub("", anchor.text.lower()).removesuffix("()")
-    return [p for p in places[:MOST_PLACES] if wanted in _SQUEEZE.sub("", evidence.units[p].text.lower())]

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from dreams.language import lexicon
 from dreams.language.claims.anchors import Claim
-from dreams.language.claims.company import Field
 from dreams.language.claims.evidence import Evidence
+from dreams.language.claims.field import Field
 from dreams.language.claims.terms import pieces, word_of
 
 _DENIAL = re.compile(
@@ -25,7 +26,9 @@ _CUE = re.compile(
     r"prevent\w*|disabled?|block\w*|zero|0)\b|!(?==?\s?\w)",
     re.IGNORECASE,
 )
-_NEGATIVE = re.compile(r"(?:un|non-?|in|dis)[a-z]{3,}|missing|absent|empty|fail\w*|never|no", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"(?:un(?!i|der|til|less)|non-?)[a-z]{3,}|missing|absent|empty|fail\w*|never|no", re.IGNORECASE
+)
 _ABSOLUTE = re.compile(r"\b(always|never)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:()—–]|,\s|\.\s|\s-\s|→|\b(?:but|and|because|so|which|while|although)\b")
 _OF_ABSENCE = frozenset(
@@ -44,13 +47,20 @@ _OF_ABSENCE = frozenset(
         "unable",
     }
 )
+# What nobody noticed leaves no trace either.
+_OF_NOTICE = frozenset(
+    word_of(word)
+    for word in ("see", "seen", "show", "shown", "visible", "find", "know", "known", "mention", "notice")
+)
+_CONTRAST = re.compile(r"[,(]\s*$")
 _GUARDED = re.compile(
     r"\b(?:fails? to|failed to|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
 )
 SCOPE = 3  # words behind a denial that it is about
 NEAR = 45  # code points between a denial and the word that it is about
 BESIDE = 12  # the same for what only says "not" beside the word
-PLACES = 300
+WEIGHED = 3_000  # units that say a denied word
+MARGIN = 0.05  # by which a plain statement must fit better than a denial to speak against it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +82,44 @@ def denials(text: str) -> Iterator[Denial]:
         yield Denial(match[0].lower(), match.start(), scope, before)
 
 
-def unfounded(evidence: Evidence, claim: Claim, end: int) -> Denial | None:
-    """A denial in the claim that no source makes of the same words; None if every one has a source."""
+def unfounded(field: Field, claim: Claim) -> Denial | None:
+    """A denial in the claim that no source makes of the same words, or that a better fitting source speaks against."""
     for denial in denials(claim.text):
-        if denial.word in _OF_ABSENCE:
-            continue  # that there is no such thing is often seen and seldom said
         words = list(dict.fromkeys([*denial.scope, *denial.before]))
-        if words and _doubly(claim.text, denial):
-            if not any(is_doubly_denied(evidence.units[p].text) for p in evidence.places(words[0], end)):
+        if not words or denial.word in _OF_ABSENCE or _is_of_notice(denial):
+            continue  # that there is no such thing is often seen and seldom said
+        if _doubly(claim.text, denial):
+            places = field.evidence.places(words[0], field.end)
+            if not any(is_doubly_denied(field.evidence.units[p].text) for p in places):
                 return denial
-        elif words and not _denied_somewhere(evidence, words, denial, end):
+        elif not _denied_somewhere(field.evidence, words, denial, field.end) or _is_outweighed(
+            field, claim, denial
+        ):
             return denial
     return None
+
+
+def _is_of_notice(denial: Denial) -> bool:
+    terms = [term.removeprefix("w:") for term in denial.scope]
+    return bool(terms) and (terms[0] in _OF_NOTICE or "yet" in terms)
+
+
+def _is_outweighed(field: Field, claim: Claim, denial: Denial) -> bool:
+    """Whether a unit that says the same words plainly fits the claim better than every unit that denies them."""
+    if not denial.scope or (denial.word == "not" and _CONTRAST.search(claim.text[: denial.start])):
+        return False  # "names, not ids": what is set apart is mostly spoken of too
+    words = denial.scope[:2]
+    denied = plain = 0.0
+    for place in {
+        place for word in words for place in islice(field.evidence.places(word, field.end), WEIGHED)
+    }:
+        fit = field.fitness(place)
+        if fit > min(denied, plain):
+            if has_cue(field.evidence.units[place].text, words):
+                denied = max(denied, fit)
+            else:
+                plain = max(plain, fit)
+    return plain > denied + MARGIN
 
 
 def _denied_somewhere(evidence: Evidence, words: Sequence[str], denial: Denial, end: int) -> bool:
@@ -96,10 +132,10 @@ def _denied_somewhere(evidence: Evidence, words: Sequence[str], denial: Denial, 
     near = denial.scope[:2] or denial.before[-2:]
     best = max(counts.values(), default=0.0)
     need = min(0.5, best - 0.05)
-    return any(_has_cue(evidence.units[place].text, near) for place, share in counts.items() if share >= need)
+    return any(has_cue(evidence.units[place].text, near) for place, share in counts.items() if share >= need)
 
 
-def _has_cue(text: str, words: Sequence[str]) -> bool:
+def has_cue(text: str, words: Sequence[str]) -> bool:
     """Whether one of the words is denied: by a denial in front of it in the same clause, or by a cue right beside it."""
     for piece in pieces(text):
         if not set(piece.terms) & set(words):
@@ -144,10 +180,8 @@ def _plain_words(text: str) -> set[str]:
 def _doubly(text: str, denial: Denial) -> bool:
     """ "not unused", "never missing": hardly anybody writes so, and who denies a denial must have it from somewhere."""
     behind = text[denial.start + len(denial.word) :].split()
-    return (
-        bool(behind)
-        and bool(_NEGATIVE.fullmatch(behind[0].strip("`*.,")))
-        and behind[0].lower().startswith(("un", "non", "missing", "absent", "empty", "fail", "no"))
+    return bool(behind) and (
+        behind[0].lower() in {"already", "still"} or bool(_NEGATIVE.fullmatch(behind[0].strip("`*.,")))
     )
 
 

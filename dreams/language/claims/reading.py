@@ -89,9 +89,9 @@ class _Reading:
             return
         heading = self.evidence.add(about, line, "assistant", prose=False)
         self._calls[_string(block.get("id"))] = heading
-        for _, value in leaves:
-            if len(value) > _HEADING or "\n" in value:
-                self.evidence.add(value, line, "assistant", prose=False, heading=heading)
+        long = [value for _, value in leaves if len(value) > _HEADING or "\n" in value]
+        if long:
+            self.evidence.add("\n".join(long), line, "assistant", prose=False, heading=heading)
 
     def _result(self, block: dict[str, Json], line: int) -> None:
         content = block.get("content")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from dreams.language.claims.anchors import Anchor, Claim
-from dreams.language.claims.company import Field
+from dreams.language.claims.field import Field
 from dreams.language.claims.terms import Piece, pieces
 
 GAP = 6  # code points between a number and the word that it belongs to

@@ -75,8 +75,49 @@ def _is_humped(token: str) -> bool:
 def word_of(low: str) -> str:
     """The canonical form of a lower-case word: synonyms and abbreviations are one."""
     low = _CODE_WORDS.get(low, low)
-    stemmed = stem(low)
+    stemmed = _root(stem(low))
     return lexicon.SYNONYMS.get(low, lexicon.SYNONYMS.get(stemmed, stemmed))
+
+
+_DERIVED = (
+    ("ification", "ify"),
+    ("ization", "iz"),
+    ("izer", "iz"),
+    ("ication", "icat"),
+    ("ation", "at"),
+    ("ator", "at"),
+    ("ition", "it"),
+    ("ction", "ct"),
+    ("ptor", "pt"),
+    ("ption", "pt"),
+    ("rsion", "rs"),
+    ("ssion", "ss"),
+    ("sion", "d"),
+    ("ution", "ut"),
+    ("tion", "t"),
+    ("ctor", "ct"),
+    ("sor", "s"),
+    ("ment", ""),
+    ("able", ""),
+    ("ible", ""),
+    ("ency", "ent"),
+    ("ness", ""),
+    ("ive", ""),
+    ("er", ""),
+    ("ate", "at"),
+)
+
+
+def _root(word: str) -> str:
+    """What doers, deeds and what is done have in common: handler and handle, registration and register."""
+    for _ in range(2):
+        for ending, instead in _DERIVED:
+            if word.endswith(ending) and len(word) - len(ending) + len(instead) >= 4:
+                word = word[: -len(ending)] + instead
+                break
+    if word.endswith("at") and len(word) >= 7:
+        word = word[:-2]
+    return "regist" if word == "registr" else word.removesuffix("e") if len(word) > 4 else word
 
 
 def number_of(token: str) -> str:

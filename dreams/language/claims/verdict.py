@@ -1,7 +1,7 @@
 """Whether a claim stands in a session: supported, unsupported or contradicted, with the place. Pure.
 
 The words of a claim are not enough, and neither is that each stands somewhere: numbers, names and denials are held against
-what they are said of. `doubt` measures that for each anchor; `polarity` for denials and opposites.
+what they are said of. `doubt` measures that for each anchor; `polarity` and `dropped` for denials and opposites.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Literal
 from dreams.language.claims import polarity
 from dreams.language.claims.anchors import Claim, claim_of
 from dreams.language.claims.binding import Binding, bind
-from dreams.language.claims.company import Field, company_of
-from dreams.language.claims.doubt import doubt
-from dreams.language.claims.dropped import dropped
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.weights import BARS
+from dreams.language.claims.company import company_of
+from dreams.language.claims.doubt import PRESENT, doubted
+from dreams.language.claims.dropped import dropped, outweighed
+from dreams.language.claims.evidence import Evidence, Unit
+from dreams.language.claims.field import Field
+from dreams.language.claims.verbatim import overtaken, quoted
 
 Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12
@@ -26,8 +27,7 @@ LONGEST_QUOTE = 300
 COVERED = 0.25  # share of its known words that a claim without code or numbers must have in one place
 KNOWN = 0.35  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
-FEW = 3  # words of company
-BAR_OF_FEW = 0.82
+ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
 _PLACES = 40
 
 
@@ -54,68 +54,83 @@ def check(evidence: Evidence, text: str, before_line: int | None = None) -> Verd
     end = evidence.before(before_line)
     claim = claim_of(text)
     if not claim.pieces or not end:
-        return Verdict(
-            "unsupported", (), "nothing in it can be looked up" if end else "no source stands before it"
-        )
+        why = "nothing in it can be looked up" if end else "no source stands before it"
+        return Verdict("unsupported", (), why)
     field = Field(evidence, company_of(evidence, claim, None), end)
-    bindings = [bind(evidence, claim, anchor, end) for anchor in claim.anchors[:MOST_ANCHORS]]
+    return _by_words_as_they_stand(field, claim) or _by_parts(field, claim)
+
+
+def _by_words_as_they_stand(field: Field, claim: Claim) -> Verdict | None:
+    place = quoted(field, claim)
+    if place is None:
+        return None
+    later = overtaken(field, claim, place)
+    if later is not None:
+        return Verdict("contradicted", _quotes(field, [later, place]), "a person said otherwise later")
+    return Verdict("supported", _quotes(field, [place]), "it stands there word for word")
+
+
+def _by_parts(field: Field, claim: Claim) -> Verdict:
+    bindings = [bind(field.evidence, claim, anchor, field.end) for anchor in claim.anchors[:MOST_ANCHORS]]
     return (
         _by_anchors(field, claim, bindings)
         or _by_polarity(field, claim)
         or (None if bindings else _by_words(field, claim))
-        or Verdict(
-            "supported",
-            _quotes(field, [*field.richest(2), *(b.best for b in bindings)]),
-            "bound as the sources have it",
-        )
+        or _supported(field, bindings)
     )
 
 
+def _supported(field: Field, bindings: list[Binding]) -> Verdict:
+    places = [*_persons_first(field, field.richest(_PLACES))[:2], *(binding.best for binding in bindings)]
+    return Verdict("supported", _quotes(field, places), "bound as the sources have it")
+
+
+def _persons_first(field: Field, places: list[int]) -> list[int]:
+    """The best places; of those that are nearly as good, a person's own words first."""
+    units = field.evidence.units
+    top = field.at(places[0]) if places else 0.0
+    return sorted(places, key=lambda p: (field.at(p) < ALIKE * top, units[p].role != "user", -field.at(p)))
+
+
 def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict | None:
-    doubts = [
-        (doubt(field.evidence, claim, binding) / BARS[binding.anchor.kind], binding) for binding in bindings
-    ]
+    doubts = [(doubted(field.evidence, claim, binding), binding) for binding in bindings]
     worst, binding = max(doubts, key=lambda pair: pair[0], default=(0.0, None))
     if binding is None or worst <= 1.0:
         return None
     name = binding.anchor.text[:80]
-    if binding.presence < 0.5:
+    if binding.presence < PRESENT:
         return Verdict("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
-    answer: Answer = (
-        "contradicted" if binding.anchor.kind == "number" and binding.anywhere[0] >= SAME else "unsupported"
-    )
+    answer: Answer = "contradicted" if _says_another(field, claim, binding) else "unsupported"
     return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
 
 
-def _bar(binding: Binding) -> float:
-    """A few words around a name are soon said otherwise: they must weigh more before they speak against it."""
-    bar = BARS[binding.anchor.kind]
-    return max(bar, BAR_OF_FEW) if binding.known <= FEW and binding.presence >= 0.7 else bar
+def _says_another(field: Field, claim: Claim, binding: Binding) -> bool:
+    """Whether the place where the rest stands best has another number or name instead."""
+    if binding.elsewhere < 0 or binding.elsewhere == binding.best or binding.anywhere[0] < SAME:
+        return False
+    own = {term for piece in claim.pieces for term in piece.terms}
+    prefix = "n:" if binding.anchor.kind == "number" else "i:"
+    names = field.evidence.names[binding.elsewhere]
+    here = {piece.terms[0] for piece in binding.anchor.pieces}
+    return not here.intersection(names) and any(name.startswith(prefix) and name not in own for name in names)
 
 
 def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
-    evidence, end = field.evidence, field.end
     turned = polarity.absolute_turned(field, claim)
     if turned is not None:
-        return Verdict(
-            "contradicted",
-            _quotes(field, [turned]),
-            "a source says always where this says never, or never for always",
-        )
+        why = "a source says always where this says never, or never for always"
+        return Verdict("contradicted", _quotes(field, [turned]), why)
     best = field.richest(_PLACES)
-    denial = polarity.unfounded(evidence, claim, end)
+    denial = polarity.unfounded(field, claim)
     if denial is not None:
-        same = field.at(best[0]) >= SAME
-        return Verdict(
-            "contradicted" if same else "unsupported",
-            _quotes(field, best[:2]),
-            f"no source has this “{denial.word}”",
-        )
+        answer: Answer = "contradicted" if field.at(best[0]) >= SAME else "unsupported"
+        return Verdict(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
     denied = dropped(field, claim)
+    denied = outweighed(field, claim) if denied is None else denied
     if denied is not None:
         return Verdict("contradicted", _quotes(field, [denied]), "the sources deny it")
     close = [place for place in best if field.at(place) >= max(SAME, 0.9 * field.at(best[0]))]
-    texts = [evidence.units[place].text for place in close]
+    texts = [field.evidence.units[place].text for place in close]
     if texts and polarity.turned(claim.text, texts):
         return Verdict("contradicted", _quotes(field, close[:2]), "the sources say the opposite")
     return None
@@ -132,4 +147,8 @@ def _by_words(field: Field, claim: Claim) -> Verdict | None:
 
 def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
     units = [field.evidence.units[place] for place in dict.fromkeys(places) if place >= 0][:MOST_QUOTES]
-    return tuple(Quote(unit.line, unit.text[:LONGEST_QUOTE], unit.role) for unit in units)
+    return tuple(map(_quote, units))
+
+
+def _quote(unit: Unit) -> Quote:
+    return Quote(unit.line, unit.text[:LONGEST_QUOTE], unit.role)
