@@ -41,6 +41,8 @@ MIDDLEWARE = [
     "dreams.web.middleware.exact_host",
     "dreams.web.middleware.security_headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Tokens in forms are masked anew in every page, so that compressed sizes tell nothing of them.
+    "django.middleware.gzip.GZipMiddleware",
     "dreams.web.middleware.same_site_only",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

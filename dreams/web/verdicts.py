@@ -58,7 +58,10 @@ def remember(hunks: Sequence[Hunk], loaded: Loaded) -> list[Before]:
     ]
 
 
-def sentence(verdict: Hunk.Verdict, decided: Sequence[Hunk]) -> str:
+def sentence(verdict: Hunk.Verdict, decided: Sequence[Hunk], loaded: Loaded) -> str:
+    """What was done, counted as the page counts: a file under another name is one."""
+    old = {file.pk for file in loaded.renames.values()}
+    decided = [hunk for hunk in decided if hunk.file_id not in old]
     paths = {hunk.file.path for hunk in decided}
     where = f"in {next(iter(paths))}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"
     return f"{VERBS[verdict]} {plural(len(decided), 'change')} {where}."

@@ -9,8 +9,10 @@ function isOff() {
   try { return localStorage.getItem(OFF) === "1"; } catch { return false; }
 }
 
+// A box to tick takes no letters: only where one types are keys left alone.
 function inField(target) {
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  if (target.tagName === "INPUT") return !/^(checkbox|radio|button|submit)$/.test(target.type);
+  return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
 function shown(selector) {

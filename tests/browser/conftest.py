@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -53,9 +54,14 @@ def visitor(chromium: Browser, address: str) -> Iterator[Page]:
     complaints: list[str] = []
     page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda asked: _is_elsewhere(asked.url) and complaints.append(f"asked for {asked.url}"))
     yield page
     context.close()
     assert complaints == []
+
+
+def _is_elsewhere(url: str) -> bool:
+    return urlsplit(url).hostname not in ("127.0.0.1", "localhost", None)
 
 
 @pytest.fixture

@@ -51,16 +51,29 @@ def test_what_is_listed_is_decided_with_one_verdict(browser: Client, proposal: P
     bases = selector.load(proposal).digest
     text = page(browser, proposal, "?folder=topics/")
     assert "4 files" in text and "Approve 4" in text and "Reject 4" in text
-    data = {"scope": "listed", "bases": bases, "back": "folder=topics/", "verdict": "rejected"}
+    data = {"scope": "listed", "bases": bases, "back": "folder=topics/", "verdict": "rejected", "count": 4}
     browser.post(f"/review/{proposal.public_id}/decide/", data)
     rejected = Hunk.objects.filter(file__proposal=proposal, verdict="rejected")
     assert {path.partition("/")[0] for path in rejected.values_list("file__path", flat=True)} == {"topics"}
     assert rejected.count() == kinds.TOPICS
 
 
+def test_a_verdict_on_a_list_whose_filter_was_lost_is_refused(browser: Client, proposal: Proposal) -> None:
+    bases = selector.load(proposal).digest
+    data = {"scope": "listed", "bases": bases, "back": "", "verdict": "rejected", "count": 4}
+    assert browser.post(f"/review/{proposal.public_id}/decide/", data).status_code == 409
+    assert not Hunk.objects.filter(file__proposal=proposal, verdict="rejected").exists()
+
+
+def test_a_list_that_htmx_narrows_carries_its_own_filter(browser: Client, proposal: Proposal) -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": f"http://127.0.0.1/review/{proposal.public_id}/"}
+    response = browser.get(f"/review/{proposal.public_id}/?q=topic_0", headers=headers)
+    assert 'name="back" value="q=topic_0"' in response.content.decode()
+
+
 def test_approving_what_is_listed_leaves_out_what_has_findings(browser: Client, proposal: Proposal) -> None:
     bases = selector.load(proposal).digest
-    data = {"scope": "listed", "bases": bases, "back": "q=taste", "verdict": "approved"}
+    data = {"scope": "listed", "bases": bases, "back": "q=taste", "verdict": "approved", "count": 0}
     response = browser.post(f"/review/{proposal.public_id}/decide/", data)
     assert response.status_code == 409 and "Nothing is left to decide there." in response.content.decode()
     assert not Hunk.objects.filter(file__proposal=proposal, verdict="approved").exists()
@@ -70,7 +83,8 @@ def test_a_list_that_is_narrowed_says_how_and_comes_whole_after_a_verdict(
     browser: Client, proposal: Proposal
 ) -> None:
     bases = selector.load(proposal).digest
-    data = {"scope": "listed", "bases": bases, "back": "show=undecided&kind=date", "verdict": "approved"}
+    back = "show=undecided&kind=date"
+    data = {"scope": "listed", "bases": bases, "back": back, "verdict": "approved", "count": 4}
     response = browser.post(f"/review/{proposal.public_id}/decide/", data, headers={"HX-Request": "true"})
     text = response.content.decode()
     assert 'id="review-listed"' in text and "Undecided, Dated" in text

@@ -45,13 +45,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Where a removed line went, or where an added one came from. `kind` is moved, kept, stated or lost."""
+    """Where a removed line went, or where an added one came from. `kind` is moved, kept, stated or lost.
+
+    `quote` is what stands at the new place, `note` what is said of it.
+    """
 
     kind: str
     word: str
     place: str = ""
     href: str = ""
-    said: str = ""
+    quote: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

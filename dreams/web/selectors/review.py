@@ -17,7 +17,7 @@ from dreams.findings.base import Found
 from dreams.models import DreamRun, FileChange, Finding, Hunk, Proposal
 from dreams.web.selectors import diffs, review_cards, review_index, review_state, review_texts
 from dreams.web.selectors.review_asked import FILTERS, Asked, asked_of, choices, listed, passes
-from dreams.web.selectors.review_cards import FileCard
+from dreams.web.selectors.review_card import FileCard
 from dreams.web.selectors.review_index import Loads
 from dreams.web.selectors.review_list import Bar, Entry, bar, entries
 from dreams.web.selectors.review_loaded import Loaded, address, find, load

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,6 @@ from django.urls import reverse
 
 from dreams import review, text, textdiff
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry
-from dreams.text import plural
 from dreams.web.selectors import (
     diffs,
     review_quotes,
@@ -23,125 +21,14 @@ from dreams.web.selectors import (
     review_ties,
 )
 from dreams.web.selectors.diffs import Block
+from dreams.web.selectors.review_card import FileCard, HunkCard, Part
 from dreams.web.selectors.review_list import LETTERS
 from dreams.web.selectors.review_loaded import Loaded, address
-from dreams.web.selectors.review_quotes import Quote
-from dreams.web.selectors.review_rendered import Rendered
 from dreams.web.selectors.review_ties import Ties
 
 # A hunk of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
 MOST_PARTS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Another hunk of the same operation, or those of another file."""
-
-    label: str
-    href: str
-    more: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HunkCard:
-    """One decision. `seen` names the states of all files that it touches; `refused` why it cannot be approved."""
-
-    pk: int
-    hunk_id: str
-    file_pk: int
-    base_sha: str
-    seen: str
-    line: int
-    what: str
-    memory_pk: int | None
-    kind: str
-    reason: str
-    verdict: str
-    decide_reason: str
-    parts: tuple[Part, ...]
-    more_parts: int
-    blocks: tuple[Block, ...]
-    cut: int
-    quotes: tuple[Quote, ...]
-    ledger: tuple[LedgerEntry, ...]
-    findings: tuple[Finding, ...]
-    refused: str
-    refused_part: Part | None
-    edit_text: str
-    edit_rows: int
-    is_removal: bool
-    can_edit: bool
-    can_decide: bool
-    can_approve: bool
-    is_applied: bool
-    is_undone: bool
-    undo_href: str
-
-    @property
-    def is_approved(self) -> bool:
-        return self.verdict == Hunk.Verdict.APPROVED
-
-    @property
-    def is_edited(self) -> bool:
-        return self.verdict == Hunk.Verdict.EDITED
-
-    @property
-    def is_taken(self) -> bool:
-        return self.is_approved or self.is_edited
-
-    @property
-    def is_rejected(self) -> bool:
-        return self.verdict == Hunk.Verdict.REJECTED
-
-    @property
-    def proof(self) -> str:
-        """What the folded evidence holds, in words."""
-        said = [plural(len(self.quotes), "quote")] if self.quotes else []
-        if self.ledger:
-            said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
-        return ", ".join(said)
-
-    @property
-    def missing(self) -> int:
-        """Quotes that do not stand where they are said to."""
-        return sum(quote.is_transcript and not quote.is_found for quote in self.quotes)
-
-
-@dataclass(frozen=True, slots=True)
-class FileCard:
-    """One file. `was` is its old name, where it only got another one."""
-
-    pk: int
-    path: str
-    was: str
-    letter: str
-    kind: str
-    memory_type: str
-    memory_pk: int | None
-    changed_at: dt.datetime | None
-    base_sha: str
-    hunks: tuple[HunkCard, ...]
-    findings: tuple[Finding, ...]
-    is_viewed: bool
-    is_open: bool
-    is_stale: bool
-    is_rebased: bool
-    has_conflict: bool
-    is_text: bool
-    standing: int
-    undecided: int
-    free: int
-    changes: int
-    href: str
-    undo_href: str
-    view: str
-    rendered: Rendered | None
-
-    @property
-    def can_approve(self) -> bool:
-        """The whole file with one verdict: not while a finding wants to be looked at."""
-        return self.is_open and self.undecided > 0 and self.free == self.undecided
 
 
 def cards(
@@ -233,7 +120,14 @@ def _renamed_card(
     new = found.edited.get(row.hunk_id, text.decode(found.new or b""))
     blocks = diffs.blocks(base, textdiff.hunks(base, new, path=file.path), file.path)
     card = _hunk_card(maker, row, [gone, row], tuple(blocks), found.is_text)
-    return replace(card, edit_text=new.replace("\r\n", "\n"), edit_rows=_rows_for(new))
+    # Most lines stay, and are not shown as removed: nothing is to be said of them.
+    stays = {line.strip() for line in textdiff.split_lines(new)}
+    return replace(
+        card,
+        ledger=tuple(entry for entry in card.ledger if entry.text.strip() not in stays),
+        edit_text=new.replace("\r\n", "\n"),
+        edit_rows=_rows_for(new),
+    )
 
 
 def _hunk_card(

@@ -30,6 +30,8 @@ KINDS = {
     LedgerEntry.Fate.STATED: "stated",
     LedgerEntry.Fate.UNEXPLAINED: "lost",
 }
+# What is kept says the same there; only what became something else is worth reading beside it.
+QUOTED = {LedgerEntry.Fate.MERGED, LedgerEntry.Fate.SUPERSEDED}
 MOST_SAID = 160
 
 
@@ -130,13 +132,13 @@ class Ties:
 
     def _entry(self, entry: LedgerEntry, here: Hunk) -> Tie:
         fate = LedgerEntry.Fate(entry.fate)
-        place = _place(entry.target_path, entry.target_line, here) if entry.target_path else ""
         return Tie(
             KINDS.get(fate, "kept"),
             "Left out:" if fate == LedgerEntry.Fate.STATED else str(fate.label),
-            place,
+            _place(entry.target_path, entry.target_line, here) if entry.target_path else "",
             self._target(entry),
-            _short(entry.target_text if fate not in KINDS and fate != LedgerEntry.Fate.KEPT else entry.note),
+            quote=_short(entry.target_text) if fate in QUOTED else "",
+            note=_short(entry.note),
         )
 
     def _target(self, entry: LedgerEntry) -> str:

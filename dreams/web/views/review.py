@@ -79,7 +79,7 @@ def decide(request: Request, public_id: str) -> HttpResponse:
         )
     except ReviewRefused as refused:
         return refuse(request, loaded, str(refused), hunks)
-    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict(verdict), decided))
+    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict(verdict), decided, loaded))
     return answer(request, loaded.proposal, decided)
 
 
@@ -108,7 +108,7 @@ def edit(request: Request, public_id: str) -> HttpResponse:
         decided = review.edit(loaded.proposal, hunks[0], request.POST.get("text", ""), reviewer(request))
     except ReviewRefused as refused:
         return refuse(request, loaded, str(refused), hunks)
-    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, decided))
+    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, decided, loaded))
     return answer(request, loaded.proposal, decided)
 
 
@@ -192,7 +192,10 @@ def _listed(request: Request, loaded: Loaded) -> list[Hunk]:
 
 def _stale(request: Request, loaded: Loaded, hunks: Sequence[Hunk]) -> str:
     """Why the verdict cannot be taken as it was meant; empty when it can."""
-    if request.POST.get("scope") in ("rest", "all", "listed"):
+    if request.POST.get("scope") == "listed":
+        # The filter is in the address to come back to: were it lost, one verdict would be on everything.
+        same = request.POST.get("bases") == loaded.digest and request.POST.get("count") == str(len(hunks))
+    elif request.POST.get("scope") in ("rest", "all"):
         same = request.POST.get("bases") == loaded.digest
     else:
         seen = request.POST.get("seen")

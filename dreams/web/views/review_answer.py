@@ -61,7 +61,12 @@ def _names_of(path: str) -> tuple[str, str]:
 
 def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 200) -> HttpResponse:
     desk = selector.desk(loaded, asked)
-    context = {"desk": desk, "listing": desk.listing, "bases": desk.bar.digest, **_common(request, loaded, asked)}
+    context = {
+        "desk": desk,
+        "listing": desk.listing,
+        "bases": desk.bar.digest,
+        **_common(request, loaded, asked),
+    }
     response = rendered(request, "dreams/review.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -98,10 +103,10 @@ def _common(request: Request, loaded: Loaded, asked: selector.Asked) -> dict[str
 
 
 def _query_to_come_back_to(request: Request) -> str:
-    """Which of the page's views a person is at: the fragment's own address is not it."""
+    """Which of the page's views a person is at: the address of one file's fragment is not it."""
     if request.method == "POST":
         return request.POST.get("back", "")
-    if wants_fragment(request):
+    if wants_fragment(request) and "file" in request.GET:
         return urlsplit(request.htmx.current_url or "").query
     return request.GET.urlencode()
 
