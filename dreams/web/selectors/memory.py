@@ -12,7 +12,7 @@ from django.db.models import Sum
 from django.urls import reverse
 
 from dreams import blobs, memdir, text, textdiff
-from dreams.models import Evidence, Memory, Project
+from dreams.models import Blob, Evidence, Memory, Project
 from dreams.web.render import Resolver
 from dreams.web.shown import shown
 
@@ -170,7 +170,9 @@ def links_in(memory: Memory) -> list[Link]:
         {_key(memory.name)} if memory.name else set()
     )
     paths = list(rows.values_list("pk", "path", "sha256")[:MOST_SIBLINGS])
-    texts = blobs.get_many(sha for _, _, sha in paths)
+    # One query however many there are: their sizes together are bounded above.
+    kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")
+    texts = {sha: bytes(data) for sha, data in kept}
     found = [
         Link(textdiff.visible(path), pk)
         for pk, path, sha in paths
