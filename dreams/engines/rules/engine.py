@@ -20,6 +20,7 @@ from dreams.engines.rules import (
     lines,
     mending,
     orphans,
+    restating,
     updating,
 )
 from dreams.engines.rules.hearing import Heard, hear
@@ -98,7 +99,7 @@ def _consolidating(
         # First, while line numbers are those that the dates of lines were read for.
         lambda: dating.resolve(rec, job.line_dates),
         lambda: forgetting.forget(rec, heard, found.lessons),
-        lambda: lessons.drop(found, updating.update(rec, heard)),
+        lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, job.now.astimezone(job.time_zone).date()),
         lambda: dated.supersede(rec),
         lambda: deriving.derive(rec, job.repo_dir),
@@ -106,6 +107,12 @@ def _consolidating(
         lambda: lines.merge(rec),
         lambda: learning.learn(rec, found.lessons, config.row_aim),
     ]
+
+
+def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> None:
+    told = updating.update(rec, heard)
+    told |= restating.restate(rec, heard, found.lessons, told)
+    lessons.drop(found, told)
 
 
 def _prune(job: Job, rec: Recorder) -> None:

@@ -13,12 +13,13 @@ from dreams.engines.rules.bodies import statements
 from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
-from dreams.engines.rules.tellings import Telling
+from dreams.engines.rules.slots import keys_of
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.language import dates, similarity
 
 MOST_LESSONS = 200
+LEAST_MORE = 2  # words by which a wish must say more than memory
 _MINE = re.compile(
     r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)", re.IGNORECASE
 )
@@ -36,6 +37,7 @@ class Lesson:
     text: str
     kind: str
     citations: list[Citation] = field(default_factory=list)
+    twin: str = ""  # what memory says already, in fewer words
 
 
 @dataclass
@@ -62,17 +64,31 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
         rec.report.checkpoint()
         memory.add(text)
     for lesson in _once(said):
-        if memory.says(lesson.text):
+        lesson.twin = _said_in_fewer_words(memory, lesson.text)
+        if not lesson.twin and memory.says(lesson.text):
             found.known += 1
         elif len(found.lessons) < MOST_LESSONS:
             found.lessons.append(lesson)
     return found
 
 
-def drop(found: Gathered, told: Iterable[Telling]) -> None:
-    """Leave out what an update has brought into memory already."""
-    said = {similarity.normalised(telling.core) for telling in told}
-    found.lessons = [lesson for lesson in found.lessons if similarity.normalised(lesson.text) not in said]
+def _said_in_fewer_words(memory: Known, text: str) -> str:
+    """A statement that says the same, and lacks words that tell something."""
+    twin = memory.find(text) or ""
+    if not twin or memory.says(text, whole=True):
+        return ""
+    more = keys_of(text) - keys_of(twin)
+    return twin if keys_of(twin) <= keys_of(text) and len(more) >= LEAST_MORE else ""
+
+
+def drop(found: Gathered, told: Iterable[str]) -> None:
+    """Leave out what an update has brought into memory already, and what memory says in fewer words all the same."""
+    said = {similarity.normalised(text) for text in told}
+    found.lessons = [
+        lesson
+        for lesson in found.lessons
+        if not lesson.twin and similarity.normalised(lesson.text) not in said
+    ]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.slots import WEAK, Piece, Slot, pieces, slot, values_of
+from dreams.engines.rules.slots import WEAK, Piece, Slot, pairs_of, pieces, slot, values_of
 from dreams.engines.rules.tellings import Telling
 
 
 def matched(telling: Telling, statement: str, place: frozenset[str] = frozenset()) -> Slot | None:
     """The value in `statement` and what it is now; None if that is not sure. `place` are words of headings and file."""
+    if telling.bare:
+        return None
     if telling.old:
         return _by_old_value(telling, statement, place)
     return slot(statement, telling.core)
@@ -67,6 +69,14 @@ def _speaks_of(telling: Telling, new: str, found: Sequence[Piece], place: frozen
         return False
     if not missing or not said - telling.about - WEAK - place:
         return 2 * len(missing) <= len(about)
-    shared = {piece.key for piece in found if piece.is_value} & about
-    others = {piece.key for piece in found if piece.is_value} - about - values
-    return bool(shared) and not others and 2 * len(missing) <= len(about)
+    return _same_thing(telling, found, about - missing, missing, values) and 2 * len(missing) <= len(about)
+
+
+def _same_thing(
+    telling: Telling, found: Sequence[Piece], both: frozenset[str], missing: frozenset[str], values: set[str]
+) -> bool:
+    """A name that both have, or two words side by side; and no name or pair of words that only one of them has."""
+    named = {piece.key for piece in found if piece.is_value} - values
+    told, said = pairs_of(pieces(telling.core)), pairs_of(found)
+    same = bool(named & both) or any(set(pair) <= both for pair in told & said)
+    return same and named <= both and not any(set(pair) <= missing for pair in told)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from dreams.language import lexicon
@@ -32,7 +33,13 @@ WEAK = frozenset(
 _FORMS = {
     "owner": "own", "maintainer": "maintain", "reviewer": "review", "approver": "approve", "leader": "lead", "kept": "keep",
     "built": "build", "sent": "send", "ran": "run", "wrote": "write", "written": "write", "begins": "start", "took": "take",
+    "responsible": "own",
 }  # fmt: skip
+_OF = re.compile(r"(?<!out )\bof$|\bfor$|\bbehind$")
+_AUXILIARY = frozenset({"the", "a", "an", "is", "are"})
+_SOMEWHERE = frozenset(
+    {"run", "runs", "running", "hosted", "live", "lives", "located", "deployed", "sits", "sit"}
+)
 MOST_LEFT_OLD, MOST_LEFT_NEW = 3, 1  # plain words that only one of the wordings may have
 MOST_VALUE = 5  # words of a value
 
@@ -109,6 +116,19 @@ def values_of(found: Sequence[Piece]) -> list[tuple[int, int]]:
     return runs
 
 
+def pairs_of(found: Sequence[Piece]) -> set[tuple[str, str]]:
+    """Words side by side, with no filler between them: what a thing without a proper name is called."""
+    return {
+        (one.key, other.key)
+        for one, other in pairwise(found)
+        if one.key
+        and other.key
+        and not {one.key, other.key} & WEAK
+        and not one.key.isdigit()
+        and not other.key.isdigit()
+    }
+
+
 def keys_of(text: str) -> frozenset[str]:
     return frozenset(piece.key for piece in pieces(text) if piece.key)
 
@@ -118,6 +138,9 @@ def slot(old: str, new: str) -> Slot | None:
     mine, theirs = pieces(old), pieces(new)
     if not _agree(old, new):
         return None
+    found = _version(mine, theirs, new)
+    if found is not None:
+        return found
     gone, come = _only(mine, theirs), _only(theirs, mine)
     left, right = _run(mine, gone), _run(theirs, come)
     if left is None or right is None or not _same_sort(mine, left, theirs, right):
@@ -127,6 +150,25 @@ def slot(old: str, new: str) -> Slot | None:
     if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
         return None
     return Slot(mine[left[0]].start, mine[left[1]].end, new[theirs[right[0]].start : theirs[right[1]].end])
+
+
+def _version(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot | None:
+    """ "React 18" against "React 19", where all else that is said now was said before."""
+    for place in range(1, len(theirs)):
+        head, number = theirs[place - 1], theirs[place]
+        if not (head.is_value and head.shape != "number" and number.shape == "number"):
+            continue
+        spots = [at for at in range(1, len(mine)) if mine[at - 1].key == head.key]
+        rest = {p.key for p in theirs if p.key and p not in (head, number)} - WEAK
+        if len(spots) != 1 or mine[spots[0]].shape != "number" or mine[spots[0]].key == number.key:
+            return None
+        form = _form(number.text)
+        alike = [piece for piece in mine if piece.shape == "number" and _form(piece.text) == form]
+        same = alike == [mine[spots[0]]] and rest <= {p.key for p in mine}
+        return (
+            Slot(mine[spots[0]].start, mine[spots[0]].end, new[number.start : number.end]) if same else None
+        )
+    return None
 
 
 def _agree(old: str, new: str) -> bool:
@@ -191,12 +233,17 @@ def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Pi
     "`make up` starts A" and "B is started by `make up`" differ in what is started: where a command or a later name is the
     same, the other one is the subject. A number is never what it is about.
     """
-    if found[run[0]].shape == "number" or _ROLES & {piece.key for piece in found}:
+    if found[run[0]].shape == "number":
         return False
-    if run[0] > 0 and found[run[0] - 1].text.lower() in {"of", "for", "behind"}:
+    before = " ".join(piece.text.lower() for piece in found[max(0, run[0] - 2) : run[0]])
+    if _OF.search(before):
         return True
+    if _ROLES & {piece.key for piece in found}:
+        return False
     shared = [piece for piece in found if piece.is_value and piece.key in {p.key for p in other}]
-    return any(piece.start > found[run[1]].start or " " in piece.text for piece in shared)
+    return before in {"", "the"} or any(
+        piece.start > found[run[1]].start or " " in piece.text for piece in shared
+    )
 
 
 def _same_frame(
@@ -209,15 +256,14 @@ def _same_frame(
 
 
 def _frame(found: Sequence[Piece], run: tuple[int, int]) -> list[str]:
-    words = [
-        "" if run[0] <= place <= run[1] else piece.text.strip("`").lower()
-        for place, piece in enumerate(found)
-    ]
-    return [
-        word
-        for place, word in enumerate(words)
-        if word not in {"the", "a", "an"} and not (word == "" and place > run[0])
-    ]
+    """The words around the value, with an empty one in its place; where something is runs, lives or is hosted all the same."""
+    frame: list[str] = []
+    for place, piece in enumerate(found):
+        word = "" if run[0] <= place <= run[1] else piece.text.strip("`").lower()
+        if word in _AUXILIARY or (not word and place > run[0]):
+            continue
+        frame.append("run" if word in _SOMEWHERE else word)
+    return frame
 
 
 def _same_property(
@@ -239,6 +285,12 @@ def _same_property(
 
 def _group(found: Sequence[Piece], place: int) -> int:
     """The first place of the run of words of one sort that a word stands in: "copper indexer" is one thing."""
-    while place and found[place - 1].key and found[place - 1].is_value == found[place].is_value:
+    while place and found[place - 1].key and _named(found, place - 1) == _named(found, place):
         place -= 1
     return place
+
+
+def _named(found: Sequence[Piece], place: int) -> bool:
+    """A capital at the beginning is part of the name that follows it."""
+    follows = place == 0 and found[0].text[:1].isupper() and len(found) > 1 and found[1].shape == "name"
+    return found[place].is_value or follows

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.engines.rules.secrets import looks_secret
 from dreams.engines.rules.slots import Piece, keys_of, pieces
@@ -15,6 +15,8 @@ from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks, typed_line
 from dreams.engines.rules.wording import sentences, whole
 
 MOST_WORDS = 40
+LEAST_WORDS = 4  # of a statement without a word of change
+SHORT_PROMPT = 400
 MAX_PROMPT = 12_000
 
 _ANY = re.compile(
@@ -78,7 +80,7 @@ REVERTED = re.compile(
 class Telling:
     """Something that is another way now. `core` is the statement as it holds now, `old` the value named as past, if one was.
 
-    `plain`: said without a word of change, as a correction is; then only a whole statement counts.
+    `bare`: said without a word of change; then only a statement that is nearly the same word for word is meant.
     """
 
     quote: str
@@ -86,6 +88,7 @@ class Telling:
     new: str
     old: str = ""
     about: frozenset[str] = frozenset()
+    bare: bool = False
 
 
 def takes_back(prompt: str) -> bool:
@@ -99,18 +102,20 @@ def asserted(text: str, quote: str) -> Telling:
 
 
 def tellings(prompt: str) -> list[Telling]:
-    """The changes told in one prompt, in order."""
-    if not _ANY.search(prompt[:MAX_PROMPT]):
+    """The changes told in one prompt, in order. Of a short one, each plain statement is listed too."""
+    text = prompt[:MAX_PROMPT]
+    short = len(text) <= SHORT_PROMPT
+    if not short and not _ANY.search(text):
         return []
     return [
         telling
-        for line in typed_lines(prompt[:MAX_PROMPT])
+        for line in typed_lines(text)
         for sentence in sentences(line)
-        for telling in _of_sentence(sentence)
+        for telling in _of_sentence(sentence, short)
     ]
 
 
-def _of_sentence(sentence: str) -> Iterator[Telling]:
+def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
     text = re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
     stripped = _LEAD_IN.sub("", text).strip()
     told_as_change = stripped != text
@@ -122,7 +127,10 @@ def _of_sentence(sentence: str) -> Iterator[Telling]:
     )
     if unsure or looks_secret(sentence):
         return
-    yield from _moved(text, sentence) or _stated(text, sentence, told_as_change)
+    found = _moved(text, sentence) or _stated(text, sentence, told_as_change)
+    if not found and short and len(text.split()) >= LEAST_WORDS:
+        found = [replace(asserted(text, sentence), bare=True)]
+    yield from found
 
 
 def _moved(text: str, quote: str) -> list[Telling]:

@@ -34,18 +34,18 @@ class _Pending:
     steps: list[tuple[str, str]] = field(default_factory=list)  # (old value, new value)
 
 
-def update(rec: Recorder, heard: Sequence[Heard]) -> set[Telling]:
-    """Bring what was told into memory; the tellings that memory says now, so that none is learnt beside it."""
+def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
+    """Bring what was told into memory; the statements that it says now, so that none is learnt beside it."""
     told = [(each, telling) for each in heard for telling in each.tellings][:MOST_TELLINGS]
     if not told:
         return set()
     pending = [_Pending(spot, spot.text) for spot in places_of.spots(rec.tree)]
     having = _Having(pending)
-    done: set[Telling] = set()
+    done: set[str] = set()
     for each, telling in told:
         rec.report.checkpoint()
         if _tell(pending, having, each, telling):
-            done.add(telling)
+            done.add(telling.core)
     changed = [p for p in pending if p.steps]
     for group in _together(changed):
         if _stands(group, heard) and _write(rec, group):
