@@ -86,7 +86,7 @@ def unfounded(field: Field, claim: Claim) -> Denial | None:
     """A denial in the claim that no source makes of the same words, or that a better fitting source speaks against."""
     for denial in denials(claim.text):
         words = list(dict.fromkeys([*denial.scope, *denial.before]))
-        if not words or denial.word in _OF_ABSENCE or _is_of_notice(denial):
+        if not denial.scope or denial.word in _OF_ABSENCE or _is_of_notice(denial):
             continue  # that there is no such thing is often seen and seldom said
         if _doubly(claim.text, denial):
             places = field.evidence.places(words[0], field.end)
@@ -115,11 +115,11 @@ def _is_outweighed(field: Field, claim: Claim, denial: Denial) -> bool:
     }:
         fit = field.fitness(place)
         if fit > min(denied, plain):
-            if has_cue(field.evidence.units[place].text, words):
+            if has_cue(field.evidence.units[place].text, words, claim.text):
                 denied = max(denied, fit)
             else:
                 plain = max(plain, fit)
-    return plain > denied + MARGIN
+    return plain > denied + min(MARGIN, denied / 4)  # where both fit badly, a little says as much
 
 
 def _denied_somewhere(evidence: Evidence, words: Sequence[str], denial: Denial, end: int) -> bool:
@@ -135,8 +135,12 @@ def _denied_somewhere(evidence: Evidence, words: Sequence[str], denial: Denial, 
     return any(has_cue(evidence.units[place].text, near) for place, share in counts.items() if share >= need)
 
 
-def has_cue(text: str, words: Sequence[str]) -> bool:
-    """Whether one of the words is denied: by a denial in front of it in the same clause, or by a cue right beside it."""
+def has_cue(text: str, words: Sequence[str], claim: str = "") -> bool:
+    """Whether one of the words is denied: by a denial in front of it in the same clause, or by a cue right beside it.
+
+    A cue that the claim itself has ("the run failed") is no denial of what the claim says.
+    """
+    told = claim.lower()
     for piece in pieces(text):
         if not set(piece.terms) & set(words):
             continue
@@ -147,7 +151,7 @@ def has_cue(text: str, words: Sequence[str]) -> bool:
         ):
             return True
         beside = f"{ahead[-BESIDE:]} \0 {behind}"
-        if _CUE.search(beside):
+        if any(cue[0].lower() not in told for cue in _CUE.finditer(beside)):
             return True
     return False
 
