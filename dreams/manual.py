@@ -15,6 +15,8 @@ from dreams.engines.base import Edit, OperationKind
 from dreams.models import Hunk, Memory, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused
 
+# A person decides on each of them.
+MAX_RESTORED = 1_000
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the new state."
 
 
@@ -95,13 +97,19 @@ def propose_moment(
     """The directory as it was at `when`, or of it the files named, as an open proposal; None when nothing differs.
 
     Nothing is written: it is reviewed like a dream's, file by file. What came since is proposed to go, and stays in
-    the history. Raises blobs.MissingBlob, and history errors for a state that is nowhere kept.
+    the history. Raises ReviewRefused for more than MAX_RESTORED files, and history errors for a state that is kept
+    nowhere.
     """
     memories.refresh(project)
     wanted = moments.states_at(project, when)
     now = moments.states_now(project)
     changed = sorted(path for path in wanted.keys() | now.keys() if wanted.get(path) != now.get(path))
     named = [path for path in changed if not paths or path in paths]
+    if len(named) > MAX_RESTORED:
+        raise ReviewRefused(
+            f"{len(named):,} files differ from then, and {MAX_RESTORED:,} can be reviewed at once. "
+            "Bring them back file by file, or take another moment."
+        )
     kept = moments.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}
     change = Change(Proposal.Origin.RESTORE, "edit", reason or _moment_reason(when), after, apart=True)

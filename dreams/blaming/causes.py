@@ -59,6 +59,7 @@ class Causes:
     """What is known about the states of one memory; `of` answers for one line."""
 
     chain: Chain
+    first_seen: dt.datetime
     hunks: Mapping[int, Sequence[tuple[Hunk, frozenset[str]]]] = field(default_factory=dict)
     writes: Sequence[Write] = ()
     arrivals: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
@@ -86,7 +87,10 @@ class Causes:
         return min(found, key=lambda hunk: abs(hunk.new_start - at), default=None)
 
     def _unseen(self, state: int, version: Version, line: str) -> Cause:
-        before = [write for write in self.writes if write.at <= version.at + SLACK]
+        # A file's own time may be older than what stands in it: copies and clones keep or set it as they like.
+        found = version.origin == Version.Origin.FOUND
+        seen = max(version.at, self.first_seen) if found else version.at
+        before = [write for write in self.writes if write.at <= seen + SLACK]
         wrote = next((write for write in before if line in (write.added or ())), None)
         if wrote is not None:
             return Cause(version, write=wrote)
@@ -104,7 +108,13 @@ def causes(memory: Memory, chain: Chain) -> Causes:
     used = {chain.states[place.state] for origin in chain.origins for place in (origin.first, origin.here)}
     made = {version.proposal_id for version in used if version.proposal_id is not None}
     unseen = any(version.origin in UNSEEN for version in used)
-    return Causes(chain, _hunks(memory, made), _writes(memory) if unseen else (), _arrivals(memory, made))
+    return Causes(
+        chain,
+        memory.first_seen_at,
+        hunks=_hunks(memory, made),
+        writes=_writes(memory) if unseen else (),
+        arrivals=_arrivals(memory, made),
+    )
 
 
 def _arrivals(memory: Memory, made: Collection[int]) -> Mapping[int, Sequence[tuple[str, str]]]:

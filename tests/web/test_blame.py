@@ -124,6 +124,16 @@ def test_a_line_that_a_session_wrote_leads_to_the_place_in_its_transcript(
     assert f'href="{reverse("session", args=[session.pk])}?from=16"' in _page(browser, deploy)
 
 
+def test_a_line_found_at_the_first_look_is_of_the_session_that_wrote_it_whatever_the_files_time(
+    deploy: Memory, tmp_path: Path
+) -> None:
+    _wrote(deploy, tmp_path / "s.jsonl", "The API runs on host alpha.", timezone.now())
+    assert deploy.versions.get().at < timezone.now() - dt.timedelta(days=300)
+    kinds = _kinds(deploy)
+    assert kinds["The API runs on host alpha."] == "session"
+    assert kinds["name: Deploy"] == "found"
+
+
 def test_a_session_whose_transcript_is_gone_is_named_with_doubt(
     browser: Client, deploy: Memory, tmp_path: Path
 ) -> None:

@@ -50,6 +50,17 @@ def test_files_and_bytes_are_those_of_each_days_end(project: Project) -> None:
     )
 
 
+def test_of_very_many_changes_the_newest_are_told_and_the_end_is_right(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "MOST_VERSIONS", 2)
+    a, b = _memory(project, "a.md"), _memory(project, "b.md")
+    for memory, days_ago, size in ((a, 30, 100), (b, 20, 50), (a, 10, 200), (b, 3, 0)):
+        _version(memory, days_ago, size)
+    rows = growth.pictures(project, NOW)[1].rows
+    assert rows == (("17 March 2026", "200 bytes", "1 file"), ("10 March 2026", "250 bytes", "2 files"))
+
+
 def test_sessions_are_counted_on_the_day_they_were_last_active_and_our_own_are_not(project: Project) -> None:
     for hours, own in ((1, False), (3, False), (30, False), (2, True)):
         world.make_session(project, touched_at=NOW - dt.timedelta(hours=hours), own=own)

@@ -248,6 +248,17 @@ def test_a_folder_that_cannot_be_read_is_said_to_be(
     assert "No proposal was made" in response.content.decode()
 
 
+def test_more_files_than_can_be_reviewed_are_refused_with_a_way_on(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manual, "MAX_RESTORED", 1)
+    response = browser.post(
+        reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[0])}, follow=True
+    )
+    assert "Bring them back file by file" in response.content.decode()
+    assert not Proposal.objects.exists()
+
+
 def test_a_restore_without_a_moment_is_no_page(browser: Client, project: Project) -> None:
     assert browser.post(reverse("project-propose", args=[project.pk])).status_code == 404
 

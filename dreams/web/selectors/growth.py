@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 
 from django.db.models import Count, TextField
 from django.db.models.functions import Cast, Substr
@@ -61,28 +62,48 @@ def _day(moment: dt.datetime) -> dt.date:
     return timezone.localtime(moment).date()
 
 
+Change = tuple[int, str, int, dt.datetime]
+
+
 def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[float], list[float]]:
     """Days, and files and bytes at the end of each, from the first day on which anything is known."""
-    today = _day(now)
-    start = now - dt.timedelta(GROWTH_DAYS)
+    start, changes = _changes(project, now)
     held = dict(moments.memories_at(project, start).values_list("pk", "then_size"))
-    rows = Version.objects.filter(memory__project=project, at__gt=start, at__lte=now).order_by("at", "pk")
-    changes = rows.values_list("memory_id", "sha256", "size", "at")[:MOST_VERSIONS]
-    ends: dict[dt.date, tuple[int, int]] = {}
-    if held:
-        ends[_day(start)] = (len(held), sum(held.values()))
-    total, day, until = sum(held.values()), today, start
+    ends = {_day(start): (len(held), sum(held.values()))} if held else {}
+    ends |= _ends(held, start, changes)
+    found = _filled(ends, _day(now))
+    return [day for day, _, _ in found], [files for _, files, _ in found], [total for _, _, total in found]
+
+
+def _changes(project: Project, now: dt.datetime) -> tuple[dt.datetime, list[Change]]:
+    """The versions of the time shown, oldest first, and the moment from which on none is missing."""
+    start = now - dt.timedelta(GROWTH_DAYS)
+    rows = Version.objects.filter(memory__project=project, at__gt=start, at__lte=now)
+    newest = rows.order_by("-at", "-pk").values_list("memory_id", "sha256", "size", "at")[:MOST_VERSIONS]
+    changes = list(newest)[::-1]
+    if len(changes) < MOST_VERSIONS:
+        return start, changes
+    start = changes[0][3]
+    return start, [change for change in changes if change[3] > start]
+
+
+def _ends(
+    held: Mapping[int, int], start: dt.datetime, changes: Iterable[Change]
+) -> dict[dt.date, tuple[int, int]]:
+    """Files and bytes at the end of each day with a change; `held` is the size of each memory at the start."""
+    sizes, total, until = dict(held), sum(held.values()), start
+    day, ends = _day(start), {}
     for pk, sha, count, at in changes:
         if at >= until:
+            # Asked once a day: the day of a moment in a zone is dear.
             day = _day(at)
             until = timezone.make_aware(dt.datetime.combine(day + dt.timedelta(1), dt.time()))
-        total -= held.pop(pk, 0)
+        total -= sizes.pop(pk, 0)
         if sha:
-            held[pk] = count
+            sizes[pk] = count
             total += count
-        ends[day] = (len(held), total)
-    found = _filled(ends, today)
-    return [day for day, _, _ in found], [files for _, files, _ in found], [total for _, _, total in found]
+        ends[day] = (len(sizes), total)
+    return ends
 
 
 def _filled(ends: dict[dt.date, tuple[int, int]], today: dt.date) -> list[tuple[dt.date, int, int]]:
