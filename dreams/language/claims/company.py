@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dreams.language import lexicon
 from dreams.language.claims.anchors import Anchor, Claim
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.terms import Piece
@@ -33,6 +34,8 @@ def company_of(evidence: Evidence, claim: Claim, anchor: Anchor | None) -> Compa
     known = 0
     own = {term for piece in anchor.pieces for term in piece.terms} if anchor else set()
     for index, piece in enumerate(claim.pieces):
+        if piece.text.lower() in lexicon.NEGATIONS:
+            continue  # a denial is weighed by itself, and must not draw to whatever else is denied
         if piece.terms[0] in own or (anchor and anchor.start <= piece.start < anchor.end):
             continue
         shares = _shares(evidence, piece)
