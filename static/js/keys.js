@@ -23,12 +23,22 @@ function present(selector) {
   return document.activeElement?.closest(selector) ?? document.querySelector(`${selector}.now`);
 }
 
+// Where a walk starts from: the present one's place; with none, between those before and behind the present file.
+function place(all, selector) {
+  const at = all.indexOf(present(selector));
+  const file = at < 0 && selector === "[data-hunk]" && present("[data-file]");
+  if (!file) return { before: at < 0 ? all.length : at, behind: at };
+  const first = all.findIndex((element) => file.contains(element) || file.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return { before: first < 0 ? all.length : first, behind: first < 0 ? all.length - 1 : first - 1 };
+}
+
 function walk(selector, step) {
   const all = shown(selector);
   if (!all.length) return;
-  const at = all.indexOf(present(selector));
-  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step))];
-  for (const element of document.querySelectorAll(`${selector}.now`)) element.classList.remove("now");
+  const { before, behind } = place(all, selector);
+  const next = all[Math.min(all.length - 1, Math.max(0, step > 0 ? behind + 1 : before - 1))];
+  // Going to a file leaves the change one was at: keys act on what is present, and on nothing out of sight.
+  for (const element of document.querySelectorAll(`${selector}.now, [data-hunk].now`)) element.classList.remove("now");
   next.classList.add("now");
   if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
   next.focus({ preventScroll: true });
@@ -38,7 +48,7 @@ function walk(selector, step) {
 function press(key) {
   const wanted = `[data-key="${CSS.escape(key)}"]`;
   const inside = present("[data-hunk]");
-  const file = (inside ?? document.activeElement)?.closest("[data-file]");
+  const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
   const target = inside?.querySelector(wanted) ?? free.find((element) => file?.contains(element)) ?? free[0];
   // A field is gone to; a click by a script would leave the keyboard where it is.
