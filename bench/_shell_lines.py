@@ -157,15 +157,87 @@ AWK = [
 ]
 
 
+JQ = [
+    ".",
+    ".a",
+    ".type",
+    ".message.content",
+    '.message["role"]',
+    ".list[0]",
+    ".list[-1]",
+    ".list[1:]",
+    ".list[]?",
+    ".[]?",
+    ".. | strings",
+    "keys?",
+    "length?",
+    "type",
+    "{type, n: .n}",
+    '{(.type // "none"): .n}',
+    "[.type, .n] | @tsv",
+    "[.type, .n] | @csv",
+    'select(.type == "user")',
+    'select(.type? == "user") | .message.content',
+    "select(.n > 2) | .n",
+    ".n + 1",
+    ".n * 2.5",
+    ".n / 4",
+    "(.n // 0) % 3",
+    "[-(.n // 0)]",
+    '.type + "-" + (.n | tostring)',
+    '"\\(.type): \\(.n)"',
+    '"\\(.list)"',
+    '.missing // "none"',
+    'if .n then "yes" else "no" end',
+    "if .n == null then 1 elif .n > 2 then 2 else 3 end",
+    ".list | length",
+    ".list | map(. * 2)?",
+    "[.list[]? | numbers] | add",
+    "[.list[]? | numbers] | sort | reverse",
+    ".list | tojson",
+    "to_entries? | map(.key)?",
+    'select(type == "object") | with_entries(select(.key != "n"))',
+    'has("n")?',
+    '.type | test("^u")?',
+    ".type | ascii_upcase?",
+    '.type | split("s")?',
+    '.type | startswith("us")?',
+    ".type | length?",
+    "[.. | scalars] | length",
+    "[..] | length",
+    ".a.b.c?",
+    'try error("x") catch .',
+    '.type as $t | [$t, $t] | join("+")?',
+    "reduce (.list[]? | numbers) as $x (0; . + $x)",
+    "[range(3)]",
+    "[limit(2; .list[]?)]",
+    "first(.list[]?)",
+    ".n == 1, .n < 3",
+    ".n and true, (.n | not)",
+    "map_values(tostring)?",
+    "unique?",
+    "group_by(.type)? | map(length)?",
+    "sort_by(.n)? | map(.n)?",
+    "[.list, .n] | flatten",
+    "min?, max?",
+    ".list | index(2)?",
+    "empty",
+    '1, "a", null, true, [], {}',
+    '{a: 1, b: [2, {c: "d"}]}',
+    ".n as $n | .list? // [] | map(. == $n)",
+]
+
+
 @dataclass(slots=True)
 class Maker:
     """Makes command lines; every choice comes from one seed."""
 
     rng: random.Random
+    others: bool = False  # awk, jq and column too, which are not GNU's and differ from host to host
 
     @classmethod
-    def seeded(cls, seed: int) -> Maker:
-        return cls(random.Random(seed))
+    def seeded(cls, seed: int, *, others: bool = False) -> Maker:
+        return cls(random.Random(seed), others)
 
     def line(self) -> str:
         kinds: list[tuple[int, Callable[[], str]]] = [
@@ -175,11 +247,19 @@ class Maker:
                 lambda: " | ".join([self.command(), *[self.filter() for _ in range(self.rng.randint(1, 3))]]),
             ),
             (6, lambda: f"{self.command()} {self.rng.choice(['&&', '||', ';'])} {self.command()}"),
-            (4, lambda: f"cd {self.rng.choice(['topic', 'logs', 'topic/deep'])} && {self.command()}"),
+            (4, lambda: f"cd {self.rng.choice(['topic', 'logs', 'topic/deep'])} && {self.gnu()}"),
             (4, lambda: f"{self.command()} 2>/dev/null"),
             (3, lambda: f"{self.command()} 2>/dev/null | {self.filter()}"),
         ]
         return self.rng.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
+
+    def gnu(self) -> str:
+        """A command of GNU's: other tools stop where a file is missing."""
+        others, self.others = self.others, False
+        try:
+            return self.command()
+        finally:
+            self.others = others
 
     def command(self) -> str:
         makers = [self.grep] * 6 + [self.find] * 5 + [self.ls] * 3 + [self.sort] * 3 + [self.heads] * 4
@@ -194,10 +274,9 @@ class Maker:
             self.small,
             self.sed,
             self.sed,
-            self.awk,
-            self.awk,
             self.more,
         ]
+        makers += [self.awk, self.awk, self.jq] if self.others else []
         return self.rng.choice(makers)()
 
     def filter(self) -> str:
@@ -471,7 +550,10 @@ class Maker:
         return f"cut {self.cut_options()} {self.files()}"
 
     def uniq(self) -> str:
-        return f"uniq {self.some(['-c', '-d', '-u', '-i', '-f 1', '-s 2', '-w 3'])} {self.file()}"
+        # A second name would be written over, and is refused.
+        file = self.file()
+        options = self.some(["-c", "-d", "-u", "-i", "-f 1", "-s 2", "-w 3"])
+        return f"uniq {options} {'a.md' if '*' in file else file}"
 
     def nl(self) -> str:
         return f"nl {self.some(['-ba', '-w 3', '-s: ', '-nln', '-v 5', '-i2'])} {self.file()}".replace(
@@ -619,105 +701,104 @@ class Maker:
         return f"sed {self.rng.choice(['', '', '-n', '-s', '-n -s'])} '{script}' {self.rng.choice(['a.md', 'b.md no_newline.txt', '*.md', 'missing a.md', 'no_newline.txt data.csv', 'empty.txt'])}"
 
     def more(self) -> str:
-        return self.rng.choice(
-            [
-                "ls *.md | xargs wc -l",
-                "find . -type f -name '*.md' -print0 | xargs -0 grep -l foo",
-                "ls *.csv | xargs -I '{}' echo 'x {}'",
-                "seq 7 | xargs -n 3 echo",
-                "echo a 'b c' | xargs",
-                "ls missing | xargs -r wc",
-                "grep -rl foo topic | xargs head -n 1",
-                "du -s topic",
-                "du -sh .",
-                "du -a topic",
-                "du -b topic",
-                "du -d 1 .",
-                "du -ch *.md",
-                "du a.md b.md",
-                "md5sum a.md b.md",
-                "sha256sum *.md",
-                "md5sum 'odd names'/*",
-                "stat -c %N 'odd names'/*",
-                "sort -V long.txt blank.txt",
-                "ls 'odd names'",
-                "ls -l 'odd names'",
-                "find 'odd names' -type f",
-                "find 'odd names' -type f -print0 | xargs -0 wc -l",
-                "ls -v 'odd names'",
-                "ls -b 'odd names' .odd",
-                "column -t nums.txt",
-                "wc *.txt | column -t",
-                "seq 9 | paste -d, - - - - | column -t -s ,",
-                "ls -l | column -t",
-                "fold -w 20 a.md",
-                "fold -s -w 30 b.md",
-                "fold -sw12 ctrl.txt a.md",
-                "fold -b -w 7 latin.txt",
-                "fold -w 10 ctrl.txt cr.txt no_newline.txt",
-                "fold long.txt",
-                "expand a.md",
-                "expand -t 4 ctrl.txt b.md",
-                "expand -i -t2 ctrl.txt",
-                "cmp a.md b.md",
-                "cmp -s a.md a.md",
-                "cmp -s a.md b.md",
-                "cmp long.txt a.md",
-                "cmp empty.txt a.md",
-                "cmp a.md missing",
-                "ls | paste - - -",
-                "seq 5 | paste -d: - -",
-                "diff --unified=1 a.md b.md | tail -n +3",
-                "diff --unified a.md b.md | tail -n +3",
-                "ls -l --time-style=+%Y-%m-%d *.md",
-                "ls -l --time-style='+%d %b %k:%M %s' topic",
-                "ls -l --block-size=K *.txt",
-                "ls -ls --block-size=1 topic",
-                "ls -l --si *.txt",
-                "ls -lh --si *.txt",
-                "ls -l --si -h *.txt",
-                "find . -name '*.md' -ls",
-                "find .odd 'odd names' -ls",
-                "find . -perm -u+w -name 'a*'",
-                "find . -perm /u+x,g+x",
-                "find . -perm u=rw,g=r,o=r",
-                "date -d 2026-02-12 +%A",
-                "date -d '2026-02-12 10:11:12' '+%F %T %j %U %e'",
-                "date -d @1700000000",
-                "date -u -d @1700000000 +%FT%TZ",
-                "date -r a.md +%Y-%m-%d",
-                "date -r a.md",
-                "date -Iseconds -d @1700000000",
-                "date -R -d @1700000000",
-                "date -d yesterday +%F",
-                "date -d '3 days ago' +%F",
-                "date -d '-2 weeks' +%F",
-                "date -d '+1 hour' +%F",
-                "date -d 2026-13-45",
-                "printf '%05.2f|%e|%g\\n' 3.14159 1000 0.5",
-                "printf -- '---\\n'",
-                "realpath --relative-to=. topic/a.md",
-                "realpath --relative-to=topic a.md",
-                "seq -w 8 11",
-                "seq -s, 5",
-                "seq -s ' ' 2 2 8",
-                "seq -w -2 2",
-                "du --apparent-size -s topic",
-                "du -sh --apparent-size *.md",
-                "sha1sum missing a.md",
-                "cat a.md | sha512sum",
-                "paste a.md b.md",
-                "paste -sd, nums.txt",
-                "paste -d: nums.txt a.md data.csv",
-                "paste -s a.md b.md",
-                "comm empty.txt empty.txt",
-                "comm -3 empty.txt a.md",
-                "sed -E 's/(a|ab)(c|bcd)?/[\\1]/' a.md",
-                "sed -E 's/^([a-z]+) ([a-z]+)/\\2 \\1/' a.md",
-                "cat -n a.md | sed -n '3,5p'",
-                "sed -n -e 1p -e '$p' a.md b.md",
-            ]
-        )
+        lines = [
+            "ls *.md | xargs wc -l",
+            "find . -type f -name '*.md' -print0 | xargs -0 grep -l foo",
+            "ls *.csv | xargs -I '{}' echo 'x {}'",
+            "seq 7 | xargs -n 3 echo",
+            "echo a 'b c' | xargs",
+            "ls missing | xargs -r wc",
+            "grep -rl foo topic | xargs head -n 1",
+            "du -s topic",
+            "du -sh .",
+            "du -a topic",
+            "du -b topic",
+            "du -d 1 .",
+            "du -ch *.md",
+            "du a.md b.md",
+            "md5sum a.md b.md",
+            "sha256sum *.md",
+            "md5sum 'odd names'/*",
+            "stat -c %N 'odd names'/*",
+            "sort -V long.txt blank.txt",
+            "ls 'odd names'",
+            "ls -l 'odd names'",
+            "find 'odd names' -type f",
+            "find 'odd names' -type f -print0 | xargs -0 wc -l",
+            "ls -v 'odd names'",
+            "ls -b 'odd names' .odd",
+            "column -t nums.txt",
+            "wc *.txt | column -t",
+            "seq 9 | paste -d, - - - - | column -t -s ,",
+            "ls -l | column -t",
+            "fold -w 20 a.md",
+            "fold -s -w 30 b.md",
+            "fold -sw12 ctrl.txt a.md",
+            "fold -b -w 7 latin.txt",
+            "fold -w 10 ctrl.txt cr.txt no_newline.txt",
+            "fold long.txt",
+            "expand a.md",
+            "expand -t 4 ctrl.txt b.md",
+            "expand -i -t2 ctrl.txt",
+            "cmp a.md b.md",
+            "cmp -s a.md a.md",
+            "cmp -s a.md b.md",
+            "cmp long.txt a.md",
+            "cmp empty.txt a.md",
+            "cmp a.md missing",
+            "ls | paste - - -",
+            "seq 5 | paste -d: - -",
+            "diff --unified=1 a.md b.md | tail -n +3",
+            "diff --unified a.md b.md | tail -n +3",
+            "ls -l --time-style=+%Y-%m-%d *.md",
+            "ls -l --time-style='+%d %b %k:%M %s' topic",
+            "ls -l --block-size=K *.txt",
+            "ls -ls --block-size=1 topic",
+            "ls -l --si *.txt",
+            "ls -lh --si *.txt",
+            "ls -l --si -h *.txt",
+            "find . -name '*.md' -ls",
+            "find .odd 'odd names' -ls",
+            "find . -perm -u+w -name 'a*'",
+            "find . -perm /u+x,g+x",
+            "find . -perm u=rw,g=r,o=r",
+            "date -d 2026-02-12 +%A",
+            "date -d '2026-02-12 10:11:12' '+%F %T %j %U %e'",
+            "date -d @1700000000",
+            "date -u -d @1700000000 +%FT%TZ",
+            "date -r a.md +%Y-%m-%d",
+            "date -r a.md",
+            "date -Iseconds -d @1700000000",
+            "date -R -d @1700000000",
+            "date -d yesterday +%F",
+            "date -d '3 days ago' +%F",
+            "date -d '-2 weeks' +%F",
+            "date -d '+1 hour' +%F",
+            "date -d 2026-13-45",
+            "printf '%05.2f|%e|%g\\n' 3.14159 1000 0.5",
+            "printf -- '---\\n'",
+            "realpath --relative-to=. topic/a.md",
+            "realpath --relative-to=topic a.md",
+            "seq -w 8 11",
+            "seq -s, 5",
+            "seq -s ' ' 2 2 8",
+            "seq -w -2 2",
+            "du --apparent-size -s topic",
+            "du -sh --apparent-size *.md",
+            "sha1sum missing a.md",
+            "cat a.md | sha512sum",
+            "paste a.md b.md",
+            "paste -sd, nums.txt",
+            "paste -d: nums.txt a.md data.csv",
+            "paste -s a.md b.md",
+            "comm empty.txt empty.txt",
+            "comm -3 empty.txt a.md",
+            "sed -E 's/(a|ab)(c|bcd)?/[\\1]/' a.md",
+            "sed -E 's/^([a-z]+) ([a-z]+)/\\2 \\1/' a.md",
+            "cat -n a.md | sed -n '3,5p'",
+            "sed -n -e 1p -e '$p' a.md b.md",
+        ]
+        return self.rng.choice([line for line in lines if self.others or "column" not in line])
 
     def awk(self) -> str:
         options = ["", "", "", "-F, ", "-F: ", "-F'\\t' ", "-F'[ ,]+' ", "-v n=3 ", "-F'\"' "]
@@ -725,6 +806,12 @@ class Maker:
             ["a.md", "b.md build.md", "data.csv", "nums.txt", "*.md", "*.txt", "empty.txt one.txt"]
         )
         return f"awk {self.rng.choice(options)}'{self.rng.choice(AWK)}' {files}"
+
+    def jq(self) -> str:
+        options = self.rng.choice(["", "-r ", "-c ", "-rc ", "-s ", "-cs ", "-S ", "-e ", "--tab "])
+        return (
+            f"jq {options}'{self.rng.choice(JQ)}' {self.rng.choice(['t.jsonl', 'o.json', 't.jsonl o.json'])}"
+        )
 
     def small(self) -> str:
         return self.rng.choice(

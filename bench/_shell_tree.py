@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
@@ -53,6 +54,24 @@ ODD_BYTES = {
     "one.txt": b"x",
     "ctrl.txt": b"\x1b[31mred\x1b[0m\n\x08\x0b\x0c foo\n\t\tfoo\t\n",
 }
+JSON = {
+    "t.jsonl": "".join(
+        json.dumps(row) + "\n"
+        for row in (
+            {
+                "type": "user",
+                "n": 1,
+                "message": {"role": "user", "content": "héllo\tworld"},
+                "list": [3, 1, 2],
+            },
+            {"type": "assistant", "n": 2.5, "message": {"content": [{"type": "text", "text": "a\nb"}]}},
+            {"type": "user", "n": None, "list": ["x", 2, None, [4]], "e": 1e20, "f": -0.5},
+            {"type": "summary", "n": 7, "list": [], "a": {"b": {"c": True}}},
+        )
+    ),
+    "o.json": json.dumps({"name": "app", "type": "x", "n": 3, "list": [1, {"y": "z"}], "é": {}}, indent=3)
+    + "\n",
+}
 ODD_NAMES = [
     "sp ace.md",
     "new\nline.md",
@@ -78,6 +97,8 @@ def make_tree(base: Path, seed: int) -> None:
     (base / "crlf.txt").write_bytes(b"one\r\ntwo\tx\r\n\x01\x7f\xe9\n")
     for name, data in ODD_BYTES.items():
         (base / name).write_bytes(data)
+    for name, text in JSON.items():
+        (base / name).write_text(text, encoding="utf-8")
     (base / "odd names").mkdir()
     for name in ODD_NAMES:
         (base / "odd names" / name).write_text(_content(rng, "x.md"), encoding="utf-8")

@@ -1,4 +1,5 @@
 """Are the sandbox's commands byte for byte what GNU's tools print? Generated command lines over a generated tree.
+The host's awk (mawk 1.3.4 here), jq (1.6) and column are asked too.
 
     .venv/bin/python bench/shell_differential.py [--lines 3000] [--seed 1] [--show 20]
 
@@ -71,7 +72,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10)
     args = parser.parse_args()
-    maker = Maker.seeded(args.seed)
+    maker = Maker.seeded(args.seed, others=True)
     lines = [maker.line() for _ in range(args.lines)]
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base).resolve() / "tree"

@@ -59,6 +59,54 @@ def test_an_ordinary_line_prints_what_it_should(world: World, line: str, output:
     assert world.out(line) == output
 
 
+REFUSED = [
+    "jq -n env",
+    "jq -n '$ENV.HOME'",
+    "jq -n 'input'",
+    "jq -f a.md b.md",
+    "jq -n --rawfile x a.md '$x'",
+    "jq -n --slurpfile x a.md '$x'",
+    "jq -L / 'import \"x\" as x; .' a.md",
+    "jq -n 'def f: f; f'",
+    "jq -n 'repeat(1)'",
+    "jq '.a |= 1' a.md",
+    "jq -n '" + "[" * 1500 + "]" * 1500 + "'",
+    "awk 'BEGIN{print ENVIRON[\"HOME\"]}'",
+    "awk '{print | \"sh\"}' a.md",
+    "awk '{print $1 > \"x\"}' a.md",
+    "awk 'BEGIN{getline x < \"/etc/passwd\"}'",
+    "awk 'function f() {f()} BEGIN{f()}'",
+    "sed 'a x' -e 'w out' a.md",
+    "sed '{w out' a.md",
+    "sed ':a;e id' a.md",
+    "sed 's/a/b/w out' a.md",
+    "date -s 2020-01-01",
+    "date -f a.md",
+]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
+    was = world.state()
+    answer = world.run(line)
+    assert answer.refused or answer.exit_code, answer.output
+    assert answer.stdout == b"" and world.state() == was
+
+
+@pytest.mark.parametrize(
+    ("line", "output"),
+    [
+        ("jq -r .type /transcripts/project/s1.jsonl | sort | uniq -c", "      5 user\n"),
+        ("head -1 /transcripts/project/s1.jsonl | jq -c 'keys'", '["text","type"]\n'),
+        ("jq -r 'select(.type == \"user\") | .text' /transcripts/project/s1.jsonl | head -1", "error\n"),
+        ("jq -s length /transcripts/project/s1.jsonl", "5\n"),
+        ("echo '{\"a\": [1, {\"b\": null}]}' | jq -c '.a[1], (.a | length)'", '{"b":null}\n2\n'),
+    ],
+)
+def test_transcripts_can_be_looked_into_with_jq(world: World, line: str, output: str) -> None:
+    assert world.out(line) == output
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -71,6 +119,11 @@ def test_an_ordinary_line_prints_what_it_should(world: World, line: str, output:
         ("echo x | sed ':a;s/x/xx/;ta'", "0.3 seconds"),
         ("echo x | sed ':a;G;h;ba'", "stopped"),
         ("seq 1 999999999999 | paste -s", "stopped"),
+        ("jq -n 'last(range(1e12))'", "0.3 seconds"),
+        ("jq -n 'reduce range(99) as $x (1; [., .])'", "stopped"),
+        ("jq -n '" + "[1, 2]" + " | [., .]" * 60 + "'", "stopped"),
+        ("jq -n '[range(1e9)]'", "stopped"),
+        ("jq -n 'reduce range(99) as $x (\"a\"; . + .)'", "stopped"),
     ],
 )
 def test_a_program_without_end_is_ended(world: World, line: str, why: str) -> None:
