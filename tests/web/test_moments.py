@@ -16,6 +16,7 @@ from django.utils import timezone
 from dreams import apply as applying
 from dreams import manual, memories, moments, review, rollback
 from dreams.models import Blob, Hunk, Project, Proposal, Version
+from dreams.web.selectors import between as changes
 from dreams.web.selectors import moments as selector
 from tests.pipeline import world as real
 
@@ -145,7 +146,7 @@ def test_without_moments_the_last_change_is_shown(browser: Client, project: Proj
 def test_many_files_are_named_and_shown_one_by_one(
     browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selector, "MOST_SHOWN", 1)
+    monkeypatch.setattr(changes, "MOST_SHOWN", 1)
     shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
     assert shown.count("Show the lines of this file") == 1
     one = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z&path=b.md")

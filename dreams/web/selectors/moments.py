@@ -1,29 +1,22 @@
-"""A memory directory at one moment, and between two."""
+"""A memory directory at one moment, and one file of it."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from django.utils import timezone
 
-from dreams import blobs, conf, memdir, moments, text, textdiff
-from dreams.models import Blob, Project, Version
+from dreams import blobs, conf, memdir, moments, textdiff
+from dreams.models import Project, Version
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors import budget, difflines
-from dreams.web.selectors.difflines import DiffLine
+from dreams.web.selectors import budget
 from dreams.web.selectors.memory import Body, body_of
 from dreams.web.selectors.project import READING_ORDER
 from dreams.web.selectors.versions import ORIGINS
 
 PAGE_SIZE = 60
-# Beyond these a changed file is named, and its lines are a click away.
-MOST_SHOWN = 30
-MOST_FILES = 500
-MOST_ROWS = 1_500
-MOST_SHOWN_BYTES = 2 << 20
 INDEX = "MEMORY.md"
 
 
@@ -90,32 +83,6 @@ class Reading:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """One file between two moments. `letter` is A, M or D; `rows` is None where only its name is shown."""
-
-    path: str
-    pk: int | None
-    letter: str
-    rows: list[DiffLine] | None
-    added: int
-    removed: int
-    is_cut: bool
-    missing: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The changes from one moment to another, by path; `more` files are beyond what a page names."""
-
-    files: list[Changed]
-    total: int
-    more: int
-    added: int
-    changed: int
-    removed: int
-
-
 def iso(moment: dt.datetime) -> str:
     """As addresses carry it: to the microsecond, so that a change's own moment is on the right side of it."""
     return moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
@@ -144,9 +111,6 @@ def _rest_of(given: str) -> dt.timedelta:
     units = {10: dt.timedelta(days=1), 16: dt.timedelta(minutes=1), 19: dt.timedelta(seconds=1)}
     unit = units.get(len(given))
     return unit - dt.timedelta(microseconds=1) if unit else dt.timedelta()
-
-
-# --- At a moment --------------------------------------------------------------------------------------------------
 
 
 def directory(project: Project, when: dt.datetime, number: str | None = None) -> Directory:
@@ -218,68 +182,3 @@ def reading(project: Project, when: dt.datetime, path: str) -> Reading | None:
     sha: str = row.then_sha
     data = blobs.get_many([sha]).get(sha)
     return None if data is None else Reading(file, body_of(data))
-
-
-# --- Between two moments ------------------------------------------------------------------------------------------
-
-
-def between(project: Project, old: Mapping[str, str], new: Mapping[str, str], only: str = "") -> Between:
-    """What changed from one state (path → sha256) to another. `only` shows the lines of that file alone."""
-    changed = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
-    wanted = [path for path in changed if path == only] if only else changed[:MOST_FILES]
-    shown = set(_within(wanted, old, new))
-    texts = blobs.get_many(sha for path in shown for sha in (old.get(path, ""), new.get(path, "")))
-    pks = dict(project.memories.filter(path__in=wanted).values_list("path", "pk"))
-    letters = [_letter(path, old, new) for path in changed]
-    return Between(
-        files=[
-            _changed(path, pks.get(path), (old.get(path, ""), new.get(path, "")), texts, path in shown)
-            for path in wanted
-        ],
-        total=len(changed),
-        more=0 if only else max(0, len(changed) - len(wanted)),
-        added=letters.count("A"),
-        changed=letters.count("M"),
-        removed=letters.count("D"),
-    )
-
-
-def _within(paths: Sequence[str], old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[str]:
-    """The paths whose lines are shown: few enough, and not too large together."""
-    few = list(islice(paths, MOST_SHOWN))
-    shas = {sha for path in few for sha in (old.get(path), new.get(path)) if sha}
-    sizes = dict(Blob.objects.filter(sha256__in=shas).values_list("sha256", "size"))
-    shown: list[str] = []
-    total = 0
-    for path in few:
-        total += sizes.get(old.get(path, ""), 0) + sizes.get(new.get(path, ""), 0)
-        if shown and total > MOST_SHOWN_BYTES:
-            break
-        shown.append(path)
-    return shown
-
-
-def _letter(path: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    return "A" if path not in old else "D" if path not in new else "M"
-
-
-def _changed(
-    path: str, pk: int | None, shas: tuple[str, str], texts: Mapping[str, bytes], is_shown: bool
-) -> Changed:
-    old, new = shas
-    letter = "A" if not old else "D" if not new else "M"
-    missing = is_shown and any(sha and sha not in texts for sha in shas)
-    if not is_shown or missing:
-        return Changed(path, pk, letter, None, 0, 0, is_cut=False, missing=missing)
-    before, after = (text.decode(texts.get(sha, b"")) for sha in shas)
-    rows = textdiff.rows(before, textdiff.hunks(before, after))
-    return Changed(
-        path,
-        pk,
-        letter,
-        rows=difflines.lines(rows[:MOST_ROWS]),
-        added=sum(row.kind == "ins" for row in rows),
-        removed=sum(row.kind == "del" for row in rows),
-        is_cut=len(rows) > MOST_ROWS,
-        missing=False,
-    )

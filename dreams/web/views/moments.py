@@ -18,6 +18,7 @@ from dreams.review import Reviewer, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.paging import chosen
+from dreams.web.selectors import between as changes
 from dreams.web.selectors import memory as memory_selector
 from dreams.web.selectors import moments as selector
 
@@ -52,7 +53,7 @@ def between(request: Request, pk: int) -> HttpResponse:
     new = _moment(request, "b")
     old = _moment(request, "a") if request.GET.get("a") else _before(project, new)
     only = request.GET.get("path", "")[:MAX_PATH]
-    found = selector.between(project, moments.states_at(project, old), moments.states_at(project, new), only)
+    found = changes.between(project, moments.states_at(project, old), moments.states_at(project, new), only)
     context = {
         "project": project,
         "earlier": old,
@@ -78,7 +79,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
     path = request.GET.get("path", "")[:MAX_PATH]
-    found = selector.between(project, moments.states_now(project), moments.states_at(project, when), path)
+    found = changes.between(project, moments.states_now(project), moments.states_at(project, when), path)
     context = {
         "project": project,
         "when": when,
