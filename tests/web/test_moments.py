@@ -126,6 +126,13 @@ def test_the_queries_do_not_grow_with_files_and_versions(
     assert counts[0] == counts[1]
 
 
+def test_a_text_is_read_from_the_history_where_the_rows_have_none(browser: Client, project: Project) -> None:
+    Blob.objects.all().delete()
+    shown = _page(browser, "project-at", project, "?when=2026-03-01T13:00Z&path=a.md")
+    assert "<p>First.</p>" in shown
+    assert "[A](a.md) — one" in shown
+
+
 # --- Comparing ----------------------------------------------------------------------------------------------------
 
 

@@ -51,7 +51,7 @@ def between(project: Project, old: Mapping[str, str], new: Mapping[str, str], on
     shown = set(_within(wanted, old, new))
     texts = blobs.get_many(sha for path in shown for sha in (old.get(path, ""), new.get(path, "")))
     pks = dict(project.memories.filter(path__in=wanted).values_list("path", "pk"))
-    letters = [_letter(path, old, new) for path in changed]
+    letters = [_letter(old.get(path, ""), new.get(path, "")) for path in changed]
     return Between(
         files=[
             _changed(path, pks.get(path), (old.get(path, ""), new.get(path, "")), texts, path in shown)
@@ -80,15 +80,14 @@ def _within(paths: Sequence[str], old: Mapping[str, str], new: Mapping[str, str]
     return shown
 
 
-def _letter(path: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    return "A" if path not in old else "D" if path not in new else "M"
+def _letter(old: str, new: str) -> str:
+    return "A" if not old else "D" if not new else "M"
 
 
 def _changed(
     path: str, pk: int | None, shas: tuple[str, str], texts: Mapping[str, bytes], is_shown: bool
 ) -> Changed:
-    old, new = shas
-    letter = "A" if not old else "D" if not new else "M"
+    letter = _letter(*shas)
     missing = is_shown and any(sha and sha not in texts for sha in shas)
     if not is_shown or missing:
         return Changed(path, pk, letter, None, 0, 0, is_cut=False, missing=missing)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from dreams import blobs, conf, memdir, moments, textdiff
+from dreams import conf, history, memdir, moments, textdiff
 from dreams.models import Project, Version
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget
@@ -164,8 +164,7 @@ def _file(row: moments.MemoryThen, version: Version) -> FileThen:
 
 def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
     row = moments.memories_at(project, when).filter(path=INDEX).first()
-    sha: str = row.then_sha if row else ""
-    data = blobs.get_many([sha]).get(sha)
+    data = _bytes(project, row.then_sha) if row else None
     if data is None:
         return None
     config = conf.current(project)
@@ -178,7 +177,13 @@ def reading(project: Project, when: dt.datetime, path: str) -> Reading | None:
     row = moments.memories_at(project, when).filter(path=path).first()
     if row is None:
         return None
-    file = _files([row])[0]
-    sha: str = row.then_sha
-    data = blobs.get_many([sha]).get(sha)
-    return None if data is None else Reading(file, body_of(data))
+    data = _bytes(project, row.then_sha)
+    return None if data is None else Reading(_files([row])[0], body_of(data))
+
+
+def _bytes(project: Project, sha: str) -> bytes | None:
+    """From the rows, else from the history; None where they are kept nowhere."""
+    try:
+        return moments.bytes_of(project, [sha])[sha]
+    except (history.HistoryError, OSError):
+        return None
