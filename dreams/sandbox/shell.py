@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dreams.safefs import SafeFsError
 
 from . import globbing, tokenizer
-from .commands import find_command, known_commands
+from .commands import find_command, unknown
 from .errors import LimitReached, Refused, UsageError
 from .limits import Limits, Meter
 from .mounts import Tree, normal, trouble
@@ -83,9 +83,7 @@ def _check(pipeline: Pipeline) -> None:
             raise Refused(f"{name.text!r}: a wildcard in the place of a command")
         compile_command = find_command(name.text)
         if compile_command is None:
-            raise Refused(
-                f"{name.text[:60]!r} is not one of the commands here ({', '.join(known_commands())})"
-            )
+            raise Refused(unknown(name.text))
         try:
             compile_command(name.text, argv)
         except UsageError:
@@ -157,7 +155,7 @@ def spawn(argv: list[str], process: Process) -> Iterator[bytes]:
     """The output of one command. Whatever goes wrong in a file or an argument is an error line."""
     compile_command = find_command(argv[0])
     if compile_command is None:
-        raise Refused(f"{argv[0][:60]!r} is not one of the commands here ({', '.join(known_commands())})")
+        raise Refused(unknown(argv[0]))
     try:
         runner = compile_command(argv[0], argv[1:])
     except UsageError as error:

@@ -57,7 +57,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+=^\]-]+")
 _LITERAL_DOLLAR_BEFORE = ' "|)'
 
 _REFUSED = {
-    "$": "'$' (variables, $(…) and $'…' are not expanded; write the text out, in single quotes if it is a pattern)",
+    "$": "'$' (variables, $(…) and $'…' are not expanded; write the text out, in single quotes if it is a pattern; use && and || for $?)",
     "`": "a backtick (command substitution); run that command by itself first",
     "{": "'{' (brace expansion); name each file, or quote it if it is meant as text",
     "}": "'}' (brace expansion); quote it if it is meant as text",
@@ -65,7 +65,7 @@ _REFUSED = {
     "(": "'(' (subshells and functions); quote it or write \\( if it is meant as text",
     ")": "')' (subshells and functions); quote it or write \\) if it is meant as text",
     "<": "'<' (input redirection and here-documents); give the file as an operand or use: cat FILE |",
-    ">": "'>' (output redirection); only 2>/dev/null and 2>&1 are read",
+    ">": "'>' (output redirection); only 2>/dev/null and 2>&1, without a blank, are read; nothing is written here, so leave it out",
     "&": "'&' (background jobs and &>); only && joins commands",
 }
 

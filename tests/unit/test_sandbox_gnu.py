@@ -77,6 +77,9 @@ ORDINARY = [
     "awk NF a.md",
     "ls -l topic | awk '{print $5, $9}'",
     "paste -sd, nums.txt",
+    "grep -oP '\\d+' data.csv",
+    "grep -nP '^(foo|note)\\b.*?o' a.md b.md",
+    "grep -ciP 'FOO|bar' a.md",
 ]
 
 

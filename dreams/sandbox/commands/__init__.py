@@ -70,5 +70,34 @@ def find_command(name: str) -> Compile | None:
     return _COMMANDS.get(name)
 
 
+# What to write instead of commands that are asked for in vain.
+_INSTEAD = {
+    "rg": "grep -rn",
+    "ag": "grep -rn",
+    "ack": "grep -rn",
+    "fd": "find . -name",
+    "less": "cat or head",
+    "more": "cat or head",
+    "bat": "cat -n",
+    "xxd": "cat -A",
+    "od": "cat -A",
+    "hexdump": "cat -A",
+    "strings": "grep -a",
+    "exa": "ls",
+    "eza": "ls",
+    "for": "a wildcard, as in head -n 3 *.md, or xargs",
+    "while": "a wildcard, as in head -n 3 *.md, or xargs",
+    "perl": "sed or awk",
+    "python": "awk or jq",
+    "python3": "awk or jq",
+}
+
+
+def unknown(name: str) -> str:
+    """Why a command is not run, and what to write instead."""
+    instead = f"; use {_INSTEAD[name]}" if name in _INSTEAD else f" ({', '.join(known_commands())})"
+    return f"{name[:60]!r} is not one of the commands here{instead}"
+
+
 def known_commands() -> list[str]:
     return sorted(_COMMANDS)

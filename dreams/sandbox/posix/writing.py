@@ -81,11 +81,11 @@ def fixed(pattern: bytes, *, fold: bool = False) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def compiled(expression: bytes) -> re2._Regexp:
-    """A leftmost-longest matcher over bytes. Raises Refused for a pattern that is too large."""
+def compiled(expression: bytes, *, longest: bool = True) -> re2._Regexp:
+    """A matcher over bytes, leftmost-longest as POSIX wants it. Raises Refused for a pattern that is too large."""
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
-    options.longest_match = True
+    options.longest_match = longest
     options.log_errors = False
     options.max_mem = 16 * 1024 * 1024
     try:

@@ -30,7 +30,7 @@ def grep(name: str, argv: list[str]) -> Runner:
         if not args.operands:
             raise UsageError("usage: grep [OPTION]... PATTERNS [FILE]...", 2)
         given = [args.operands.pop(0)]
-    syntax = {"egrep": "E", "fgrep": "F"}.get(name) or args.last_of("E", "F", "G") or "G"
+    syntax = {"egrep": "E", "fgrep": "F"}.get(name) or args.last_of("E", "F", "G", "P") or "G"
     texts = [raw(text) for text in given]
     if not args.has("f"):
         plan = plan_of(args, texts, syntax)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import re2
 
 from ... import posix
-from ...errors import UsageError
+from ...errors import Refused, UsageError
 from ...options import Args, Spec
 from ..numbers import plain
 
 GREP = Spec(
     flags={
+        "P": "P",
+        "perl-regexp": "P",
         **{letter: letter for letter in "EFGHILUZabchilnoqrsvwxyz"},
         "R": "r",
         "extended-regexp": "E",
@@ -67,8 +70,6 @@ GREP = Spec(
     },
     optional={"color": "color", "colour": "color"},
     why_not={
-        "P": "Perl patterns are not on offer; use -E",
-        "perl-regexp": "Perl patterns are not on offer; use -E",
         "exclude-from": "patterns for names are not taken from files",
     },
 )
@@ -112,6 +113,7 @@ class State:
 
 def plan_of(args: Args, texts: list[bytes], syntax: str) -> Plan:
     fold = (args.last_of("i", "y", "no-i") or "no-i") != "no-i"
+    longest = syntax != "P"
     expressions = [_expression(text, syntax, fold) for text in dict.fromkeys(texts)]
     whole = b"|".join(b"(?:" + each + b")" for each in expressions) if expressions else b"[^\\x00-\\xff]"
     words = args.has("w") and not args.has("x")
@@ -120,9 +122,10 @@ def plan_of(args: Args, texts: list[bytes], syntax: str) -> Plan:
     most = plain(args.last("m") or "", "invalid max count", 2) if args.has("m") else None
     return Plan(
         args=args,
-        line=posix.compiled(line),
-        block=posix.compiled(b"(?m:" + line + b")"),
-        each=posix.compiled(b"^(?:" + whole + b")$" if args.has("x") else whole),
+        line=posix.compiled(line, longest=longest),
+        # \A and the like would keep Perl's patterns from being found in a block of lines.
+        block=posix.compiled(b"(?m:" + line + b")" if longest else b""),
+        each=posix.compiled(b"^(?:" + whole + b")$" if args.has("x") else whole, longest=longest),
         patterns=texts,
         before=before,
         after=after,
@@ -137,9 +140,32 @@ def plan_of(args: Args, texts: list[bytes], syntax: str) -> Plan:
 
 
 def _expression(text: bytes, syntax: str, fold: bool) -> bytes:
+    if syntax == "P":
+        return _perl(text, fold)
     if syntax == "F":
         return posix.fixed(text, fold=fold)
     return posix.translate(text, extended=syntax == "E", fold=fold)
+
+
+def _perl(text: bytes, fold: bool) -> bytes:
+    """What re2 knows of Perl's patterns, which is all that can be matched in linear time."""
+    if re.search(rb"\(\?(<?[=!]|>|[PR&|(])|\\[KkgRXhHvVG1-9]|[*+?}]\+", text):
+        raise Refused(
+            "grep -P: looking around, \\K, \\h, back-references and the like are not on offer; use -o and cut"
+        )
+    expression = b"(?i:" + text + b")" if fold else text
+    try:
+        re2.compile(expression, _bytes_options())
+    except re2.error as error:
+        raise UsageError(f"{str(error)[:80]}", 2) from None
+    return expression
+
+
+def _bytes_options() -> re2.Options:
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    return options
 
 
 def _bounded(whole: bytes, *, lines: bool, words: bool) -> bytes:
