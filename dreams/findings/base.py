@@ -49,6 +49,7 @@ class Subject:
     asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
     rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
+    against: Callable[[str], Citation | None] | None = None  # what sessions say against a statement
     irregular: Mapping[str, str] = field(
         default_factory=dict
     )  # path → why it is no plain file, or is another kind now

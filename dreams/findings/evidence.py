@@ -11,7 +11,7 @@ from dreams.findings import dates, facts
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.standing import State
 from dreams.findings.units import Unit, bare_lines, units_of, units_of_lines
-from dreams.language import lexicon
+from dreams.language import claims, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
@@ -52,19 +52,47 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
 
 
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
-    quoted = _sources(hunk)
+    quoted, heard = _sources(hunk), _heard(hunk)
     for unit, line_no in _added_units(subject, hunk):
         if _needs_no_source(unit) or before.same_words(unit):
             continue
+        stands = claims.stands(heard, unit.text)
+        if stands and stands.verdict == "supported":
+            continue  # a person's own words are never called into question
         said = [*quoted, *(standing.unit.text for standing in before.likest(unit.text))]
         words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
-        if words:
+        if stands and stands.verdict == "contradicted":
+            yield _otherwise(
+                hunk, unit, line_no, f"is not what was said later: “{stands.evidence[0].quote[:200]}”"
+            )
+        elif words:
             yield _finding(hunk, unit, line_no, words)
         elif _denied(unit, said):
-            yield Found(
-                CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” turns round what its source says.",
-                "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
-            )  # fmt: skip
+            yield _otherwise(hunk, unit, line_no, "turns round what its source says")
+        elif subject.against and (against := subject.against(unit.text)):
+            yield _otherwise(
+                hunk, unit, line_no, f"is not what {against.place} says: “{against.quote[:200]}”"
+            )
+
+
+def _heard(hunk: ChangedHunk) -> claims.Evidence:
+    """The quoted turns in the order in which they were said."""
+    heard = claims.Evidence()
+    cited = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role == "user"]
+    for number, citation in enumerate(sorted(cited, key=_when), start=1):
+        heard.add(citation.context or citation.quote, number, "user", prose=True)
+    return heard
+
+
+def _when(citation: Citation) -> tuple[float, str, int]:
+    return citation.at.timestamp() if citation.at else 0.0, citation.place, citation.line_no or 0
+
+
+def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
+    return Found(
+        CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
+        "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+    )  # fmt: skip
 
 
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:

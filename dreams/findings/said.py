@@ -11,6 +11,7 @@ from dreams.findings import facts
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.standing import Standing, State
 from dreams.findings.units import units_of_lines
+from dreams.language import claims
 
 LIKE = 0.5  # the share of a statement's words that a quote must have
 QUOTES = 3  # of one statement
@@ -39,6 +40,17 @@ class Said:
             for number, turn in enumerate(self._turns)
             for unit in units_of_lines(turn.text.split("\n"))
         ]
+        self._heard = claims.Evidence()
+        for number, turn in enumerate(self._turns, start=1):
+            self._heard.add(turn.text, number, turn.role, prose=turn.role != "tool")
+
+    def against(self, text: str) -> Citation | None:
+        """The place that speaks against a statement, where one does."""
+        found = claims.check(self._heard, text)
+        if found.verdict != "contradicted" or not found.evidence:
+            return None
+        quote = found.evidence[0]
+        return self._cited(self._turns[quote.line - 1], quote.quote)
 
     def citations(self, text: str) -> list[Citation]:
         """Quotes that have at least half of what `text` says, the best first."""
@@ -50,8 +62,10 @@ class Said:
         return self._turns[int(standing.path)]
 
     def _citation(self, standing: Standing) -> Citation:
-        turn = self._of(standing)
-        quote = standing.unit.text[:CONTEXT]
+        return self._cited(self._of(standing), standing.unit.text[:CONTEXT])
+
+    @staticmethod
+    def _cited(turn: Turn, quote: str) -> Citation:
         return Citation(
             "transcript",
             quote,
@@ -64,8 +78,9 @@ class Said:
 
 
 def with_citations(subject: Subject, said: Said) -> Subject:
-    """The subject with quotes beside each hunk that has none."""
-    return replace(subject, hunks=[_cited(hunk, said) for hunk in subject.hunks])
+    """The subject with quotes beside each hunk that has none, and with what the sessions say against statements."""
+    hunks = [_cited(hunk, said) for hunk in subject.hunks]
+    return replace(subject, hunks=hunks, against=said.against)
 
 
 def _cited(hunk: ChangedHunk, said: Said) -> ChangedHunk:

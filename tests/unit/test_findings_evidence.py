@@ -163,3 +163,27 @@ def test_sessions_give_the_evidence_that_nobody_cited():
     (hunk,) = cited.hunks
     assert [(c.role, c.line_no) for c in hunk.citations] == [("user", 9), ("tool", 3)]
     assert "no-evidence" not in codes(examine(cited))
+
+
+def test_a_persons_own_words_are_never_called_into_question():
+    quote = said("The beta group is 40 people, not the whole office. There is no iOS beta yet, only Android.")
+    assert not {"says-otherwise", "words-without-source", "no-evidence"} & codes(
+        adding("- The beta group is 40 people", citations=quote)
+    )
+
+
+def test_a_person_who_said_otherwise_later_is_believed():
+    first = said("The beta group is 40 people.")
+    later = Citation("transcript", "The beta group is 60 people now.", "t.jsonl", line_no=2, role="user", at=DAY + dt.timedelta(days=3))  # fmt: skip
+    found = one(adding("- The beta group is 40 people", citations=(*first, later)), "says-otherwise")
+    assert "60 people now" in found.message
+
+
+def test_a_session_that_says_otherwise_is_named():
+    subject = between(FILES, changed("deploy.md", END, f"{END}- The importer retries failed uploads\n"))
+    turns = [
+        Turn("a.jsonl", 3, "user", DAY, "Backups go to Hetzner every night."),
+        Turn("a.jsonl", 7, "assistant", DAY, "The importer does not retry failed uploads."),
+    ]
+    found = one(examine(with_citations(subject, Said(turns))), "says-otherwise")
+    assert found.severity == "warn"

@@ -5,6 +5,6 @@
 
 from .evidence import Evidence
 from .reading import read
-from .verdict import Quote, Verdict, check
+from .verdict import Quote, Verdict, check, stands
 
-__all__ = ["Evidence", "Quote", "Verdict", "check", "read"]
+__all__ = ["Evidence", "Quote", "Verdict", "check", "read", "stands"]

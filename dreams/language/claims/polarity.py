@@ -226,3 +226,8 @@ def _beside(text: str, word: str, term: str) -> bool:
 def is_guarded(text: str) -> bool:
     """Whether a stretch of a claim has a denial or a word that does a denial's work."""
     return bool(_DENIAL.search(text) or _GUARDED.search(text))
+
+
+def is_denied_before(text: str, at: int) -> bool:
+    """Whether the clause that goes on at a place of a text denies it: "please do not | run the migrations"."""
+    return is_guarded(_CLAUSE.split(text[max(0, at - NEAR) : at])[-1])

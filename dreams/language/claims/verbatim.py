@@ -13,7 +13,7 @@ from dreams.language.claims.terms import TOKEN, pieces
 FEWEST = 3  # words that must follow one another to be a quotation
 MOST_READ = 2_000  # units read for one claim
 AROUND = 3  # units that a quotation may run over
-LATER = 0.7  # share of the claim that a later turn must have to speak of the same thing
+LATER = 0.8  # share of the claim, its numbers aside, that a later turn must have to speak of the same thing
 
 
 def quoted(field: Field, claim: Claim) -> int | None:
@@ -32,8 +32,9 @@ def overtaken(field: Field, claim: Claim, place: int) -> int | None:
     numbers = {piece.terms[0] for piece in claim.pieces if piece.terms[0].startswith("n:")}
     line = units[place].line
     later = [p for p in field.masks if units[p].line > line and units[p].role == "user" and units[p].prose]
+    aside = sum(1 << bit for bit, term in enumerate(field.company.terms) if term.startswith("n:"))
     for other in sorted(later, reverse=True):
-        if field.at(other) < LATER:
+        if field.share(field.masks[other] | aside) < LATER:
             continue
         said = {piece.terms[0] for piece in pieces(units[other].text) if piece.terms[0].startswith("n:")}
         if (numbers and said and not said & numbers) or polarity.turned(claim.text, [units[other].text]):
@@ -59,10 +60,11 @@ def _stands(evidence: Evidence, place: int, wanted: Sequence[str]) -> bool:
     text = "\n".join(
         unit.text for unit in evidence.units[max(first, place - AROUND) : min(last, place + AROUND + 1)]
     )
-    words = _words(text)
-    for at in range(len(words) - len(wanted) + 1):
-        if words[at : at + len(wanted)] == wanted:
-            return not polarity.is_guarded(" ".join(words[max(0, at - 4) : at]))
+    words = list(TOKEN.finditer(text))
+    told = [word[0].lower() for word in words]
+    for at in range(len(told) - len(wanted) + 1):
+        if told[at : at + len(wanted)] == wanted and not polarity.is_denied_before(text, words[at].start()):
+            return True
     return False
 
 

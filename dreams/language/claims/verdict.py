@@ -51,16 +51,19 @@ class Verdict:
 
 def check(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict:
     """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
-    end = evidence.before(before_line)
-    claim = claim_of(text)
-    if not claim.pieces or not end:
-        why = "nothing in it can be looked up" if end else "no source stands before it"
+    field, claim = _asked(evidence, text, before_line)
+    return _stands(field, claim) or _by_parts(field, claim)
+
+
+def stands(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict | None:
+    """The verdict on a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
+    return _stands(*_asked(evidence, text, before_line))
+
+
+def _stands(field: Field, claim: Claim) -> Verdict | None:
+    if not claim.pieces or not field.end:
+        why = "nothing in it can be looked up" if field.end else "no source stands before it"
         return Verdict("unsupported", (), why)
-    field = Field(evidence, company_of(evidence, claim, None), end)
-    return _by_words_as_they_stand(field, claim) or _by_parts(field, claim)
-
-
-def _by_words_as_they_stand(field: Field, claim: Claim) -> Verdict | None:
     place = quoted(field, claim)
     if place is None:
         return None
@@ -68,6 +71,11 @@ def _by_words_as_they_stand(field: Field, claim: Claim) -> Verdict | None:
     if later is not None:
         return Verdict("contradicted", _quotes(field, [later, place]), "a person said otherwise later")
     return Verdict("supported", _quotes(field, [place]), "it stands there word for word")
+
+
+def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Field, Claim]:
+    claim = claim_of(text)
+    return Field(evidence, company_of(evidence, claim, None), evidence.before(before_line)), claim
 
 
 def _by_parts(field: Field, claim: Claim) -> Verdict:
