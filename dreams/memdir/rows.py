@@ -85,8 +85,9 @@ def render_row(
 def escape_title(title: str) -> str:
     """The title as it can stand in a link, on one line."""
     text = " ".join(title.split()).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
-    # A backtick without a partner would open a code span that runs over the link.
-    return text.replace("`", "\\`") if "`" in mask_code(text) else text
+    # A backtick without a partner would open a code span that runs over the link. In front of it stands a bracket, so
+    # that three of them open no fence.
+    return text.replace("`", "\\`") if "`" in mask_code(f"[{text}") else text
 
 
 def visible(text: str) -> str:

@@ -32,7 +32,7 @@ def test_a_dream_grows_while_one_reads_and_stops_asking_when_it_is_over(window: 
     DreamRun.objects.filter(pk=run.pk).update(status="completed", ended_at=timezone.now())
     expect(window.locator("#dream-result")).to_contain_text("Nothing to improve")
     expect(window.locator("#dream-cancel")).to_have_count(0)
-    expect(window.locator("[data-poll]")).to_have_count(0)
+    expect(window.locator("main [data-poll]:not(#pulse)")).to_have_count(0)
 
 
 def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, address: str) -> None:

@@ -1,7 +1,7 @@
 """MEMORY.md: its rows, and edits that touch one of them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dreams.memdir import IndexRow, MemoryEditError, parse_index, render_row
@@ -152,6 +152,7 @@ _file = st.text("ab ()<>#%é`-", min_size=1, max_size=8).map(lambda text: text.s
 
 
 @given(_title, _file, _text)
+@example("```", "x.md", "```")
 @settings(max_examples=400)
 def test_a_rendered_row_reads_back_the_same(title: str, target: str, hook: str):
     row = only_row(render_row(title, target, hook))
