@@ -123,7 +123,7 @@ def test_by_mouse(window: Page, address: str, proposal: Proposal) -> None:
 def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     page, keys = window, window.keyboard
     page.goto(at(address, proposal))
-    first = Hunk.objects.filter(file__proposal=proposal, file__path="MEMORY.md").order_by("number")[0]
+    first = Hunk.objects.filter(file__proposal=proposal, file__path="feedback_flaky.md").get()
     keys.press("j")
     expect(card(page, first)).to_be_focused()
     keys.press("a")
@@ -134,7 +134,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     keys.press("n")
     present = page.locator("[data-file].now")
     expect(present).to_be_focused()
-    expect(present).to_contain_text("feedback_flaky.md")
+    expect(present).to_contain_text("feedback_rules.md")
     keys.press("j")
     expect(present.locator("[data-hunk].now")).to_be_focused()
     keys.press("n")
@@ -218,7 +218,7 @@ def test_without_scripts(chromium: Browser, address: str, proposal: Proposal) ->
     page.get_by_role("button", name="Log in").click()
     # What is beyond the first files is one link away, and so is each file alone.
     page.get_by_role("link", name="Next files").click()
-    expect(page.locator("section.review-file").first).to_contain_text("topics/topic_02.md")
+    expect(page.locator("section.review-file").first).to_contain_text("topics/topic_03.md")
     page.get_by_label("Kind of change").select_option("date")
     page.get_by_role("button", name="Find", exact=True).click()
     page.get_by_role("button", name="Approve 4").click()

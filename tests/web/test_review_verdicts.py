@@ -241,3 +241,16 @@ def test_the_verdicts_of_a_visit_are_kept_within_bounds(browser: Client, proposa
     for _ in range(verdict_steps.MOST + 2):
         post(browser, proposal, "decide", about(hunk, verdict="rejected"))
     assert len(browser.session[f"verdicts:{proposal.public_id}"]) == verdict_steps.MOST
+
+
+def test_all_is_rejected_with_one_button_and_can_be_taken_back(browser: Client, proposal: Proposal) -> None:
+    bases = selector.load(proposal).digest
+    assert "Reject all 8 changes" in browser.get(f"/review/{proposal.public_id}/").content.decode()
+    post(browser, proposal, "decide", {"scope": "all", "bases": bases, "verdict": "rejected"})
+    assert set(verdicts(proposal).values()) == {"rejected"}
+    post(browser, proposal, "take-back", {})
+    assert set(verdicts(proposal).values()) == {"pending"}
+
+
+def test_the_index_comes_last_as_its_rows_go_with_their_memories(browser: Client, proposal: Proposal) -> None:
+    assert [file.path for file in selector.load(proposal).files][-1] == "MEMORY.md"

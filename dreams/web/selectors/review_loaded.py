@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from dreams import blobs, text, textdiff
+from dreams import blobs, memdir, text, textdiff
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 
 WORST = [severity.value for severity in Finding.Severity]
@@ -154,7 +154,8 @@ def find(public_id: str) -> Proposal | None:
 
 def load(proposal: Proposal) -> Loaded:
     """Five queries, whatever the size of the proposal."""
-    files = list(proposal.files.all())
+    # The index last: its rows go with the memories that they name, and are decided with them.
+    files = sorted(proposal.files.all(), key=lambda file: (file.path == memdir.INDEX_NAME, file.path))
     for file in files:
         file.proposal = proposal
     hunks: dict[int, list[Hunk]] = {file.pk: [] for file in files}
