@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from dreams import apply as applying
 from dreams import blobs, manual, memories, review
-from dreams.models import Hunk, Memory, Project
-from dreams.web.selectors import versions
+from dreams.models import Hunk, Memory, Project, Proposal, Version
+from dreams.web.selectors import timeline, versions
 from tests import world
 from tests.pipeline import world as real
 
@@ -128,3 +128,8 @@ def test_the_queries_do_not_grow_with_the_history(browser: Client, memory: Memor
             _page(browser, memory)
         counts.append(len(queries))
     assert counts[0] >= counts[1]
+
+
+def test_every_origin_has_its_words() -> None:
+    assert set(versions.ORIGINS) == set(Version.Origin)
+    assert set(timeline._WRITES) == set(Proposal.Origin)
