@@ -58,7 +58,7 @@ class Topic:
 
     def _body(self) -> list[str]:
         if self.bullets:
-            return [f"- {line}" if not line.startswith("#") else line for line in self.lines]
+            return [f"- {line}" for line in self.lines]
         return "\n\n".join(self.lines).split("\n")
 
 
@@ -81,7 +81,7 @@ class Builder:
     def topic(self, *, kind: str = "project", is_open: bool = True, title: str = "") -> Topic:
         """A new topic file."""
         number = len(self.topics) + 1
-        title = title or (self._titles.pop() if self._titles else f"Corner {number}")
+        title = title or (self._titles.pop() if self._titles else f"{_letters(number)} corner")
         stem = title.lower().replace(" ", "_")
         shape = self.rng.choice(("flat", "nested", "none")) if self._shape == "mixed" else self._shape
         path = f"{kind}_{stem}.md"
@@ -156,6 +156,11 @@ class Builder:
         ]
         rows += self.rows
         return "\n".join(["# Memory", "", *rows]) + "\n"
+
+
+def _letters(number: int) -> str:
+    """A word for a number: a number in a file's name would say something about what stands in it."""
+    return "".join("abcdefghij"[int(digit)] for digit in str(number)).capitalize() + "x"
 
 
 def claim(subject: str, value: str) -> Claim:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ _MARKS = (
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d")
 # What happened, and does not hold on.
 _EVENT = re.compile(
-    r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|"
+    r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|paid|measured|coverage|benchmarks?|scores?|latency|throughput|users|downloads|revenue|invoices?|meetings?|calls? with|"
     r"(?<!is )(?<!are )(?<!be )(?<!now )(?<!\w-)[a-z]{3,}ed(?! by))\b",
     re.IGNORECASE,
 )
@@ -42,6 +42,7 @@ _NO_EVENT = re.compile(
     re.IGNORECASE,
 )
 COMMON = 60
+LOG_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,12 @@ class Dated:
     unit: Unit
     day: dt.date
     text: str
+    leading: bool = False  # the date stands first, as in a list of what happened
 
 
 def supersede(rec: Recorder) -> None:
     """Each old statement goes once; the one that superseded it may be superseded itself."""
-    every = [found for unit in free_units(rec.tree) if (found := dated(unit))]
+    every = _without_logs([found for unit in free_units(rec.tree) if (found := dated(unit))])
     gone: dict[Unit, Dated] = {}
     for old, new in _pairs(every):
         rec.report.checkpoint()
@@ -65,6 +67,12 @@ def supersede(rec: Recorder) -> None:
         while last.unit in gone:
             last = gone[last.unit]
         rec.counts["superseded"] += _remove(rec, unit, last)
+
+
+def _without_logs(every: Sequence[Dated]) -> list[Dated]:
+    """A file where three lines or more begin with a date is a log: each of them tells of its own day."""
+    leading = Counter(one.unit.path for one in every if one.leading)
+    return [one for one in every if not one.leading or leading[one.unit.path] < LOG_LINES]
 
 
 def dated(unit: Unit) -> Dated | None:
@@ -81,7 +89,11 @@ def dated(unit: Unit) -> Dated | None:
         except ValueError:
             return None
         told = _NO_EVENT.sub("", rest)
-        return None if not rest or _EVENT.search(told) else Dated(unit, day, rest.rstrip(" .!"))
+        return (
+            None
+            if not rest or _EVENT.search(told)
+            else Dated(unit, day, rest.rstrip(" .!"), leading=mark in _MARKS[1:3])
+        )
     return None
 
 

@@ -12,15 +12,16 @@ from dreams.engines.rules.wording import sentences
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = rf"(?P<iso>\d{{4}}-\d\d-\d\d)|(?P<d>\d{{1,2}})\.? (?P<m>{_MONTH}) (?P<y>\d{{4}})|(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}}),? (?P<y2>\d{{4}})"
-_UNTIL = re.compile(rf"\b(?:until|till|up to|through)\s+(?:the end of\s+)?(?:{_DAY})", re.IGNORECASE)
+_UNTIL = re.compile(rf"\b(?:until|till)\s+(?:the end of\s+)?(?:{_DAY})", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # Told of the past, or of something whose end is itself worth knowing.
 _HISTORY = re.compile(
-    r"\b(?:was|were|had|did|used to|not|never|unless|after|then|afterwards|since|from then|before|because|why|"
+    r"\b(?:was|were|had|did|used to|ran|went|took|made|got|held|kept|led|came|wrote|sold|paid|spent|left|not|never|unless|after|then|afterwards|since|from then|before|because|why|"
     r"certificates?|certs?|licen[cs]es?|contracts?|tokens?|keys?|domains?|support(?:ed|s)?|eol|end[- ]of[- ]life|subscriptions?|warranty|"
     r"deprecated|expir\w+|renew\w*|invoices?|data|deadline|history)\b|n['’]t\b|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bstays )(?<!\bremains )\b[a-z]{3,}ed\b",
     re.IGNORECASE,
 )
+_ORDER = re.compile(r"^(?:please\s+)?(?:do not|don['’]t|never|no)\b", re.IGNORECASE)
 _MONTHS = {
     name: number
     for number, name in enumerate(
@@ -49,7 +50,8 @@ def ended(text: str) -> dt.date | None:
     found = list(_UNTIL.finditer(text))
     if len(found) != 1 or len(_ANY_YEAR.findall(text)) != 1 or len(sentences(text)) != 1:
         return None
-    rest = text[: found[0].start()] + text[found[0].end() :]
+    # "Do not merge until …" is a rule like any other; "not available until …" is history.
+    rest = _ORDER.sub("", text[: found[0].start()]) + text[found[0].end() :]
     return None if _HISTORY.search(rest) or "?" in rest else _day(found[0])
 
 

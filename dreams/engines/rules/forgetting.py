@@ -10,10 +10,11 @@ from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.lessons import Lesson
 from dreams.engines.rules.removing import fates, free_units, remove
-from dreams.engines.rules.slots import keys_of, pieces
+from dreams.engines.rules.slots import ROLES, WEAK, keys_of, pieces
 from dreams.engines.rules.speech import ASK, SOFT
 from dreams.engines.rules.tree import Recorder
 from dreams.engines.rules.wishes import Wish
+from dreams.engines.rules.wording import sentences
 from dreams.language import lexicon, similarity
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
@@ -35,13 +36,22 @@ _TAIL = re.compile(
 )
 
 
+# "Forget about the tests, let's do the docs" is about the task at hand.
+_ONLY_NOW = re.compile(
+    r"\bfor (?:now|the moment|today)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
+    re.IGNORECASE,
+)
+_MEMORY = frozenset({"memory", "memor", "note", "entry", "fact"})
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to forget: a statement, or a thing that statements are about."""
+    """What to forget: a statement, or a thing that statements are about. `alone`: one plain word, which is little to go by."""
 
     text: str
     keys: frozenset[str]
     statement: bool
+    alone: bool = False
 
 
 def request_of(wish: Wish) -> Request | None:
@@ -49,16 +59,16 @@ def request_of(wish: Wish) -> Request | None:
     rest = _HEAD.sub("", wish.quote.strip(), count=1)
     if rest == wish.quote.strip():
         return None
+    if _ONLY_NOW.search(rest):
+        return None
     rest = _trimmed(rest)
     about, that = _ABOUT.match(rest), _THAT.match(rest)
     text = _trimmed(about["rest"] if about else that["rest"] if that else rest)
-    keys = frozenset(
-        key for key in keys_of(text) if key not in lexicon.GENERIC and key not in {"memory", "note"}
-    )
-    named = any(piece.is_value for piece in pieces(f"x {text}"))
-    if not keys or (len(keys) < 2 and not named):
+    keys = frozenset(key for key in keys_of(text) if key not in lexicon.GENERIC and key not in _MEMORY)
+    if not keys:
         return None
-    return Request(text, keys, statement=bool(that) and not about)
+    named = any(piece.is_value for piece in pieces(f"x {text}"))
+    return Request(text, keys, bool(that) and not about, alone=len(keys) < 2 and not named)
 
 
 def _trimmed(text: str) -> str:
@@ -86,9 +96,13 @@ def _forget(rec: Recorder, heard: Heard, wish: Wish, lessons: list[Lesson]) -> N
         for lesson in lessons
         if not _meant(request, lesson.text) or any(c.at and at and c.at > at for c in lesson.citations)
     ]
-    found = [unit for unit in free_units(rec.tree) if _meant(request, unit.text)]
+    found = [
+        unit
+        for unit in free_units(rec.tree)
+        if all(_meant(request, sentence) for sentence in sentences(unit.text))
+    ]
     done = 0
-    if len(found) <= MOST_FORGOTTEN:
+    if len(found) <= (1 if request.alone else MOST_FORGOTTEN):
         for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
             done += _remove(rec, unit, heard, wish)
     rec.counts["forgotten"] += done
@@ -106,18 +120,33 @@ def _remove(rec: Recorder, unit: Unit, heard: Heard, wish: Wish) -> bool:
 
 def _meant(request: Request, text: str) -> bool:
     """The same statement; or one about the thing named, and about no other thing that has a name."""
-    if request.statement:
-        return similarity.same(request.text, text).same or _words_of(request) == keys_of(text)
     keys = keys_of(text)
+    if request.statement:
+        told = request.keys - WEAK
+        return similarity.same(request.text, text).same or bool(
+            told <= keys and len(keys - WEAK - told) < 2 and told
+        )
     if not request.keys <= keys:
         return False
+    if request.alone:
+        return next((piece.key for piece in pieces(text) if piece.key), "") in request.keys
     others = {
         piece.key
-        for place, piece in enumerate(pieces(text))
+        for piece in pieces(text)
         if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
     }
-    return len(others) <= 1
+    return len(others) <= 1 and not _is_object(request, text)
 
 
-def _words_of(request: Request) -> frozenset[str]:
-    return keys_of(request.text)
+def _is_object(request: Request, text: str) -> bool:
+    """Whether something else does something to it: "the relay calls the indexer" is about the relay."""
+    found = pieces(text)
+    told = [place for place, piece in enumerate(found) if piece.key]
+    first = next(place for place in told if found[place].key in request.keys)
+    before = found[:first]
+    while before and before[-1].text.lower() in {"the", "a", "an", "our", "my", "its"}:
+        before = before[:-1]
+    verb = before[-1] if before else None
+    if verb is None or not verb.key or verb.key in ROLES:
+        return False
+    return verb.shape == "word" and verb.key not in request.keys and told[0] != len(before) - 1

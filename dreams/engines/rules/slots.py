@@ -22,7 +22,7 @@ _CODED = re.compile(r"`[^`\n]+`")
 _EDGES = "\"'“”‘’«»*_()[]{}.,;:!?—–"
 _NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
 _CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]+\d")
-_ROLES = frozenset(
+ROLES = frozenset(
     "own maintain lead manag manage responsibl responsible review approv approve".split()  # noqa: SIM905 - a word list
 )
 # Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
@@ -191,7 +191,7 @@ def _is_value(found: Sequence[Piece], place: int, only: Sequence[int]) -> bool:
         return True
     named = piece.text[:1].isupper() and piece.text.isalpha()
     follows = place + 1 in only and found[place + 1].shape == "name"
-    role = bool(_ROLES & {other.key for other in found})
+    role = bool(ROLES & {other.key for other in found})
     return named and place == 0 and (follows or role)
 
 
@@ -238,7 +238,7 @@ def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Pi
     before = " ".join(piece.text.lower() for piece in found[max(0, run[0] - 2) : run[0]])
     if _OF.search(before):
         return True
-    if _ROLES & {piece.key for piece in found}:
+    if ROLES & {piece.key for piece in found}:
         return False
     shared = [piece for piece in found if piece.is_value and piece.key in {p.key for p in other}]
     return before in {"", "the"} or any(
@@ -251,7 +251,7 @@ def _same_frame(
 ) -> bool:
     """Word for word the same but for the value, which is not what the statement is about."""
     one, other = _frame(mine, left), _frame(theirs, right)
-    subject = left[0] == 0 and not _ROLES & {piece.key for piece in mine}
+    subject = left[0] == 0 and not ROLES & {piece.key for piece in mine}
     return one == other and len(one) > 1 and not subject and any(one)
 
 

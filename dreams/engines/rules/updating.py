@@ -14,7 +14,7 @@ from dreams.engines.base import Citation, Fate
 from dreams.engines.rules import spots as places_of
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.slots import Slot, keys_of, pieces
+from dreams.engines.rules.slots import Slot, keys_of, pairs_of, pieces
 from dreams.engines.rules.spots import Spot
 from dreams.engines.rules.tellings import REVERTED, Telling
 from dreams.engines.rules.tree import Change, Recorder, digest, is_index
@@ -22,6 +22,7 @@ from dreams.language import similarity
 
 MOST_TELLINGS = 500
 MOST_NOTED = 20
+MOST_UNSURE = 3
 
 
 @dataclass(eq=False)
@@ -44,7 +45,7 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
     done: set[str] = set()
     for each, telling in told:
         rec.report.checkpoint()
-        if _tell(pending, having, each, telling):
+        if _tell(rec, pending, having, each, telling):
             done.add(telling.core)
     changed = [p for p in pending if p.steps]
     for group in _together(changed):
@@ -68,7 +69,9 @@ class _Having:
         return sorted({place for key in keys for place in self._places.get(key, ())})
 
 
-def _tell(pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling) -> bool:
+def _tell(
+    rec: Recorder, pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling
+) -> bool:
     """Change the sentences that it surely speaks of, in mind; False where none is, or which one is not sure."""
     found = [
         (pending[place], slot)
@@ -76,12 +79,21 @@ def _tell(pending: Sequence[_Pending], having: _Having, heard: Heard, telling: T
         if (slot := matched(telling, pending[place].text, pending[place].spot.place))
     ]
     chosen = _chosen(found, telling)
+    if found and not chosen:
+        _name_unsure(rec, telling, [one for one, _ in found])
     for one, slot in chosen:
         old = one.text[slot.start : slot.end]
         one.steps.append((old, slot.new))
         one.told.append((heard, telling))
         one.text = slot.filled(one.text)
     return bool(chosen)
+
+
+def _name_unsure(rec: Recorder, telling: Telling, found: Sequence[_Pending]) -> None:
+    """A few that could be meant are named; of many, none was."""
+    if len(found) <= MOST_UNSURE:
+        which = " or ".join(f"“{one.text[:160]}” in {one.spot.path}" for one in found)
+        rec.note(f"You said “{telling.quote[:160]}”; look at {which}: which of them it changes is not sure.")
 
 
 def _chosen(found: list[tuple[_Pending, Slot]], telling: Telling) -> list[tuple[_Pending, Slot]]:
@@ -184,15 +196,27 @@ def _name_leaning(rec: Recorder, group: Sequence[_Pending], pending: Sequence[_P
     """Name statements that have the old value and speak of the same thing: they may hold no longer."""
     first = group[0]
     old, new = first.steps[0][0], first.steps[-1][1]
-    subject = _subject(first.told[-1][1], first)
-    named = 0
-    for one in pending:
-        leans = one not in group and _has(one.text, old) and subject & (keys_of(one.text) | one.spot.place)
-        if leans and one.spot.kind == "body" and named < MOST_NOTED:
-            named += 1
-            rec.note(
-                f"{old} is {new} now; look at “{one.text[:200]}” in {one.spot.path}, which may lean on it."
-            )
+    telling = first.told[-1][1]
+    leaning = [
+        one
+        for one in pending
+        if one not in group
+        and one.spot.kind == "body"
+        and _has(one.text, old)
+        and _is_about(telling, first, one)
+    ]
+    for one in leaning[:MOST_NOTED]:
+        rec.note(f"{old} is {new} now; look at “{one.text[:200]}” in {one.spot.path}, which may lean on it.")
+
+
+def _is_about(telling: Telling, changed: _Pending, other: _Pending) -> bool:
+    """Whether it names what the changed statement is about: by its name, or by two words side by side."""
+    subject = _subject(telling, changed)
+    named = {piece.key for piece in pieces(telling.core) if piece.is_value} & subject
+    if named:
+        return named <= keys_of(other.text) | other.spot.place
+    both = pairs_of(pieces(changed.spot.text)) & pairs_of(pieces(other.text))
+    return any(set(pair) <= subject for pair in both)
 
 
 def _has(text: str, value: str) -> bool:
