@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from dreams.sandbox.commands import known_commands
 from tests.unit.sandbox_kit import World, world
 
 __all__ = ["world"]
+
+
+def test_the_documents_name_every_command() -> None:
+    text = (Path(__file__).parents[2] / "docs/engines.md").read_text(encoding="utf-8")
+    listed = text.split("run or follow links:")[1].split("What they print")[0]
+    assert re.findall(r"`([^`]+)`", listed) == known_commands()
 
 
 def test_tree_draws_folders_and_enters_no_link(world: World) -> None:
