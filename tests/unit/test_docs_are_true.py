@@ -66,3 +66,11 @@ def test_every_module_named_in_the_architecture_exists() -> None:
 
 def test_the_version_is_the_changelogs_newest_heading() -> None:
     assert f"## {version()}" in doc("CHANGELOG.md")
+
+
+def test_the_keys_are_those_of_the_sheet() -> None:
+    sheet = set(re.findall(r"<kbd>(.)</kbd>", doc("templates/_keys.html")))
+    assert (
+        set(re.findall(r"`(.)`", doc("docs/reviewing.md").split("## Keys")[1].split("Everything")[0]))
+        == sheet
+    )

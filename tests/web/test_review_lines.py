@@ -63,3 +63,11 @@ def test_changes_that_a_reader_would_overlook_are_named() -> None:
     assert noted("a  b\n", "a b\n") == ["Only spaces and line breaks change."]
     assert noted("[a](x.md)\n", "[a](y.md)\n") == ["Only a link’s target changes: x.md → y.md"]
     assert noted("a\n", "b\n") == []
+
+
+def test_a_mark_is_on_words_and_not_on_the_spaces_beside_them() -> None:
+    [card] = diffs.blocks(
+        "Use the shared one.\n", textdiff.hunks("Use the shared one.\n", "Use the one.\n"), "a.md"
+    )
+    marked = [bit.text for line in card.lines for run in line.runs if run.changed for bit in run.bits]
+    assert marked == ["shared"]

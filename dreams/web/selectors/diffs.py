@@ -207,7 +207,7 @@ def runs(row: Row) -> tuple[Run, ...]:
     """The row's text cut at its changes and, within them, at code and link targets; what is unseen written out."""
     found = _LOOKS.finditer(row.text) if len(row.text) <= MOST_LOOKED_AT else ()
     looks = {m.start(): (m.end(), "code" if m[0][0] == "`" else "target") for m in found}
-    spans = {span.start: span.end for span in row.spans}
+    spans = dict(_marked(row))
     edges = {0, len(row.text), *spans, *spans.values(), *looks, *(end for end, _ in looks.values())}
     bits: list[tuple[bool, Bit]] = []
     changed_until = look_until = 0
@@ -219,6 +219,14 @@ def runs(row: Row) -> tuple[Run, ...]:
         bits.append((start < changed_until, Bit(text, look if start < look_until else "")))
     grouped = groupby(bits, key=lambda pair: pair[0])
     return tuple(Run(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
+
+
+def _marked(row: Row) -> Iterator[tuple[int, int]]:
+    """The changed ranges without the spaces at their ends: a mark is on words, unless only spaces changed."""
+    for start, end in row.spans:
+        words = row.text[start:end].strip()
+        lead = row.text[start:end].find(words) if words else 0
+        yield (start + lead, start + lead + len(words)) if words else (start, end)
 
 
 def _is_front(rows: Sequence[Row], styles: _Styles) -> bool:

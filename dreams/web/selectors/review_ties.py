@@ -137,7 +137,8 @@ class Ties:
             "Left out:" if fate == LedgerEntry.Fate.STATED else str(fate.label),
             _place(entry.target_path, entry.target_line, here) if entry.target_path else "",
             self._target(entry),
-            quote=_short(entry.target_text) if fate in QUOTED else "",
+            # What stands in the same change is read right there.
+            quote=_short(entry.target_text) if fate in QUOTED and not _is_in(entry, here) else "",
             note=_short(entry.note),
         )
 
@@ -201,6 +202,12 @@ def by_hunk(entries: Iterable[LedgerEntry]) -> Mapping[int, list[LedgerEntry]]:
     for entry in entries:
         found[entry.hunk_id].append(entry)
     return found
+
+
+def _is_in(entry: LedgerEntry, hunk: Hunk) -> bool:
+    """Whether the line's new place is within this very change."""
+    line = entry.target_line or 0
+    return entry.target_path == hunk.file.path and hunk.new_start < line <= hunk.new_start + hunk.new_count
 
 
 def _place(path: str, line: int | None, here: Hunk) -> str:
