@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams.models import DreamRun, Project
 from dreams.pricing import PriceBook
 from dreams.web.pictures.base import Picture
-from dreams.web.selectors import spent
+from dreams.web.selectors import spent, usage_sessions
 from dreams.web.selectors import usage_cells as cells_of
 from dreams.web.selectors.usage_cells import Cell, Line, Total
 from dreams.web.selectors.usage_chart import Chart, chart
@@ -66,12 +66,12 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     since = midnight - dt.timedelta(days - 1)
     book = PriceBook.load()
-    sessions = list(cells_of.of_sessions(since, book))
+    sessions = usage_sessions.by_day(since, book)
     dreamt = list(cells_of.of_dreams(since))
     names = dict(Project.objects.values_list("pk", "name"))
     return Usage(
         period=period,
-        sessions=_used(sessions, names),
+        sessions=_used(sessions, usage_sessions.by_project(since, book), names),
         chart=chart(sessions, today, days),
         dreams=_dreams(dreamt, since, names),
         pictures=spent.by_model(sessions, dreamt, today, days),
@@ -79,9 +79,9 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     )
 
 
-def _used(cells: Sequence[Cell], names: dict[int, str]) -> Used:
+def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str]) -> Used:
     projects = cells_of.lines_of(
-        cells,
+        of_projects,
         lambda cell: str(cell.project),
         lambda key: names.get(int(key)) or "a project",
         numbered=True,
@@ -99,7 +99,7 @@ def _used(cells: Sequence[Cell], names: dict[int, str]) -> Used:
 def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str]) -> DreamsUsed:
     days = cells_of.by_day(cells)
     return DreamsUsed(
-        used=_used(cells, names),
+        used=_used(cells, cells, names),
         runs=DreamRun.objects.filter(started_at__gte=since).count(),
         kinds=cells_of.dream_kinds(since),
         days=days[:MOST_DAYS],

@@ -1,19 +1,17 @@
-"""Tokens of a day, a model and a project, priced where a price is known: of sessions, and of dreams."""
+"""Tokens of a day, a model and a project, priced where a price is known, and how they add up."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Q, Sum, Value, When
 from django.db.models.functions import TruncDate
 
-from dreams.engines.anthropic.usage import rate_for
 from dreams.engines.tokens import KINDS, Tokens
-from dreams.models import DreamUsage, RequestUsage
-from dreams.pricing import PriceBook
+from dreams.models import DreamUsage
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
 
@@ -61,33 +59,6 @@ class Line:
     pk: int | None
     sum: Total
     share: float
-
-
-def of_sessions(since: dt.datetime, book: PriceBook) -> Iterator[Cell]:
-    """Summed up in the database, so that a page over a year costs rows per day and not per request."""
-    rows = (
-        _tiered(RequestUsage.objects.filter(at__gte=since), book.thresholds)
-        .annotate(day=TruncDate("at"))
-        .values("day", "model", "session__project", "tier")
-        .annotate(**SUMS, n=Count("pk"))
-        .order_by()
-    )
-    for row in rows:
-        tokens = Tokens.of(row)
-        # One more than the threshold stands for every prompt above it.
-        rate = rate_for(book.on(row["day"]), row["model"], row["tier"] + 1)
-        cost = rate.cost(tokens) if rate else None
-        yield Cell(row["day"], row["model"], row["session__project"], tokens, cost, row["n"])
-
-
-def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet[RequestUsage]:
-    """Each request with the highest threshold that its prompt exceeds: long prompts cost more with some models."""
-    prompt = (
-        F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens") + F("cache_read_tokens")
-    )
-    rows = rows.annotate(prompt=prompt)
-    whens = [When(prompt__gt=limit, then=Value(limit)) for limit in sorted(thresholds, reverse=True)]
-    return rows.annotate(tier=Case(*whens, default=Value(0), output_field=IntegerField()))
 
 
 def of_dreams(since: dt.datetime) -> Iterator[Cell]:
