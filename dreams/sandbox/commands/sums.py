@@ -212,6 +212,8 @@ def paste(name: str, argv: list[str]) -> Runner:
                 continue
             chunks = process.try_chunks(path)
             if chunks is None:
+                if args.has("s"):
+                    continue  # one after the other, so the next ones are still shown
                 return
             sources.append(line.removesuffix(b"\n") for line in process.lines(chunks))
             shared = sources[-1] if path == "-" else shared
