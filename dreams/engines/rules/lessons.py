@@ -13,12 +13,13 @@ from dreams.engines.rules.bodies import statements
 from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
-from dreams.engines.rules.slots import keys_of
+from dreams.engines.rules.slots import keys_of, slot
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.language import dates, similarity
 
 MOST_LESSONS = 200
+MOST_COMPARED = 200
 LEAST_MORE = 2  # words by which a wish must say more than memory
 _MINE = re.compile(
     r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)", re.IGNORECASE
@@ -63,7 +64,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     for text in all_statements(rec.tree) if said else ():
         rec.report.checkpoint()
         memory.add(text)
-    for lesson in _once(said):
+    for lesson in _newest(_once(said), said):
         lesson.twin = _said_in_fewer_words(memory, lesson.text)
         if not lesson.twin and memory.says(lesson.text):
             found.known += 1
@@ -129,6 +130,18 @@ def kind_of(wish: Wish) -> str:
     if _MINE.match(wish.text):
         return "user"
     return "project" if wish.fact and not _ORDER.match(wish.text) else "feedback"
+
+
+def _newest(lessons: Sequence[Lesson], said: Sequence[Lesson]) -> list[Lesson]:
+    """Of two that differ in one value, the one said last: what was changed again is learnt as it is now."""
+    last = {similarity.normalised(lesson.text): place for place, lesson in enumerate(said)}
+    order = sorted(lessons, key=lambda each: last.get(similarity.normalised(each.text), 0))
+    gone = {
+        id(old)
+        for place, old in enumerate(order)
+        if any(slot(old.text, new.text) for new in order[place + 1 : place + 1 + MOST_COMPARED])
+    }
+    return [lesson for lesson in lessons if id(lesson) not in gone]
 
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:

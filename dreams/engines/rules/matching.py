@@ -27,9 +27,12 @@ def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Sl
     said = {piece.key for piece in found if piece.key} | place
     old_keys = {piece.key for piece in pieces(telling.old)}
     new = _trimmed(telling.new or _new_value(telling.core, said), said - old_keys)
-    if not new or not _same_sort(telling.old, new) or not _speaks_of(telling, new, found, place):
+    first, last = found[spots[0]], found[spots[0] + len(wanted) - 1]
+    if len(wanted) > 1 and last.shape == "number" and [p.shape for p in pieces(new)] == ["number"]:
+        first = last  # "from PostgreSQL 15 to 16"
+    if not new or not _same_sort(first.text, new) or not _speaks_of(telling, new, found, place):
         return None
-    return Slot(found[spots[0]].start, found[spots[0] + len(wanted) - 1].end, new)
+    return Slot(first.start, last.end, new)
 
 
 def _texts(found: Sequence[Piece]) -> list[str]:

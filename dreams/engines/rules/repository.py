@@ -92,9 +92,9 @@ def _fact(path: str, text: str, words: str, *values: str) -> CodeFact:
     """The line is the first one that has the last value."""
     lines = text.split("\n")
     number = next((at for at, line in enumerate(lines, 1) if values[-1].split("\n")[0] in line), 1)
-    return CodeFact(
-        path, number, lines[number - 1].strip()[:300], f"{path} {path.rpartition('/')[2]} {words}", values
-    )
+    coded = " ".join(f"`{value}`" for value in values)
+    told = f"{path} {path.rpartition('/')[2]} {words} {coded}"
+    return CodeFact(path, number, lines[number - 1].strip()[:300], told, values)
 
 
 def _package(path: str, text: str) -> Iterator[CodeFact]:

@@ -17,6 +17,7 @@ from dreams.engines.rules.tree import Change, Recorder, digest
 from dreams.language.statements import statement
 
 LEAST_SHARED = 3
+MOST_COMPARED = 200
 OF_OLD, OF_NEW = (
     0.6,
     0.4,
@@ -37,8 +38,10 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
     done: set[str] = set()
     if not said:
         return done
-    for each in said:
+    for place, each in enumerate(said):
         rec.report.checkpoint()
+        if any(_is_restated(_as_unit(each.text), later) for later in said[place + 1 : place + MOST_COMPARED]):
+            continue
         units = list(free_units(rec.tree))
         if any(keys_of(unit.text) == keys_of(each.text) for unit in units):
             continue
@@ -47,6 +50,10 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
             done.add(each.text)
             rec.counts["updated"] += 1
     return done
+
+
+def _as_unit(text: str) -> Unit:
+    return Unit("", 1, 1, text, text, (), ())
 
 
 def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:

@@ -36,6 +36,8 @@ _FORMS = {
     "responsible": "own",
 }  # fmt: skip
 _OF = re.compile(r"(?<!out )\bof$|\bfor$|\bbehind$")
+# "The API of the importer" is about another thing than "the API".
+_PART = re.compile(r"\b(?:of|for|in|on|behind|by|from)(?: (?:the|our|my|its|a))?$")
 _AUXILIARY = frozenset({"the", "a", "an", "is", "are"})
 _SOMEWHERE = frozenset(
     {"run", "runs", "running", "hosted", "live", "lives", "located", "deployed", "sits", "sit"}
@@ -235,7 +237,7 @@ def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Pi
     """
     if found[run[0]].shape == "number":
         return False
-    before = " ".join(piece.text.lower() for piece in found[max(0, run[0] - 2) : run[0]])
+    before = _before(found, run[0])
     if _OF.search(before):
         return True
     if ROLES & {piece.key for piece in found}:
@@ -244,6 +246,11 @@ def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Pi
     return before in {"", "the"} or any(
         piece.start > found[run[1]].start or " " in piece.text for piece in shared
     )
+
+
+def _before(found: Sequence[Piece], place: int) -> str:
+    """The two words before a place."""
+    return " ".join(piece.text.lower() for piece in found[max(0, place - 2) : place])
 
 
 def _same_frame(
@@ -274,6 +281,8 @@ def _same_property(
     new = {p.key for i, p in enumerate(theirs) if p.key and not right[0] <= i <= right[1]}
     more, added = old - new - WEAK, new - old - WEAK
     if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
+        return False
+    if any(piece.key in added and _PART.search(_before(theirs, place)) for place, piece in enumerate(theirs)):
         return False
     shared = {
         _group(mine, i)

@@ -1,0 +1,227 @@
+"""What leaves: asked to be forgotten, superseded by a newer date, past its day, or said by the code; nothing beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.rules.expiring import ended
+from tests.unit.rules_kit import Dreamt, dream, memory, session, unaccounted
+
+INDEX = "- [Notes](notes.md) — notes\n"
+OTHER = "- The docs are built with Sphinx.\n"
+
+
+def lines(made: Dreamt) -> list[str]:
+    return [line[2:] for line in made.text("notes.md").split("\n") if line.startswith("- ")]
+
+
+def over(folder: Path, *body: str, said: tuple[str, ...] = (), repo: dict[str, str] | None = None) -> Dreamt:
+    files = {"notes.md": memory("".join(f"- {line}\n" for line in body) + OTHER), "MEMORY.md": INDEX}
+    for name, text in (repo or {}).items():
+        path = folder / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    made = dream(folder, files, [session(1, *said)] if said else [], repo=folder / "repo" if repo else None)
+    for edit in made.edits:
+        assert not unaccounted(edit), edit.reason
+        assert edit.citations, edit.reason
+    return made
+
+
+MEMORY = (
+    "The copper indexer listens on port 80.",
+    "The amber relay calls the copper indexer at night.",
+    "The staging database is on port 5433.",
+    "The production database is on port 5432.",
+    "Anna owns billing.",
+    "We use npm for installs.",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        ("forget about the copper indexer", MEMORY[0]),
+        ("please forget what I said about the staging database", MEMORY[2]),
+        ("forget that the staging database is on port 5433", MEMORY[2]),
+        ("you can forget everything about the production database", MEMORY[3]),
+        ("remove the staging database port from your memory", MEMORY[2]),
+        ("don't remember Anna any more", MEMORY[4]),
+        ("forget that we use npm", MEMORY[5]),
+    ],
+)
+def test_what_a_person_asked_to_forget_goes_and_nothing_beside_it(
+    tmp_path: Path, said: str, gone: str
+) -> None:
+    made = over(tmp_path, *MEMORY, said=(said,))
+    assert [line for line in MEMORY if line not in lines(made)] == [gone]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget it",
+        "never mind, forget that",
+        "don't forget to run the copper indexer",
+        "forget about the copper indexer, let's do the docs",
+        "forget the staging database for now",
+        'he said "forget about the copper indexer"',
+        "did you forget about the copper indexer?",
+    ],
+)
+def test_what_only_sounds_like_forgetting_leaves_all_as_it_is(tmp_path: Path, said: str) -> None:
+    assert lines(over(tmp_path, *MEMORY, said=(said,)))[: len(MEMORY)] == list(MEMORY)
+
+
+def test_what_was_wished_and_then_to_be_forgotten_is_not_learnt(tmp_path: Path) -> None:
+    made = over(
+        tmp_path, said=("Remember that the copper indexer is slow.", "forget about the copper indexer")
+    )
+    assert not any(b"slow" in data for data in made.after.values())
+
+
+def test_a_file_that_said_nothing_else_goes_with_its_row(tmp_path: Path) -> None:
+    files = {
+        "ports.md": memory("The copper indexer listens on port 80.\n", name="Ports"),
+        "notes.md": memory(OTHER),
+        "MEMORY.md": INDEX + "- [Ports](ports.md) — ports\n",
+    }
+    made = dream(tmp_path, files, [session(1, "forget about the copper indexer")])
+    assert "ports.md" not in made.after and made.text("MEMORY.md") == INDEX
+    assert not any(unaccounted(edit) for edit in made.edits)
+
+
+def test_a_file_that_another_one_links_to_stays(tmp_path: Path) -> None:
+    files = {
+        "ports.md": memory("The copper indexer listens on port 80.\n", name="Ports"),
+        "notes.md": memory(OTHER + "- See [[ports]].\n"),
+        "MEMORY.md": INDEX + "- [Ports](ports.md) — ports\n",
+    }
+    made = dream(tmp_path, files, [session(1, "forget about the copper indexer")])
+    assert made.after["ports.md"] == made.before["ports.md"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "As of 2026-01-10: the API runs on PostgreSQL 15.",
+            "Since 2026-03-02: the API runs on PostgreSQL 16.",
+        ),
+        ("The API is on port 80 (as of 2026-01-10)", "The API is on port 81 (as of 2026-02-10)"),
+        ("[2025-11-02] Ana Ruiz owns billing.", "2026-01-05: Bo Lind owns billing."),
+    ],
+)
+def test_of_two_dated_statements_the_newer_one_stays(tmp_path: Path, old: str, new: str) -> None:
+    for number, order in enumerate([(old, new), (new, old)]):
+        made = over(tmp_path / str(number), *order)
+        assert new in lines(made) and old not in lines(made)
+        (edits,) = made.operations("update").values()
+        assert {fate.kind for fate in edits[0].fates} == {"superseded-by"}
+        assert new in {fate.target_text for fate in edits[0].fates}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ("2026-01-10: load test reached 400 rps.", "2026-02-10: load test reached 500 rps."),
+        ("2026-01-10: coverage is 81 %", "2026-02-10: coverage is 84 %"),
+        ("As of 2026-01-10: staging runs PostgreSQL 15.", "As of 2026-02-10: production runs PostgreSQL 16."),
+        ("As of 2026-01-10: billing uses Redis.", "As of 2026-02-10: search uses Redis."),
+        ("2026-01-10: port is 80", "2026-01-11: port is 81", "2026-01-12: port is 82"),
+        ("As of 2026-01-10: Ana was ill.", "As of 2026-02-10: Bo was ill."),
+    ],
+)
+def test_a_log_and_look_alikes_with_dates_stay_whole(tmp_path: Path, body: tuple[str, ...]) -> None:
+    assert lines(over(tmp_path, *body))[: len(body)] == list(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Merges are frozen until 2026-03-01 for the audit.", "2026-03-01"),
+        ("Do not touch `src/legacy` until 2026-03-01.", "2026-03-01"),
+        ("Anna is on leave until March 1, 2026.", "2026-03-01"),
+        ("The trial runs until 1 March 2026.", "2026-03-01"),
+        ("Python 3.8 was supported until 2024-10-07.", None),
+        ("We ran Node 16 until 2025-05-01.", None),
+        ("The API was not available until 2026-03-01.", None),
+        ("Not before 2026-03-01.", None),
+        ("The certificate is valid until 2026-03-01.", None),
+        ("Data of 2025 is kept until 2026-03-01.", None),
+        ("Until 2026-03-01 two approvals; after that one is enough.", None),
+        ("Merges are frozen until 2026-13-01.", None),
+    ],
+)
+def test_the_day_until_which_a_whole_statement_holds(text: str, day: str | None) -> None:
+    found = ended(text)
+    assert (found.isoformat() if found else None) == day
+
+
+def test_what_held_until_a_day_that_has_passed_goes_and_what_still_holds_stays(tmp_path: Path) -> None:
+    passed, ahead = "Merges are frozen until 2026-03-01.", "Deploys need two approvals until 2099-03-01."
+    made = over(tmp_path, passed, ahead)
+    assert passed not in lines(made) and ahead in lines(made)
+
+
+REPO = {
+    "CLAUDE.md": "# Rules\n\n- Run `just check` before every push.\n\n## Staging\n\n- Use the blue cluster for load tests.\n",
+    "package.json": '{"name": "harbour-web", "scripts": {"lint": "eslint ."}, "engines": {"node": ">=20"}}',
+    "Makefile": "check:\n\truff check .\n\nall:\n\tone\n\ttwo\n",
+    "docker-compose.yml": "services:\n  cache:\n    image: redis:7.2\n",
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Run `just check` before every push.",
+        "`npm run lint` runs `eslint .`.",
+        "The npm package is called `harbour-web`.",
+        "`make check` runs `ruff check .`.",
+        "docker-compose.yml runs the service `cache` from `redis:7.2`.",
+    ],
+)
+def test_what_the_repository_says_word_for_word_goes_with_the_place(tmp_path: Path, line: str) -> None:
+    made = over(tmp_path, line, repo=REPO)
+    assert line not in lines(made)
+    (edit,) = made.edits
+    assert edit.citations[0].source == "repository" and edit.citations[0].place in REPO
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Run `just check` before every push, except on the docs branch.",
+        "`npm run lint` runs `eslint .`, which takes four minutes.",
+        "`npm run lint` does not run `eslint .`.",
+        "`npm run lint` runs `biome .`.",
+        "The npm package is called `harbour-old`.",
+        "The service `cache` must stay on `redis:7.2`.",
+        "`make all` runs `one`.",
+    ],
+)
+def test_what_says_more_or_otherwise_than_the_repository_stays(tmp_path: Path, line: str) -> None:
+    assert line in lines(over(tmp_path, line, repo=REPO))
+
+
+def test_preferences_and_feedback_stay_whatever_the_repository_says(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "CLAUDE.md").write_text(REPO["CLAUDE.md"])
+    files = {
+        name: memory("- Run `just check` before every push.\n" + OTHER, kind)
+        for name, kind in (("a.md", "user"), ("b.md", "feedback"))
+    }
+    made = dream(tmp_path, {**files, "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n"}, repo=tmp_path / "repo")
+    assert "just check" in made.text("a.md") + made.text("b.md")
+
+
+def test_a_link_in_the_repository_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "elsewhere.md").write_text(REPO["CLAUDE.md"])
+    (tmp_path / "repo" / "CLAUDE.md").symlink_to(tmp_path / "elsewhere.md")
+    line = "Run `just check` before every push."
+    files = {"notes.md": memory(f"- {line}\n{OTHER}"), "MEMORY.md": INDEX}
+    assert line in lines(dream(tmp_path, files, repo=tmp_path / "repo"))

@@ -1,0 +1,212 @@
+"""What a session changed is changed where it surely stands, and nowhere else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from dreams import findings
+from dreams.findings.comparing import between
+from tests.unit.rules_kit import NOON, Dreamt, dream, memory, session, unaccounted
+
+INDEX = "- [Notes](notes.md) — notes\n"
+
+
+def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = INDEX) -> Dreamt:
+    """One statement in memory, and one session after it."""
+    files = {"notes.md": memory(f"- {line}\n- The docs are built with Sphinx.\n{more}"), "MEMORY.md": index}
+    return dream(folder, files, [session(1, *prompts)])
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "now"),
+    [
+        ("The API runs on PostgreSQL 15.", "we upgraded the API from PostgreSQL 15 to PostgreSQL 16", "The API runs on PostgreSQL 16."),
+        ("The API listens on port 8080.", "the API is on port 9090 now", "The API listens on port 9090."),
+        ("Anna Berg owns the importer.", "btw, Tom Lind owns the importer now", "Tom Lind owns the importer."),
+        ("Deploys go through Jenkins.", "deploys go through GitHub Actions now", "Deploys go through GitHub Actions."),
+        ("Use yarn for installs.", "we switched from yarn to pnpm", "Use pnpm for installs."),
+        ("CI runs on CircleCI.", "CI runs on GitHub Actions now, not CircleCI", "CI runs on GitHub Actions."),
+        ("Our cloud provider is AWS.", "heads up, our cloud provider is GCP now", "Our cloud provider is GCP."),
+        ("**Database:** PostgreSQL 15", "the database is PostgreSQL 16 now", "**Database:** PostgreSQL 16"),
+        ("Frontend: React 18 with Vite", "we upgraded the frontend to React 19", "Frontend: React 19 with Vite"),
+        ("Logs are kept for 30 days.", "Remember that logs are kept for 90 days.", "Logs are kept for 90 days."),
+        ("The importer has a timeout of 20 seconds.", "we raised the timeout of the importer to 45 seconds", "The importer has a timeout of 45 seconds."),
+    ],
+)  # fmt: skip
+def test_a_value_that_a_person_told_anew_stands_in_the_place_of_the_old_one(
+    tmp_path: Path, line: str, said: str, now: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert f"- {now}\n" in made.text("notes.md")
+    assert line not in made.text("notes.md")
+    assert list(made.after) == ["MEMORY.md", "notes.md"], "and nothing is learnt beside it"
+    (edits,) = made.operations("update").values()
+    assert edits[0].citations[0].source == "transcript" and edits[0].citations[0].role == "user"
+    assert not unaccounted(edits[0])
+
+
+LEFT = [
+    ("The API runs on PostgreSQL 15.", "the importer runs on PostgreSQL 16 now"),
+    ("Staging uses PostgreSQL 15.", "production uses PostgreSQL 16 now"),
+    ("Billing uses Redis.", "search uses Redis now"),
+    ("The owner of Kelp Balancer is unknown.", "the owner of Teal Stitcher is unknown now"),
+    ("`foo.py` reads the config.", "`bar.py` reads the config now"),
+    ("`make up` starts the importer.", "`make up` starts the exporter now"),
+    ("`npm run dev` starts Heron Sampler.", "`npm run dev` starts pewter-verifier now"),
+    ("The worker keeps logs for 30 days.", "the worker keeps backups for 14 days now"),
+    ("The API sends at most 240 requests per minute to Stripe.", "the API accepts at most 500 requests per minute now"),
+    ("The API listens on port 8080 in staging.", "the API listens on port 9090 now"),
+    ("Tests run on Python 3.11 and 3.12.", "tests run on Python 3.13 now"),
+    ("The relay needs Node 20.", "the relay uses PostgreSQL 16 now"),
+    ("Calls to the larch poller time out after 15 seconds.", "calls to the maple invoicer time out after 3 seconds now, not 15"),
+    ("The cache TTL is 60 seconds.", "the cache size is 60 MB now"),
+    ("The olive migrator uses CockroachDB.", "we switched the database of Olive Importer to PostgreSQL 15"),
+    ("The API runs on PostgreSQL 15.", "we should move the API from PostgreSQL 15 to PostgreSQL 16"),
+    ("The API runs on PostgreSQL 15.", "if the API runs on PostgreSQL 16 now, does it break?"),
+    ("The API runs on PostgreSQL 15.", 'the vendor says "the API runs on PostgreSQL 16 now"'),
+    ("The API runs on PostgreSQL 15.", "the ticket says the API runs on PostgreSQL 16 now"),
+    ("The API runs on PostgreSQL 15.", "> the API runs on PostgreSQL 16 now"),
+    ("The API runs on PostgreSQL 15.", "I think the API runs on PostgreSQL 16 now"),
+    ("The API runs on PostgreSQL 15.", "the API runs on PostgreSQL 16 now and fails with an error"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "said"), LEFT)
+def test_what_is_another_thing_or_not_told_as_done_changes_nothing(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert f"- {line}\n" in made.text("notes.md")
+    assert not made.operations("update")
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        ("the API is on port 9090 now", "we moved the API back from port 9090 to port 8080"),
+        ("the API is on port 9090 now", "we reverted that change: the API is on port 8080 again"),
+        ("the API is on port 9090 now", "no wait, I was wrong: the API is on port 8080"),
+        ("the API is on port 9090 now", "sorry, scrap that"),
+        ("the API is on port 9090 now", "hm, after the rollback we have the API running at 8080 as ever"),
+    ],
+)
+def test_what_was_changed_back_taken_back_or_spoken_of_as_it_was_leaves_no_change(
+    tmp_path: Path, prompts: tuple[str, ...]
+) -> None:
+    assert told(tmp_path, "The API listens on port 8080.", *prompts).edits == []
+
+
+def test_a_thing_that_was_changed_twice_has_its_last_value(tmp_path: Path) -> None:
+    made = told(tmp_path, "The API is on port 80.", "the API is on port 81 now", "the API is on port 82 now")
+    assert "- The API is on port 82.\n" in made.text("notes.md")
+    assert len(made.operations("update")) == 1
+
+
+def test_the_index_row_and_the_description_that_say_the_same_change_with_it(tmp_path: Path) -> None:
+    files = {
+        "notes.md": memory("The API listens on port 8080.\n", description="The API listens on port 8080"),
+        "MEMORY.md": "- [Notes](notes.md) — The API listens on port 8080\n",
+    }
+    made = dream(tmp_path, files, [session(1, "the API listens on port 9090 now")])
+    assert made.text("MEMORY.md") == "- [Notes](notes.md) — The API listens on port 9090\n"
+    assert "description: The API listens on port 9090\n" in made.text("notes.md")
+    assert "8080" not in made.text("notes.md")
+    assert len(made.operations("update")) == 1
+
+
+def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_named(tmp_path: Path) -> None:
+    more = "- The API of Oslo runs on PostgreSQL 15.\n"
+    made = told(
+        tmp_path,
+        "The API in Bergen runs on PostgreSQL 15.",
+        "we upgraded from PostgreSQL 15 to 16",
+        more=more,
+    )
+    assert not made.operations("update")
+    assert "not sure" in made.summary and "Bergen" in made.summary and "Oslo" in made.summary
+
+
+def test_a_statement_that_leans_on_the_old_value_is_named_and_stays(tmp_path: Path) -> None:
+    more = "- Firewall rule 12 opens 8080 for billing-api.\n- Firewall rule 13 opens 8080 for search-api.\n"
+    made = told(tmp_path, "`billing-api` listens on port 8080.", "billing-api is on port 9090 now", more=more)
+    assert "`billing-api` listens on port 9090." in made.text("notes.md")
+    assert "Firewall rule 12 opens 8080 for billing-api." in made.text("notes.md")
+    assert "look at “Firewall rule 12 opens 8080 for billing-api.”" in made.summary
+    assert "rule 13" not in made.summary
+
+
+def test_pinned_and_shared_memories_keep_the_old_value(tmp_path: Path) -> None:
+    files = {
+        "notes.md": memory("The API listens on port 8080.\n", more="pinned: true\n"),
+        "team/notes.md": memory("The API listens on port 8080.\n"),
+        "MEMORY.md": INDEX,
+        "team/MEMORY.md": "- [Notes](notes.md) — notes\n",
+    }
+    made = dream(tmp_path, files, [session(1, "the API listens on port 9090 now")])
+    assert made.after["notes.md"] == made.before["notes.md"]
+    assert made.after["team/notes.md"] == made.before["team/notes.md"]
+
+
+def test_sessions_count_in_the_order_of_time_however_they_are_listed(tmp_path: Path) -> None:
+    files = {"notes.md": memory("- The API is on port 80.\n- Lint runs first.\n"), "MEMORY.md": INDEX}
+    later = session(1, "the API is on port 82 now", at=NOON)
+    earlier = session(2, "the API is on port 81 now", at=NOON - dt.timedelta(days=2))
+    assert "port 82" in dream(tmp_path, files, [later, earlier]).text("notes.md")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Docker setup targeting Node 24", "Docker setup targeting Node 24 with native build tools for better-sqlite3"),
+        ("Session-based auth: httpOnly cookies, scrypt hashing", "Session-based auth: httpOnly cookies, scrypt hashing, validated SESSION_DAYS"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("lead", ["Remember: ", ""])
+def test_a_statement_put_anew_in_more_words_takes_the_place_of_the_old_one(
+    tmp_path: Path, line: str, said: str, lead: str
+) -> None:
+    made = told(tmp_path, line, f"{lead}{said}")
+    assert f"- {said}\n" in made.text("notes.md")
+    assert f"- {line}\n" not in made.text("notes.md")
+
+
+def test_a_statement_about_a_part_is_not_put_in_the_place_of_the_whole(tmp_path: Path) -> None:
+    line = "The API runs on PostgreSQL 15 in eu-west-1."
+    made = told(tmp_path, line, "Remember that the API of the importer runs on PostgreSQL 16 in eu-west-1.")
+    assert f"- {line}\n" in made.text("notes.md")
+
+
+def test_of_two_wishes_that_differ_in_a_value_the_last_one_is_learnt(tmp_path: Path) -> None:
+    made = dream(
+        tmp_path,
+        {},
+        [session(1, "Remember that the API is on port 80.", "Remember that the API is on port 81.")],
+    )
+    text = "".join(made.text(path) for path in made.after)
+    assert "port 81" in text and "port 80" not in text
+
+
+@pytest.mark.parametrize(("line", "said"), [("The API listens on port 8080.", "the API is on port 9090 now")])
+def test_the_checks_hold_nothing_against_an_update(tmp_path: Path, line: str, said: str) -> None:
+    made = told(tmp_path, line, said, index="- [Notes](notes.md) — The API listens on port 8080\n")
+    report = findings.examine(_with_edits(made))
+    assert [f.message for f in report.findings if f.severity in {"block", "refuse"}] == []
+    assert {row.fate for row in report.ledger} <= {"superseded-by", "kept-in", "merged-into"}
+
+
+def _with_edits(made: Dreamt) -> findings.Subject:
+    """The change as the proposal would show it, with what the engine says of it."""
+    import dataclasses
+
+    subject = between(made.before, made.after)
+    hunks = []
+    for hunk in subject.hunks:
+        own = [edit for edit in made.edits if edit.path == hunk.path]
+        removed = {line.strip() for line in hunk.removed}
+        fates = tuple(f for edit in own for f in edit.fates if f.text.strip() in removed)
+        citations = tuple(c for edit in own for c in edit.citations)
+        hunks.append(dataclasses.replace(hunk, fates=fates, citations=citations))
+    return dataclasses.replace(subject, hunks=hunks)
