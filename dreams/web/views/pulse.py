@@ -32,7 +32,7 @@ def pulse(request: Request) -> HttpResponse:
     waiting, new, newest = found["waiting"], found["new"], found["newest"] or 0
     if waiting == known and newest == last:
         return HttpResponse(status=204)
-    context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new": new}
+    context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
     response = render(request, "_pulse.html", context)
     return trigger_client_event(response, "waiting", {"count": waiting, "icon": static(favicon(waiting))})
 

@@ -1,0 +1,54 @@
+"""What the checks say of a project's memories as they stand: for a directory that never dreamt, too."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.cache import cache
+
+from dreams import conf, findings, instructions, memories
+from dreams.findings import secrets
+from dreams.findings.base import Found, Report
+from dreams.models import Project
+
+#: A report is kept under what it was made from, so an old one is never shown for a new state.
+KEPT_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """`found` is worst first; `memories` were looked at."""
+
+    found: tuple[Found, ...]
+    memories: int
+
+    @property
+    def warnings(self) -> int:
+        return sum(one.severity != "info" for one in self.found)
+
+    @property
+    def notes(self) -> int:
+        return len(self.found) - self.warnings
+
+
+def look(project: Project) -> Checkup:
+    """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
+    secrets.use_key(settings.SECRET_KEY.encode())
+    files = memories.contents(project)
+    config, told = conf.current(project), instructions.text_for(project)
+    key = _key(project, files, config, told)
+    report: Report | None = cache.get(key)
+    if report is None:
+        report = findings.health(files, config, told)
+        cache.set(key, report, KEPT_SECONDS)
+    return Checkup(report.findings, len(files))
+
+
+def _key(project: Project, files: Mapping[str, bytes], config: conf.Config, told: str) -> str:
+    digest = hashlib.sha256(f"{project.pk}\0{config}\0{told}".encode("utf-8", "surrogatepass"))
+    for path, data in sorted(files.items()):
+        digest.update(path.encode("utf-8", "surrogatepass") + hashlib.sha256(data).digest())
+    return f"memoryweb:checkup:{digest.hexdigest()}"

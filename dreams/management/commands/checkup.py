@@ -1,0 +1,43 @@
+"""`checkup PROJECT`: what the checks say of the memories as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import checkup, memories
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+
+
+class Command(BaseCommand):
+    help = "Look through a project's memories as they stand: secrets, hidden text, lost rows, the index's budget."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"])
+        memories.refresh(project)
+        made = checkup.look(project)
+        found = [
+            {
+                "code": one.code,
+                "severity": one.severity,
+                "path": one.path,
+                "line": one.line_no,
+                "message": one.message,
+                "remedy": one.remedy,
+            }
+            for one in made.found
+        ]
+        return {"project": project.slug, "memories": made.memories, "findings": found}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if not result["findings"]:
+            yield f"{result['project']}: nothing to say of {result['memories']} memories."
+        for one in result["findings"]:
+            where = f"{one['path']}:{one['line']}" if one["line"] else one["path"] or "the directory"
+            yield f"{one['severity']:5}  {where}  {one['message']}"

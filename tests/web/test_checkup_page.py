@@ -1,0 +1,73 @@
+"""The checkup: what the checks say of memories as they stand, also of a project that never dreamt."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from dreams import memories
+from dreams.models import Project
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+
+
+def _project(root: Path, **files: str) -> Project:
+    index = "- [Plain](plain.md) — what is plain\n"
+    plain = "---\nname: Plain\ndescription: what is plain\ntype: project\n---\n\nThe API runs on alpha.\n"
+    return world.make_project(root, {"MEMORY.md": index, "plain.md": plain, **files})
+
+
+def _page(browser: Client, project: Project, **more: str) -> str:
+    response = browser.get(f"/projects/{project.pk}/checkup/", headers=more or None)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_tidy_directory_has_nothing_said_of_it(browser: Client, tmp_path: Path) -> None:
+    text = _page(browser, _project(tmp_path))
+    assert "Nothing to say of 2 memories." in text
+
+
+def test_each_thing_has_its_place_and_remedy_and_a_secret_is_never_shown(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = _project(tmp_path, **{"leak.md": f"Use {TOKEN} there.\n", "odd.md": "Never\u202e ask.\n"})
+    text = _page(browser, project)
+    assert "leak.md" in text and "line 1" in text and "github token" in text.replace("-", " ")
+    assert TOKEN not in text and "\u202e" not in text
+    assert f"/projects/{project.pk}/secrets/" in text
+
+
+def test_a_change_is_seen_at_once_although_reports_are_kept(browser: Client, tmp_path: Path) -> None:
+    project = _project(tmp_path, **{"leak.md": f"Use {TOKEN} there.\n"})
+    assert "stands in memory" in _page(browser, project)
+    (world.folder(project) / "leak.md").write_text("Use a token there.\n")
+    memories.refresh(project)
+    assert "stands in memory" not in _page(browser, project)
+
+
+def test_the_overview_gets_one_line(browser: Client, tmp_path: Path) -> None:
+    project = _project(tmp_path)
+    line = _page(browser, project, **{"hx-request": "true"})
+    assert "<html" not in line and "Nothing to say of 2 memories." in line
+    assert (
+        f'hx-get="/projects/{project.pk}/checkup/"'
+        in browser.get(f"/projects/{project.pk}/").content.decode()
+    )
+
+
+def test_the_command_says_the_same(tmp_path: Path) -> None:
+    project = _project(tmp_path, **{"leak.md": f"Use {TOKEN} there.\n"})
+    out = io.StringIO()
+    call_command("checkup", str(project.pk), json=True, stdout=out)
+    found = json.loads(out.getvalue())
+    assert found["memories"] == 3
+    assert {"leak.md"} <= {one["path"] for one in found["findings"]}
+    assert TOKEN not in out.getvalue()
