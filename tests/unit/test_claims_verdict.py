@@ -1,9 +1,13 @@
 """Claims about a written session: what it bears out, and the same claims with one thing changed."""
 
+from pathlib import Path
+
 import pytest
 
-from dreams.language.claims import Evidence, check, read
-from tests.unit.claims_kit import LINES, write
+from dreams.language.claims import Evidence, check, read, shapes
+from dreams.language.claims.anchors import claim_of
+from dreams.language.claims.lookup import occurrences
+from tests.unit.claims_kit import LINES, said, write
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +46,8 @@ CHANGED = [
     ("recombined", "The nightly export keeps 14 archives in the `heartbeat` bucket"),
     ("foreign", "`closeLedger()` opens the journal file and takes its lock"),
     ("foreign", "The nightly export keeps 14 archives in the `warmstore` bucket"),
+    ("negation", "The importer is not already flushed before the snapshot"),
+    ("negation", "`mergeEntries` does not sort the entries by their sequence number"),
     ("words", "The payment provider was switched to invoices"),
 ]
 
@@ -82,3 +88,62 @@ def test_a_claim_that_says_nothing_is_not_supported(session: Evidence, claim: st
 
 def test_an_empty_session_supports_nothing() -> None:
     assert check(Evidence(), "The staging server listens on port 8125").verdict == "unsupported"
+
+
+def test_a_persons_words_are_borne_out_word_for_word_and_shown(session: Evidence) -> None:
+    found = check(session, "The nightly export runs at 02:40 and keeps 14 archives")
+    assert (found.verdict, found.evidence[0].role) == ("supported", "user")
+
+
+def test_words_that_a_source_denies_do_not_stand_there(tmp_path: Path) -> None:
+    evidence = read(write(tmp_path / "a.jsonl", [said("user", "Please never run the migrations on deploy.")]))
+    assert check(evidence, "Run the migrations on deploy").verdict != "supported"
+
+
+def test_what_a_person_says_later_counts(tmp_path: Path) -> None:
+    lines = [said("user", "The beta group is 40 people."), said("user", "The beta group is 60 people now.")]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    found = check(evidence, "The beta group is 40 people")
+    assert found.verdict == "contradicted"
+    assert found.evidence[0].quote == "The beta group is 60 people now."
+    assert check(evidence, "The beta group is 40 people", before_line=2).verdict == "supported"
+
+
+def test_places_in_files_are_not_held_against_a_claim(session: Evidence) -> None:
+    claim = "`mergeEntries` sorts the entries by their sequence number (lines 8-12)"
+    assert check(session, claim).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "presence"),
+    [
+        ("openJournal()", 1.0),
+        ("openJournal(path, mode)", 0.95),
+        ("internal/reader.go", 1.0),
+        ("lib/other/reader.go", 0.75),
+        ("openJournalLater", 0.0),
+        ("flush-audit", 0.45),
+    ],
+)
+def test_a_name_stands_whole_in_part_or_not_at_all(session: Evidence, text: str, presence: float) -> None:
+    (anchor,) = claim_of(f"see `{text}` there").anchors
+    assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "odd", "unexpected", "unable"),
+    [
+        ("the file `src/a.py` is new", 0, -1, 0),
+        ("the file `keepAll` is new", 0, 1, 0),
+        ("`a_b` calls `retry=3` first", 0, 0, 1),
+        ("`make test` passes", 0, 0, -1),
+        ("reads `one_key`, `two_key` and `--force`", 1, 0, 0),
+    ],
+)
+def test_the_words_beside_a_name_tell_what_it_can_be(
+    claim: str, odd: int, unexpected: int, unable: int
+) -> None:
+    found = claim_of(claim)
+    last = found.anchors[-1]
+    seen = (shapes.odd_in_list(found, last), shapes.unexpected(found, last), shapes.unable(found, last))
+    assert seen == (odd, unexpected, unable)
