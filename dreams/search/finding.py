@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import (
-    BooleanField,
     Case,
     Count,
     F,
@@ -20,7 +19,6 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
-    Value,
     When,
 )
 
@@ -107,21 +105,19 @@ def memory_hits(rows: Iterable[Memory], query: Query) -> list[MemoryHit]:
 def versions(
     query: Query, filters: Filters
 ) -> QuerySet[Version, Any]:  # rows of values: the stubs' own names for them cannot be written
-    """One row for each memory: `newest` (a version's id), `count`, `still`. What is no longer said comes first."""
-    having = matching(query.terms, Kind.MEMORY).values("blob_id")
-    rows = Version.objects.filter(sha256__in=having).exclude(
-        memory__gone_at__isnull=True, sha256=F("memory__sha256")
-    )
+    """One row for each memory: `newest` (a version's id), `count`, `still`. What is no longer said comes first.
+
+    What a memory says now is a version too: whether it has the words is read off the same rows, as asking the index a
+    second time would take as long again.
+    """
+    now = Q(memory__gone_at__isnull=True, sha256=F("memory__sha256"))
+    rows = Version.objects.filter(sha256__in=matching(query.terms, Kind.MEMORY).values("blob_id"))
     rows = rows.filter(*_limits(filters, "memory__project", "at"))
-    still = Case(
-        When(memory__gone_at__isnull=True, memory__sha256__in=having, then=Value(True)),
-        default=Value(False),
-        output_field=BooleanField(),
+    grouped = rows.order_by().values("memory").annotate(still=Max(Case(When(now, then=1), default=0)))
+    counted = grouped.annotate(
+        newest=Max("pk", filter=~now), count=Count("pk", filter=~now), last=Max("at", filter=~now)
     )
-    grouped = rows.order_by().annotate(still=still).values("memory", "still")
-    return grouped.annotate(newest=Max("pk"), count=Count("pk"), last=Max("at")).order_by("still", "-last")[
-        :MOST
-    ]
+    return counted.filter(count__gt=0).order_by("still", "-last")[:MOST]
 
 
 def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[VersionHit]:

@@ -14,6 +14,7 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from dreams.models import Memory, Prompt
 from dreams.search import finding, index
 from dreams.search.backend import impatient, is_common
 from dreams.search.finding import Filters, MemoryHit, TypedHit, VersionHit
@@ -103,7 +104,7 @@ class _Kind:
     label: str
     hint: str
     of: Kind
-    rows: Callable[[Query, Filters], QuerySet[Any, Any]]
+    keys: Callable[[Query, Filters], Rows]
     described: Callable[[Rows, Query], list[Row]]
 
 
@@ -135,7 +136,8 @@ def _found(query: Query, filters: Filters, kind: str, number: str | None, few: i
 
 
 def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int) -> Group:
-    page: Page[Any] = page_of(kind.rows(query, filters), number, size)
+    # All keys at once: to count first and to fetch the page then would ask the index the same thing twice.
+    page: Page[Any] = page_of(kind.keys(query, filters), number, size)
     rows = kind.described(list(page.object_list), query)
     is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
     return Group(key, kind.label, kind.hint, Listed(rows, page), is_capped)
@@ -144,7 +146,17 @@ def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | 
 # --- Rows ---------------------------------------------------------------------------------------------------------
 
 
-def _memories(rows: Rows, query: Query) -> list[Row]:
+def _keys_of(rows: Callable[[Query, Filters], QuerySet[Any, Any]]) -> Callable[[Query, Filters], Rows]:
+    return lambda query, filters: list(rows(query, filters).values_list("pk", flat=True))
+
+
+def _in_order(rows: QuerySet[Any], keys: Rows) -> Rows:
+    found = rows.in_bulk(keys)
+    return [found[key] for key in keys if key in found]
+
+
+def _memories(keys: Rows, query: Query) -> list[Row]:
+    rows = _in_order(Memory.objects.select_related("project"), keys)
     return [_memory(hit) for hit in finding.memory_hits(rows, query)]
 
 
@@ -183,7 +195,8 @@ def _version(hit: VersionHit) -> Row:
     )
 
 
-def _typed(rows: Rows, query: Query) -> list[Row]:
+def _typed(keys: Rows, query: Query) -> list[Row]:
+    rows = _in_order(Prompt.objects.select_related("session__project"), keys)
     return [_prompt(hit) for hit in finding.typed_hits(rows, query)]
 
 
@@ -213,9 +226,15 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 KINDS: Mapping[str, _Kind] = {
-    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, _memories),
+    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories), _memories),
     "versions": _Kind(
-        "Earlier versions", "what memories said before", Kind.MEMORY, finding.versions, _versions
+        "Earlier versions",
+        "what memories said before",
+        Kind.MEMORY,
+        lambda *asked: list(finding.versions(*asked)),
+        _versions,
     ),
-    "typed": _Kind("What you typed", "in sessions with your agent", Kind.TYPED, finding.typed, _typed),
+    "typed": _Kind(
+        "What you typed", "in sessions with your agent", Kind.TYPED, _keys_of(finding.typed), _typed
+    ),
 }
