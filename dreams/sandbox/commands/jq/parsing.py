@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from ...errors import Refused, UsageError
 from . import filters as fl
 from .filters import Filter, Scope
-from .functions import form, function
+from .formats import form
+from .functions import function
 from .lexing import Token, tokens
 from .values import Json
 
