@@ -4,6 +4,15 @@
 // What needs a button without scripts does itself.
 document.documentElement.dataset.scripted = "";
 
+// On a wide page evidence and the list of files stand open; only a narrow one folds them.
+const wide = matchMedia("(min-width: 821px)");
+function unfold(root) {
+  if (!wide.matches) return;
+  for (const fold of root.querySelectorAll("details.proof, details.review-fold")) fold.open = true;
+}
+unfold(document);
+document.addEventListener("htmx:load", (event) => unfold(event.detail.elt));
+
 // The server answers with the cards that changed; only those on the page can be put in place.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb !== "post") return;
