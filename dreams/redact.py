@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from dreams.findings.secret_rules import spans
 
@@ -21,3 +22,14 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
         at = span.end
         counts[span.rule] += 1
     return "".join([*pieces, text[at:]]), dict(counts)
+
+
+def without(content: str, values: Mapping[str, str]) -> str:
+    """`content` with each secret (value → rule) as `[redacted: rule]`, wherever it stands.
+
+    A secret over several lines leaves as many behind, so that line numbers kept elsewhere stay true.
+    """
+    # The longest first: one secret may be the beginning of another.
+    for value in sorted(values, key=len, reverse=True):
+        content = content.replace(value, f"[redacted: {values[value]}]" + "\n" * value.count("\n"))
+    return content

@@ -97,11 +97,13 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     discovery.refresh(project)
     snapshot = workspace.take(memories.memory_dir(project))
     memories.sync(project, snapshot)
+    watch.checkpoint()
     fingerprint = inputs.fingerprint(project)
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return
     sessions = review_sessions(dream)
+    watch.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
         checks = checking.Checks(project, scratch)

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 
-from dreams import memdir
+from dreams import memdir, redact
 from dreams.findings import facts
 from dreams.findings.base import Subject
 from dreams.findings.standing import Standing, State
@@ -21,7 +21,8 @@ HEADING = "A heading; what stood below it is accounted for line by line."
 TITLE = "The title of a row."
 DATED = "A relative date is written out."
 IN_PARTS = "Stands in more than one place now."
-NOTES = frozenset({FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, DATED, IN_PARTS})
+REDACTED = "A secret was taken out of it."
+NOTES = frozenset({FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, DATED, IN_PARTS, REDACTED})
 
 _BOOKKEEPING = frozenset(
     {
@@ -154,6 +155,17 @@ class Context:
                 self.target, self.kept = standing, True
                 return DATED
         return ""
+
+    def redacted(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note if a new statement is this one without its secrets, else nothing."""
+        self.target, self.kept = None, False
+        bare = redact.redact(unit.text)
+        if bare == unit.text:
+            return ""
+        key = keyed(bare)
+        self.target = next((s for s in fresh if s.unit.key == key), None)
+        self.kept = self.target is not None
+        return REDACTED if self.target else ""
 
     def _in_parts(self, unit: Unit) -> str:
         """Whether the statement was cut in two or three, each part standing somewhere in one piece."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dreams import memdir
+from dreams import memdir, redact
 from dreams.engines.base import Citation
 from dreams.findings import dates, facts
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.standing import State
-from dreams.findings.units import Unit, bare_lines, units_of, units_of_lines
+from dreams.findings.units import Unit, bare_lines, keyed, units_of, units_of_lines
 from dreams.language import claims, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
@@ -53,8 +53,10 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
 
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
     quoted, heard = _sources(hunk), _heard(hunk)
+    # A statement without its secret says nothing new.
+    bare = {keyed(redact.redact(unit.text)) for unit in units_of_lines(hunk.removed)}
     for unit, line_no in _added_units(subject, hunk):
-        if _needs_no_source(unit) or before.same_words(unit):
+        if _needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
         stands = claims.stands(heard, unit.text)
         if stands and stands.verdict == "supported":

@@ -203,6 +203,8 @@ class _Hunk:
     def _answer(self, unit: Unit) -> Answer:
         if self.context.dated(unit, self.fresh):
             return Answer("kept-in", self.context.target, derived.DATED)
+        if self.context.redacted(unit, self.fresh):
+            return Answer("kept-in", self.context.target, derived.REDACTED)
         exact = self.after.same_words(unit, self.hunk.path)
         if exact:
             return Answer("kept-in", exact, CHANGED_HERE if self._replaced(unit) else "")

@@ -20,8 +20,8 @@ from dreams import auditlog, blobs, history, journal, memories, text, writing
 from dreams.findings import secrets
 from dreams.findings.secret_rules import spans
 from dreams.leaks import looking, rows
-from dreams.leaks.words import without
 from dreams.models import FileChange, Project, Proposal, Purge
+from dreams.redact import without
 from dreams.review import Reviewer
 from dreams.text import plural
 

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from dreams import manual, memories, text
 from dreams.findings.secret_rules import spans
-from dreams.leaks.words import without
 from dreams.models import Project, Proposal
+from dreams.redact import without
 from dreams.review import Reviewer
 from dreams.text import plural
 

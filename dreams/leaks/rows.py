@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 
-from dreams.leaks.words import without
 from dreams.models import (
     AppliedFile,
     Blob,
@@ -29,6 +28,7 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
+from dreams.redact import without
 from dreams.search import index
 
 CHUNK = 500

@@ -26,11 +26,7 @@ from dreams.engines.wire import (
     Step,
     Use,
     WireServer,
-    closed,
     ended,
-    error_event,
-    garbage,
-    reset,
     say,
     stalled,
     status,
@@ -162,17 +158,10 @@ def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
 @pytest.mark.parametrize(
     ("fault", "attempts", "words"),
     [
-        (closed("headers"), 10, "too often in a row"),
-        (reset("content_block_delta"), 10, "too often in a row"),
         (ended("message_delta"), 10, "too often in a row"),
-        (garbage("content_block_stop"), 10, "too often in a row"),
-        (error_event("content_block_start", 500), 10, "too often in a row"),
-        (status(529), 13, "too often in a row"),
-        (status(500), 10, "too often in a row"),
         (status(413), 2, "larger context"),
-        (status(404), 1, "ANTHROPIC_BASE_URL"),
     ],
-    ids=["closed", "reset", "ended", "garbage", "error event", "529", "500", "413", "404"],
+    ids=["ended", "413"],
 )
 def test_whatever_fails_for_good_leaves_lock_clock_and_memories_as_they_were(
     project: Project, monkeypatch: pytest.MonkeyPatch, fault: Fault, attempts: int, words: str
@@ -222,6 +211,7 @@ def test_a_cancel_from_elsewhere_ends_a_silent_stream_within_a_second(
         took = time.monotonic() - asked[0]
         canceller.join()
     assert run.status == "killed" and took < 1.5
+    assert run.input_tokens + run.cache_creation_tokens > 0, "what it had begun to answer is paid for"
     assert locks.last_consolidated_ns(world.folder(project)) == clock
     assert not LockHold.objects.exists() and not Proposal.objects.exists()
 

@@ -15,6 +15,7 @@ from typing import Any
 from dreams import workspace
 from dreams.conf import Config
 from dreams.engines.anthropic import AnthropicEngine, Patience, Rate
+from dreams.engines.anthropic.reading import ReadTools
 from dreams.engines.base import (
     Cancelled,
     Edit,
@@ -39,6 +40,16 @@ TESTING = (
 DEPLOY = "---\nname: Deploy\ntype: project\n---\n\nThe API runs on host alpha.\n"
 FILES = {"MEMORY.md": INDEX, "feedback_testing.md": TESTING, "project_deploy.md": DEPLOY}
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
+#: What a stream of one answer is made of.
+EVENTS = (
+    "message_start",
+    "ping",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+)
 WISH = "From now on run the linter before every commit."
 SAID = ("Add a health check to the API.", WISH, "No, the API runs on host beta since Monday.")
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")], "claude-haiku-5-5": [Rate.of("0.10", "0.50")]}
@@ -171,6 +182,7 @@ def dream(
     patience: Patience = QUICK,
     server: Mapping[str, Any] | None = None,
     examine: Callable[[Sequence[Edit]], Sequence[Problem]] | None = None,
+    open_tools: Callable[[Job], ReadTools] = Near,
     **config: Any,
 ) -> Run:
     """One dream over real HTTP. A Cancelled passes through."""
@@ -180,7 +192,7 @@ def dream(
         if examine is not None:
             given = dataclasses.replace(given, examine=examine)
         environ = {"ANTHROPIC_BASE_URL": wire.url}
-        engine = AnthropicEngine(prices=PRICES, patience=patience, environ=environ, open_tools=Near)
+        engine = AnthropicEngine(prices=PRICES, patience=patience, environ=environ, open_tools=open_tools)
         outcome, error = None, ""
         try:
             outcome = engine.run(given, watched)

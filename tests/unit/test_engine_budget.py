@@ -10,7 +10,7 @@ import pytest
 from dreams.engines.anthropic.budget import Budget, LimitReached, Limits
 from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
 from dreams.engines.base import Allowance
-from dreams.engines.wire import Reply, Request, Use, say
+from dreams.engines.wire import Reply, Request, Text, Use, say
 from tests.unit import engine_kit as kit
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
@@ -77,6 +77,13 @@ def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:
     now[0] = 31.0
     with pytest.raises(LimitReached, match="Seconds of one dream"):
         budget.check_time()
+
+
+def test_the_seconds_of_a_dream_end_it_in_the_middle_of_a_stream(tmp_path: Path) -> None:
+    slow = Reply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)
+    run = kit.dream(tmp_path, [slow], max_seconds=1.5)
+    assert run.outcome is None and "Seconds of one dream" in run.error
+    assert run.report.used("requests") == 1, "what had come is paid for"
 
 
 def test_an_answer_cut_off_by_the_budget_ends_in_the_budgets_words(tmp_path: Path) -> None:

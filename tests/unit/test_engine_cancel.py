@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import socket
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dreams.engines.base import Cancelled
-from dreams.engines.wire import Fault, Reply, Step, Text, say, stalled, status
+from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.reading import Answer
+from dreams.engines.base import Cancelled, Job
+from dreams.engines.wire import Fault, Reply, Step, Text, Use, say, stalled, status
 from tests.unit import engine_kit as kit
 
 SLOW = dataclasses.replace(kit.QUICK, base_ms=60_000.0, longest_ms=60_000.0, stall_seconds=60.0)
@@ -41,6 +45,7 @@ class WhenSeen:
 )
 def test_a_cancel_ends_the_dream_within_a_second(tmp_path: Path, step: Step) -> None:
     stop = WhenSeen()
+    report = kit.Watched(stop=stop)
 
     def seen(request: Any) -> bool:
         stop.since = stop.since or time.monotonic()
@@ -50,15 +55,16 @@ def test_a_cancel_ends_the_dream_within_a_second(tmp_path: Path, step: Step) -> 
     original: Callable[[Any], Step] = brain.step
     brain.step = lambda request: seen(request) and original(request)  # type: ignore[assignment, method-assign, return-value]
     with pytest.raises(Cancelled):
-        kit.dream(tmp_path, brain, report=kit.Watched(stop=stop), patience=SLOW)
+        kit.dream(tmp_path, brain, report=report, patience=SLOW)
+    # What the server had begun to answer is paid for.
+    streamed = step.fault is None or step.fault.at == "content_block_delta"
+    assert report.used("requests") == int(streamed)
     assert stop.since is not None
     # 0.3 s until it is asked to stop, then a second at the most.
     assert time.monotonic() - stop.since < 0.3 + 1.0
 
 
 def test_a_cancelled_request_leaves_no_connection_and_no_thread(tmp_path: Path) -> None:
-    import threading
-
     before = {thread.name for thread in threading.enumerate()}
     stop = WhenSeen()
     stop.since = time.monotonic()
@@ -67,3 +73,102 @@ def test_a_cancelled_request_leaves_no_connection_and_no_thread(tmp_path: Path) 
         kit.dream(tmp_path, [Step(say("x"), fault)], report=kit.Watched(stop=stop), patience=SLOW)
     left = {thread.name for thread in threading.enumerate()} - before
     assert not {name for name in left if name.startswith(("model-client", "dream-"))}
+
+
+class Slow:
+    """Eyes that are slow to open, or slow to read; says when they were asked."""
+
+    names = frozenset({"Read"})
+
+    def __init__(self, stop: WhenSeen) -> None:
+        self.stop = stop
+        self.gate = threading.Event()
+        self.closed = threading.Event()
+
+    def opened(self, job: Job) -> Slow:
+        self.stop.since = time.monotonic()
+        self.gate.wait(20)
+        return self
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Answer:
+        self.stop.since = time.monotonic()
+        self.gate.wait(20)
+        return Answer("")
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_a_cancel_in_the_middle_of_a_tool_call_takes_effect_within_a_second(tmp_path: Path) -> None:
+    stop = WhenSeen()
+    slow = Slow(stop)
+    reads = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
+    with pytest.raises(Cancelled):
+        kit.dream(tmp_path, [reads], report=kit.Watched(stop=stop), open_tools=lambda job: slow)
+    assert stop.since is not None and time.monotonic() - stop.since < 0.3 + 1.0
+    assert slow.closed.is_set()
+    slow.gate.set()
+
+
+def test_a_cancel_does_not_wait_for_the_sandbox_to_start_which_is_closed_when_it_comes(
+    tmp_path: Path,
+) -> None:
+    stop = WhenSeen()
+    slow = Slow(stop)
+    with pytest.raises(Cancelled):
+        kit.dream(tmp_path, [], report=kit.Watched(stop=stop), open_tools=slow.opened)
+    assert stop.since is not None and time.monotonic() - stop.since < 0.3 + 1.0
+    assert not slow.closed.is_set()
+    slow.gate.set()
+    assert slow.closed.wait(10)
+
+
+def test_a_cancel_does_not_wait_for_a_repository_that_is_slow_to_look_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = WhenSeen()
+    gate = threading.Event()
+
+    def look(folder: Path, lines: list[str]) -> None:
+        stop.since = time.monotonic()
+        gate.wait(20)
+
+    monkeypatch.setattr("dreams.engines.anthropic.repository._look", look)
+    monkeypatch.setattr("dreams.engines.anthropic.repository.SECONDS", 30.0)
+    with kit.job(tmp_path) as job, pytest.raises(Cancelled):
+        given = dataclasses.replace(job, repo_dir=tmp_path)
+        environ = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+        engine = AnthropicEngine(prices={}, environ=environ, open_tools=kit.Near)
+        engine.run(given, kit.Watched(stop=stop))
+    assert stop.since is not None and time.monotonic() - stop.since < 0.3 + 1.0
+    gate.set()
+
+
+@pytest.fixture
+def full_port() -> Iterator[int]:
+    """A port that lets nobody in: its queue of connections is full."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+        for filler in fillers:
+            filler.close()
+
+
+def test_a_cancel_while_connecting_takes_effect_within_a_second(tmp_path: Path, full_port: int) -> None:
+    stop = WhenSeen()
+
+    def looked() -> bool:
+        stop.since = stop.since or time.monotonic()
+        return stop()
+
+    environ = {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{full_port}"}
+    report = kit.Watched(stop=looked)
+    with kit.job(tmp_path) as job, pytest.raises(Cancelled):
+        engine = AnthropicEngine(prices={}, patience=SLOW, environ=environ, open_tools=kit.Near)
+        engine.run(job, report)
+    assert stop.since is not None and time.monotonic() - stop.since < 0.3 + 1.0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dreams.engines.anthropic.reading import Answer
 from dreams.engines.wire import Reply, Text, Think, Use, say
 from tests.unit import engine_kit as kit
 
@@ -59,3 +62,51 @@ def test_a_turn_that_could_not_be_kept_is_told_again_with_its_edits_and_tokens(t
     [last] = [turn for turn in report.turns if turn.get("edits")]
     assert last["usage"].requests == 1 and last["work"].lines_added == 6
     assert "busy" not in last["text"]
+
+
+class Crowd:
+    """Readers that go on only when ten of them have come together; counts the most that were there at once."""
+
+    names = frozenset({"Read"})
+
+    def __init__(self) -> None:
+        self.together = threading.Barrier(10, timeout=20)
+        self.now = self.most = 0
+        self.lock = threading.Lock()
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Answer:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.together.wait()
+        with self.lock:
+            self.now -= 1
+        return Answer(f"text of {given['file_path']}")
+
+    def close(self) -> None: ...
+
+
+def test_reads_of_one_turn_run_ten_side_by_side_and_writes_between_them_in_order(tmp_path: Path) -> None:
+    crowd = Crowd()
+    reads = [Use("Read", {"file_path": f"/memory/{number}.md"}) for number in range(20)]
+    writes = [kit.learn(f"feedback_{number}.md") for number in range(3)]
+    turn = Reply((*reads, *writes, *(Use("Read", {"file_path": f"/memory/b{n}.md"}) for n in range(10))))
+    run = kit.dream(tmp_path, [turn, say("Done.")], open_tools=lambda job: crowd)
+    assert run.error == "" and run.outcome is not None
+    assert crowd.most == 10
+    assert [edit.path for edit in run.outcome.edits] == [f"feedback_{number}.md" for number in range(3)]
+    answers = [block["content"] for block in run.server.calls[1].body["messages"][-1]["content"]]
+    shown = [(answer + " ").split("text of ")[-1].split()[0] for answer in answers]
+    assert shown[:20] == [f"/memory/{number}.md" for number in range(20)]
+    assert shown[-10:] == [f"/memory/b{number}.md" for number in range(10)]
+
+
+def test_a_quote_that_does_not_stand_there_is_told_at_once_kept_and_marked(tmp_path: Path) -> None:
+    wrong = kit.learn(citations=[{"session": kit.SESSION, "line": 2, "quote": "Never run the linter."}])
+    run = kit.dream(tmp_path, [Reply((wrong,)), say("Done.")])
+    (answer,) = run.server.calls[1].body["messages"][-1]["content"]
+    assert answer["type"] == "tool_result" and "feedback_linter.md is made." in answer["content"]
+    assert "“Never run the linter.” does not stand in" in answer["content"]
+    assert run.outcome is not None
+    ((cited,),) = [edit.citations for edit in run.outcome.edits]
+    assert (cited.found, cited.quote, cited.line_no) == (False, "Never run the linter.", 2)

@@ -58,6 +58,8 @@ class Asker:
     on_switch: Callable[[], None]
     # What the caller has learnt to leave out, for the dream's page.
     news: Callable[[], list[str]] = list
+    # What a request that is given up had used until then.
+    unfinished: Callable[[], Tokens] = Tokens
     chance: Callable[[], float] = random.random
     story: Story = field(default_factory=Story)
     spent: list[Usage] = field(default_factory=list)
@@ -105,6 +107,10 @@ class Asker:
             self._book(failed.tokens)
             self._recover(failed)
             return None
+        except BaseException:
+            # A cancel, a limit, Ctrl-C.
+            self._book(self.unfinished())
+            raise
         self.timing.api_ms_without_retries += _ms_since(started)
         self._book(reply.tokens)
         self.answered = True

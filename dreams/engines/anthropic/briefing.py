@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dreams import memdir, transcripts
 from dreams.engines.anthropic import repository
@@ -22,8 +22,8 @@ _WISH = re.compile(
 )
 
 
-def briefing(job: Job) -> str:
-    """The first message. Everything that others wrote stands in it as data."""
+def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
+    """The first message. Everything that others wrote stands in it as data. Raises only what `watch` raises."""
     sessions = ordered(job.sessions)
     parts = [
         f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is “{attribute(job.project_name)}”.",
@@ -33,7 +33,7 @@ def briefing(job: Job) -> str:
         _sessions_head(job.sessions),
         fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
         *_said(sessions),
-        *_repository(job),
+        *_repository(job, watch),
         "Begin with orient. When everything is done, end with your summary.",
     ]
     return "\n\n".join(parts)
@@ -121,6 +121,6 @@ def _prompt_line(session: SessionBrief, prompt: PromptBrief) -> str:
     return f"- {session.session_id} line {prompt.line_no}: {shown}"
 
 
-def _repository(job: Job) -> list[str]:
-    text = repository.describe(job.repo_dir)
+def _repository(job: Job, watch: Callable[[], None]) -> list[str]:
+    text = repository.describe(job.repo_dir, watch)
     return ["The repository:", fenced("repository", text)] if text else []

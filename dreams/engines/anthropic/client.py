@@ -24,6 +24,7 @@ from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.manners import Manners
 from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
+from dreams.engines.anthropic.usage import Tokens
 
 if TYPE_CHECKING:
     import anthropic
@@ -60,6 +61,7 @@ class Client:
         self._client: AsyncAnthropic | None = None
         self.manners = Manners()
         self._told = 0
+        self._collector = Collector()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -88,6 +90,10 @@ class Client:
             except CallFailed as failed:
                 if not self.manners.learn(failed, request):
                     raise
+
+    def unfinished(self) -> Tokens:
+        """What the server had counted of a request that was given up in mid-stream: it is paid for all the same."""
+        return self._collector.tokens()
 
     def news(self) -> list[str]:
         """What is left out since this was asked last, because this server refuses it."""
@@ -138,7 +144,7 @@ class Client:
         self._ready()
 
     async def _stream(self, request: Mapping[str, Any]) -> Reply:
-        collector = Collector()
+        collector = self._collector = Collector()
         try:
             # Not the library's helper that also puts the message together: it gives up where a server leaves out a
             # count, and the collector does that work with more care.

@@ -17,6 +17,7 @@ from dreams.engines.anthropic.recovery import Patience
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
+from dreams.engines.anthropic.waiting import watched
 from dreams.engines.base import Allowance, Cancelled, EngineError, Job, Outcome, Reporter
 from dreams.memdir import INDEX_NAME
 
@@ -50,7 +51,7 @@ class AnthropicEngine:
         endpoint = keys.endpoint(self._environ)
         if not job.config.model.strip():
             raise EngineError("No model is chosen. Name one in the settings (Model).")
-        reads = self._open_tools(job)
+        reads = watched(partial(self._open_tools, job), report.checkpoint, too_late=_close)
         try:
             with Client(endpoint, self._patience) as client:
                 client.open(report.checkpoint)
@@ -70,8 +71,9 @@ class AnthropicEngine:
         report.turn("orient", _opening(job, endpoint, loop))
         try:
             summary = loop.run()
-        except Exception as error:
-            with suppress(Cancelled, EngineError):
+        except BaseException as error:
+            # Ctrl-C and the queue's timeout too: what was spent is spent. Nothing may hide what ends the dream.
+            with suppress(Exception):
                 loop.teller.rest(_why(error))
             raise
         edits = loop.toolbox.writer.edits
@@ -92,7 +94,7 @@ class AnthropicEngine:
             report.checkpoint()
             budget.check_time()
 
-        conversation = Conversation.begun(briefing.briefing(job))
+        conversation = Conversation.begun(briefing.briefing(job, watch))
         asker = Asker(
             caller=client,
             host=endpoint.host,
@@ -104,6 +106,7 @@ class AnthropicEngine:
             watch=watch,
             on_switch=conversation.forget_thinking,
             news=client.news,
+            unfinished=client.unfinished,
         )
         toolbox = Toolbox(job, reads, watch)
         index = job.workspace.read(INDEX_NAME)
@@ -117,6 +120,10 @@ class AnthropicEngine:
         from dreams import pricing  # noqa: PLC0415 - the seam to the database
 
         return pricing.table()
+
+
+def _close(reads: reading.ReadTools) -> None:
+    reads.close()
 
 
 def _dollars_left(report: Reporter) -> Allowance | None:
@@ -155,11 +162,13 @@ def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
     )
 
 
-def _why(error: Exception) -> str:
+def _why(error: BaseException) -> str:
     """For the dream's page. What an unexpected fault says may hold anything, and stays in the log."""
     if isinstance(error, EngineError):
         return str(error)
-    return "Cancelled." if isinstance(error, Cancelled) else "An unexpected fault ended it."
+    if isinstance(error, Exception):
+        return "Cancelled." if isinstance(error, Cancelled) else "An unexpected fault ended it."
+    return "Its worker was stopped."
 
 
 def _default_summary(edits: int) -> str:

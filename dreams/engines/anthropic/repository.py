@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 SECONDS = 3.0
+LOOK_SECONDS = 0.1
 STATUS_CHARS = 2_000
 COMMITS = 5
 MAIN_NAMES = ("main", "master", "trunk")
@@ -20,15 +22,21 @@ MAIN_NAMES = ("main", "master", "trunk")
 MOST_INDEX_ENTRIES = 20_000
 
 
-def describe(folder: Path | None) -> str:
-    """Branch, main branch, user, status and the last commits, a line each; empty when there is nothing to tell."""
+def describe(folder: Path | None, watch: Callable[[], None] = lambda: None) -> str:
+    """Branch, main branch, user, status and the last commits, a line each; empty when there is nothing to tell.
+
+    Raises only what `watch` raises.
+    """
     if folder is None or not folder.is_dir():
         return ""
     lines: list[str] = []
     # On a thread of its own, left behind when it takes too long: it only reads.
     worker = threading.Thread(target=_look, args=(folder, lines), name="dream-repository", daemon=True)
     worker.start()
-    worker.join(SECONDS)
+    until = time.monotonic() + SECONDS
+    while worker.is_alive() and time.monotonic() < until:
+        worker.join(LOOK_SECONDS)
+        watch()
     return "\n".join(list(lines))
 
 

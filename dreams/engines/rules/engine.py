@@ -20,6 +20,7 @@ from dreams.engines.rules import (
     lines,
     mending,
     orphans,
+    redacting,
     restating,
     updating,
 )
@@ -98,6 +99,7 @@ def _consolidating(
     return [
         # First, while line numbers are those that the dates of lines were read for.
         lambda: dating.resolve(rec, job.line_dates),
+        lambda: redacting.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, job.now.astimezone(job.time_zone).date()),
@@ -171,6 +173,7 @@ def _told(counts: dict[str, int]) -> str:
         (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
         (counts.get("dated", 0), "dated {}", "line", "lines"),
         (counts.get("rows", 0), "repaired {}", "index row", "index rows"),
+        (counts.get("redacted", 0), "took out {}", "secret", "secrets"),
     ]
     told = [form.format(plural(count, one, many)) for count, form, one, many in parts if count]
     return f"{', '.join(told).capitalize()}." if told else ""

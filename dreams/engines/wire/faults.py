@@ -1,8 +1,9 @@
 """Everything that can go wrong on the way, on demand. PURE.
 
-A fault happens at a moment: "headers" (before the status line), the name of an event (close, reset, stall and end
-cut it in its middle; garbage and an error event take its place), or a number of bytes of the body (past its end: close
-and reset strike after the whole answer, while the client is busy with it).
+A fault happens at a moment: "headers" (before the status line), "half headers" (in the middle of them), the name of an
+event (close, reset, stall and end cut it in its middle; garbage and an error event take its place), "after" and the name
+of one (right behind it), or a number of bytes of the body (past its end: close and reset strike after the whole answer,
+while the client is busy with it).
 """
 
 from __future__ import annotations
@@ -93,4 +94,6 @@ def cut(fault: Fault, chunks: Sequence[tuple[str, bytes]]) -> int:
         if name == fault.at:
             return offset + (0 if fault.kind in ("garbage", "error") else len(data) // 2)
         offset += len(data)
+        if f"after {name}" == fault.at:
+            return offset
     return offset

@@ -23,6 +23,9 @@ from .seen import Seen
 if TYPE_CHECKING:
     from .server import WireServer
 
+HEADS = ("headers", "half headers")
+HALF_A_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"
+
 
 class Http(ThreadingHTTPServer):
     daemon_threads = True
@@ -121,8 +124,8 @@ class Handler(BaseHTTPRequestHandler):
         if step.fault is not None and step.fault.kind == "status":
             self._fail(seen, step.fault)
             return
-        if step.fault is not None and step.fault.at == "headers":
-            self._break(step.fault)
+        if step.fault is not None and step.fault.at in HEADS:
+            self._break_in_the_head(step.fault)
             return
         reply = step.reply(request) if callable(step.reply) else step.reply
         reply = reply if wire.dialect.calls_tools else reply.only_said()
@@ -183,6 +186,13 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._break(fault)
         return False
+
+    def _break_in_the_head(self, fault: Fault) -> None:
+        if fault.at == "half headers":
+            self.wfile.write(HALF_A_HEAD)
+        if fault.kind == "garbage":
+            self.wfile.write(fault.data)
+        self._break(fault)
 
     def _break(self, fault: Fault) -> None:
         self.close_connection = True
