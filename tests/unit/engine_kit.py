@@ -188,9 +188,8 @@ def dream(
     """One dream over real HTTP. A Cancelled passes through."""
     chosen: Brain = Script(brain) if isinstance(brain, list | tuple) else brain  # type: ignore[assignment]
     watched = report or Watched()
-    with job(tmp, files, **config) as given, WireServer(chosen, **(server or {})) as wire:
-        if examine is not None:
-            given = dataclasses.replace(given, examine=examine)
+    with job(tmp, files, **config) as made, WireServer(chosen, **(server or {})) as wire:
+        given = made if examine is None else dataclasses.replace(made, examine=examine)
         environ = {"ANTHROPIC_BASE_URL": wire.url}
         engine = AnthropicEngine(prices=PRICES, patience=patience, environ=environ, open_tools=open_tools)
         outcome, error = None, ""
