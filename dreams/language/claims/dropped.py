@@ -7,7 +7,7 @@ hardly ever about the same thing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from dreams.language.claims.anchors import Claim
@@ -28,10 +28,11 @@ _AROUND = 28
 
 def dropped(field: Field, claim: Claim) -> int | None:
     """The unit that denies what the claim says; None where the best units do not."""
+    said = {term for piece in claim.pieces for term in piece.terms}
     for term in _said(claim):
         fitting = sorted((-field.at(place), place) for place in field.evidence.places(term, field.end))[:BEST]
         places = [place for share, place in fitting if -share >= FIT]
-        if places and all(_denies(field.evidence.units[place].text, term) for place in places):
+        if places and all(_denies(field.evidence.units[place].text, term, said) for place in places):
             return places[0]
     return None
 
@@ -71,5 +72,7 @@ def _said(claim: Claim) -> Iterator[str]:
             yield behind.terms[0]
 
 
-def _denies(text: str, term: str) -> bool:
-    return any(term in denial.scope[:2] for denial in denials(text))
+def _denies(text: str, term: str, said: Container[str]) -> bool:
+    """ "No changes are applied" denies changes, and says nothing of a patch that is applied."""
+    scopes = (denial.scope[:2] for denial in denials(text))
+    return any(term in scope and all(word in said for word in scope[: scope.index(term)]) for scope in scopes)

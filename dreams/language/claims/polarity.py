@@ -17,7 +17,7 @@ from dreams.language.claims.field import Field
 from dreams.language.claims.terms import pieces, word_of
 
 _DENIAL = re.compile(
-    r"\b(?:not|never|no|none|cannot|without|neither|nor|nothing|nobody|nowhere|no longer|[a-z]+n['’]t|unable|lacks?|lacking)\b",
+    r"\b(?:not|never|no longer|no|none|cannot|without|neither|nor|nothing|nobody|nowhere|[a-z]+n['’]t|unable|lacks?|lacking)\b",
     re.IGNORECASE,
 )
 # What says "not" in code and output, right beside the word.
@@ -34,6 +34,7 @@ _CLAUSE = re.compile(r"[;:()—–]|,\s|\.\s|\s-\s|→|\b(?:but|and|because|so|w
 _OF_ABSENCE = frozenset(
     {
         "no",
+        "no longer",
         "none",
         "without",
         "nothing",
