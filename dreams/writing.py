@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from dreams import (
     auditlog,
+    holds,
     journal,
     locks,
     memories,
@@ -25,6 +26,7 @@ from dreams import (
 )
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.review import Reviewer
+from dreams.safefs import SafeFsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,10 @@ def journal_dir() -> Path:
 
 
 def write(order: Order, held: locks.Held) -> journal.Result:
-    """Run the order through the journal and record it. Raises journal.JournalBusy."""
+    """Run the order through the journal and record it. Raises holds.ProjectBusy.
+
+    A directory that cannot be opened, or was exchanged for a link a moment ago, is a failed write like any other.
+    """
     project = order.proposal.project
     number = order.proposal.applications.count() + 1
     plan = journal.Plan(
@@ -68,7 +73,7 @@ def write(order: Order, held: locks.Held) -> journal.Result:
         dir_states=order.dir_states,
     )
     held.heartbeat()
-    result = journal.run(plan, journal_dir())
+    result = _run(plan)
     if result.status == "applied":
         if not held.file_made and Path(plan.target_dir).is_dir():
             held.directory_created(_clock_ns(project))
@@ -84,6 +89,15 @@ def write(order: Order, held: locks.Held) -> journal.Result:
             conflicts=[conflict.path for conflict in result.conflicts],
         )
     return result
+
+
+def _run(plan: journal.Plan) -> journal.Result:
+    try:
+        return journal.run(plan, journal_dir())
+    except journal.JournalBusy as busy:
+        raise holds.ProjectBusy(f"{busy}.") from busy
+    except (OSError, SafeFsError) as error:
+        return journal.Result(plan.id, plan.target_dir, "failed", error=str(error))
 
 
 def _clock_ns(project: Project) -> int | None:

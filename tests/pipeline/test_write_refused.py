@@ -1,0 +1,56 @@
+"""A write that the journal cannot even begin is told in words, and nothing is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import apply as applying
+from dreams import journal, review
+from dreams.models import AuditEntry, Hunk, Project, Proposal
+from dreams.safefs import SafeFsError
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def approved(tmp_path: Path) -> Proposal:
+    project: Project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
+    return proposal
+
+
+@pytest.mark.parametrize(
+    "error", [SafeFsError("notes", "is a link now"), PermissionError(13, "Permission denied")]
+)
+def test_a_folder_that_was_exchanged_is_a_failed_write(
+    approved: Proposal, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "run", refuse)
+        report = applying.apply(approved, world.ME)
+    assert report.error and not report.applied
+    assert AuditEntry.objects.filter(action="apply.failed").exists()
+    assert applying.apply(approved, world.ME).applied
+
+
+def test_another_process_that_writes_is_named_on_the_page(
+    approved: Proposal, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise journal.JournalBusy("another process is writing memory files; try again when it is done")
+
+    monkeypatch.setattr(journal, "run", busy)
+    page = browser.get(f"/review/{approved.public_id}/").content.decode()
+    bases = page.partition('name="bases" value="')[2].partition('"')[0]
+    answer = browser.post(f"/review/{approved.public_id}/submit/", {"bases": bases}, follow=True)
+    assert answer.status_code == 200
+    assert "another process is writing memory files" in answer.content.decode()
