@@ -20,8 +20,8 @@ from dreams.models.proposals import (
     Operation,
     Proposal,
 )
-from dreams.models.search import SearchText
 from dreams.models.purges import Purge
+from dreams.models.search import SearchText
 from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.models.usage import DreamUsage, Price
 
