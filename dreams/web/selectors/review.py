@@ -201,7 +201,9 @@ def _filter(loaded: Loaded, asked: Asked, key: str, every: Sequence[Entry]) -> F
 def some_cards(loaded: Loaded, file_pks: set[int], view: str = "") -> list[FileCard]:
     """The cards of these files alone, for a fragment; of an old name, those of the new one."""
     wanted = [f for f in loaded.shown_files if file_pks & {part.pk for part in loaded.parts_of(f)}]
-    state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
+    # Only these are looked at on disk.
+    parts = [part for file in wanted for part in loaded.parts_of(file)]
+    state = review_state.state(loaded.proposal, parts, loaded.all_hunks, loaded.memories)
     texts = _texts(loaded, {file.pk for file in wanted})
     return review_cards.cards(loaded, wanted, texts, state, view)
 
