@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dreams.engines.base import Citation, Job, PromptBrief, Reporter, SessionBrief
+from dreams.engines.rules.days import names_a_day
 from dreams.engines.rules.tellings import Telling, asserted, takes_back, tellings
 from dreams.engines.rules.wishes import Wish, wishes
 
@@ -42,9 +43,9 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
     for session, prompt in _in_time(job):
         report.checkpoint()
         asked, told = wishes(prompt.text), tellings(prompt.text)
-        heard = Heard(
-            session, prompt, asked, [*told, *(asserted(w.text, w.quote) for w in asked if w.fact and w.text)]
-        )
+        # A statement with a date of its own is learnt with that day written out, and exchanges nothing.
+        told += [asserted(w.text, w.quote) for w in asked if w.fact and w.text and not names_a_day(w.text)]
+        heard = Heard(session, prompt, asked, told)
         before = last.get(session.pk)
         if before is not None and takes_back(prompt.text):
             before.wishes, before.tellings = [], []

@@ -13,7 +13,8 @@ from dreams.engines.rules.bodies import statements
 from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
-from dreams.engines.rules.slots import keys_of, slot
+from dreams.engines.rules.matching import matched
+from dreams.engines.rules.slots import keys_of
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.language import dates, similarity
@@ -56,6 +57,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     said: list[Lesson] = []
     for each in heard:
         rec.report.checkpoint()
+        _bring_up_to_date(said, each)
         for wish in each.wishes:
             lesson = _lesson(job, each, wish, found)
             if lesson is not None:
@@ -64,7 +66,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     for text in all_statements(rec.tree) if said else ():
         rec.report.checkpoint()
         memory.add(text)
-    for lesson in _newest(_once(said), said):
+    for lesson in _once(said):
         lesson.twin = _said_in_fewer_words(memory, lesson.text)
         if not lesson.twin and memory.says(lesson.text):
             found.known += 1
@@ -132,16 +134,14 @@ def kind_of(wish: Wish) -> str:
     return "project" if wish.fact and not _ORDER.match(wish.text) else "feedback"
 
 
-def _newest(lessons: Sequence[Lesson], said: Sequence[Lesson]) -> list[Lesson]:
-    """Of two that differ in one value, the one said last: what was changed again is learnt as it is now."""
-    last = {similarity.normalised(lesson.text): place for place, lesson in enumerate(said)}
-    order = sorted(lessons, key=lambda each: last.get(similarity.normalised(each.text), 0))
-    gone = {
-        id(old)
-        for place, old in enumerate(order)
-        if any(slot(old.text, new.text) for new in order[place + 1 : place + 1 + MOST_COMPARED])
-    }
-    return [lesson for lesson in lessons if id(lesson) not in gone]
+def _bring_up_to_date(said: Sequence[Lesson], heard: Heard) -> None:
+    """A later prompt that tells another value changes what is to be learnt, as it would change what is in memory."""
+    for telling in heard.tellings:
+        for lesson in said[-MOST_COMPARED:]:
+            changed = matched(telling, lesson.text)
+            if changed is not None:
+                lesson.text = changed.filled(lesson.text)
+                lesson.citations.append(heard.citation(telling.quote))
 
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from dreams.language import lexicon
 from dreams.language.statements import statement
+from dreams.language.words import stem
 
 Shape = Literal["number", "code", "name", "word", "filler"]
 _PIECE = re.compile(r"`[^`\n]+`|[^\s`]+")
@@ -29,6 +30,15 @@ ROLES = frozenset(
 WEAK = frozenset(
     "use run execute go come take live sit set host be keep save store need require".split()  # noqa: SIM905 - a word list
 )
+_DESIGNATED = frozenset(
+    map(
+        stem,
+        "number rule step phase sprint queue node host shard worker part chapter section issue pr ticket task item stage line page "  # noqa: SIM905 - a word list
+        "figure table room floor gate slot case test job export batch replica partition cluster server instance machine zone "
+        "lane team group option point layer round day week month year quarter".split(),
+    )
+)
+_VERBS = frozenset("is are was were must has have had should can will of needs does do may".split())  # noqa: SIM905 - a word list
 # Forms that the light stemmer does not bring together.
 _FORMS = {
     "owner": "own", "maintainer": "maintain", "reviewer": "review", "approver": "approve", "leader": "lead", "kept": "keep",
@@ -147,6 +157,8 @@ def slot(old: str, new: str) -> Slot | None:
     left, right = _run(mine, gone), _run(theirs, come)
     if left is None or right is None or not _same_sort(mine, left, theirs, right):
         return None
+    if _is_designator(mine, left) or _is_designator(theirs, right):
+        return None
     if _is_subject(mine, left, theirs) or _is_subject(theirs, right, mine):
         return None
     if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
@@ -227,6 +239,15 @@ def _unit(found: Sequence[Piece], place: int) -> str:
 def _form(number: str) -> str:
     """ "11:25", "40s", "#12" and "7" are values of different sorts."""
     return re.sub(r"\d+(?:[.,_]\d+)*", "0", number).removeprefix("v")
+
+
+def _is_designator(found: Sequence[Piece], run: tuple[int, int]) -> bool:
+    """Whether a number tells one thing from another of its sort: "queue 3 is drained", "rule 12", "export number 2"."""
+    if found[run[0]].shape != "number" or run[0] == 0:
+        return False
+    before = found[run[0] - 1]
+    after = found[run[1] + 1].text.lower() if run[1] + 1 < len(found) else ""
+    return before.key in _DESIGNATED or (before.shape == "word" and after in _VERBS)
 
 
 def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Piece]) -> bool:

@@ -69,6 +69,7 @@ _LEAD_IN = re.compile(
     r"that (?:was|got) (?:rolled back|reverted|undone)|change of plans?)\b[\s,.:;!—–-]*)+",
     re.IGNORECASE,
 )
+_THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
 REVERTED = re.compile(
     r"\b(?:revert\w*|roll(?:ed|ing)? back|rollback|undo|undid|undone|(?:moved|went|switched|changed|back) (?:back|to)|again|change of plans?|"
     r"wrong|typo|mistake|scrap|not true)\b",
@@ -119,7 +120,7 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
     text = re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
     stripped = _LEAD_IN.sub("", text).strip()
     told_as_change = stripped != text
-    text = stripped.rstrip(" .!")
+    text = _THANKS.sub("", stripped).rstrip(" .!")
     if not text or len(text.split()) > MOST_WORDS or not whole(text) or asks(sentence):
         return
     unsure = (

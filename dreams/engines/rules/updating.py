@@ -42,15 +42,14 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
         return set()
     pending = [_Pending(spot, spot.text) for spot in places_of.spots(rec.tree)]
     having = _Having(pending)
-    done: set[str] = set()
     for each, telling in told:
         rec.report.checkpoint()
-        if _tell(rec, pending, having, each, telling):
-            done.add(telling.core)
-    changed = [p for p in pending if p.steps]
-    for group in _together(changed):
+        _tell(rec, pending, having, each, telling)
+    done: set[str] = set()
+    for group in _together([p for p in pending if p.steps]):
         if _stands(group, heard) and _write(rec, group):
             rec.counts["updated"] += 1
+            done |= {telling.core for _, telling in group[0].told}
             _name_leaning(rec, group, pending)
     return done
 
@@ -71,8 +70,8 @@ class _Having:
 
 def _tell(
     rec: Recorder, pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling
-) -> bool:
-    """Change the sentences that it surely speaks of, in mind; False where none is, or which one is not sure."""
+) -> None:
+    """Change the sentences that it surely speaks of, in mind; name them where it is not sure which one is meant."""
     found = [
         (pending[place], slot)
         for place in having.near(telling)
@@ -86,7 +85,6 @@ def _tell(
         one.steps.append((old, slot.new))
         one.told.append((heard, telling))
         one.text = slot.filled(one.text)
-    return bool(chosen)
 
 
 def _name_unsure(rec: Recorder, telling: Telling, found: Sequence[_Pending]) -> None:

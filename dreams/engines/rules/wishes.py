@@ -136,7 +136,7 @@ _HABIT = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"\s+please\s*[.!]*$|"
+    r"\s+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$|"
     r"[,;]?\s+(?:(?:and|so|but|then)\s+)?(?:now|also|then)\s*,?\s+(?:please\s+)?(?:can|could|let'?s|go|fix|run|add|make|write|update|do|try|start)\b.*$|"
     r"[,;—–-]+\s*(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
     re.IGNORECASE | re.DOTALL,
