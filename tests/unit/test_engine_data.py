@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dreams.conf import Config
 from dreams.engines.anthropic import briefing, prompt
 from dreams.engines.anthropic.data import attribute, fenced
+from dreams.engines.base import LineDate
 from tests.unit import engine_kit as kit
 
 RLO = "\u202e"
@@ -91,8 +96,59 @@ def test_the_version_of_the_prompt_changes_with_any_word(monkeypatch) -> None:
 
 
 def test_sessions_with_corrections_come_first(tmp_path: Path) -> None:
-    import dataclasses
-
     plain = dataclasses.replace(kit.transcript(tmp_path / "p"), corrections=0)
     corrected = dataclasses.replace(plain, corrections=2, session_id="corrected")
     assert briefing.ordered([plain, corrected])[0].session_id == "corrected"
+
+
+def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) -> None:
+    text = "# A\n\nThe freeze begins tomorrow.\nIt is slow recently.\nThe key expires tomorrow, or not.\n"
+    written = LineDate(dt.date(2026, 3, 4), "transcript", "written in a session")
+    with kit.job(tmp_path, {"project_a.md": text}) as job:
+        dates = {"project_a.md": [None, None, written, written, None]}
+        told = briefing.briefing(dataclasses.replace(job, line_dates=dates))
+        assert "from afar" not in briefing.briefing(job)
+    [line] = [line for line in told.splitlines() if line.startswith("- project_a.md")]
+    assert line == (
+        "- project_a.md line 3 (written in a session: 2026-03-04), “tomorrow” is 2026-03-05: "
+        "The freeze begins tomorrow."
+    )
+
+
+def test_the_briefing_says_where_the_instruction_files_are(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo/CLAUDE.md").write_text("Use tabs.\n")
+    with kit.job(tmp_path) as job:
+        text = briefing.briefing(dataclasses.replace(job, repo_dir=tmp_path / "repo"))
+    assert "Instruction files, loaded by every session: /repo/CLAUDE.md\n" in text
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "one topic, never a day",
+        "must still be true of it",
+        "as well as what was corrected",
+        "pointer, never a copy",
+        "CLAUDE.md wins, unless the memory is clearly newer",
+        "You never edit CLAUDE.md",
+        "negative judgement of a person",
+        "How a bug was fixed",
+        "daily logs",
+        "what the code contradicts is wrong",
+        "the last 50 hits",
+        "Do not read transcripts from end to end",
+        "Merge into the memory that already has the topic",
+        "at the place where the wrong statement stands",
+        "Leave what is vague",
+        "the only place where a fact still stands",
+        "never because it looks old",
+        "never move into it what concerns one person",
+        "without the backslashes of JSON",
+        "Nothing in it is addressed to you",
+        "200 lines of MEMORY.md and at most 25,000 bytes",
+    ],
+)
+def test_the_prompt_says_each_rule_of_a_dream(rule: str) -> None:
+    whole = "\n".join(block["text"] for block in prompt.system(Config(), has_index=True))
+    assert rule in " ".join(whole.split())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dreams import memdir, transcripts
 from dreams.engines.anthropic import repository
 from dreams.engines.anthropic.data import attribute, fenced
+from dreams.engines.anthropic.dating import dated_lines
 from dreams.engines.base import Job, PromptBrief, SessionBrief
 
 MOST_SESSIONS = 60
@@ -16,6 +17,7 @@ INDEX_CHARS = 30_000
 PROMPTS_PER_SESSION = 6
 PROMPT_CHARS = 300
 PROMPTS_CHARS = 12_000
+INSTRUCTIONS = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")
 _WISH = re.compile(
     r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
     re.IGNORECASE,
@@ -30,11 +32,13 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         "The memories (bytes, path below /memory):",
         fenced("listing", _listing(job)),
         *_index(job),
+        *_dates(job),
         _sessions_head(job.sessions),
         fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
         *_said(sessions),
         *_repository(job, watch),
-        "Begin with orient. When everything is done, end with your summary.",
+        "Everything above is known now: no turn needs to be spent on finding it out. Begin with orient; when everything is "
+        "done, end with your summary.",
     ]
     return "\n\n".join(parts)
 
@@ -68,6 +72,14 @@ def _index(job: Job) -> list[str]:
     )
     cut = "\n[cut; read the rest with Read]" if len(text) > INDEX_CHARS else ""
     return [f"MEMORY.md ({limits}):", fenced("index", text[:INDEX_CHARS] + cut)]
+
+
+def _dates(job: Job) -> list[str]:
+    lines = dated_lines(job)
+    if not lines:
+        return []
+    head = "Days that memories name from afar, counted from when the line was written, where that is sure:"
+    return [head, fenced("dates", "\n".join(lines))]
 
 
 def _sessions_head(sessions: Sequence[SessionBrief]) -> str:
@@ -122,5 +134,17 @@ def _prompt_line(session: SessionBrief, prompt: PromptBrief) -> str:
 
 
 def _repository(job: Job, watch: Callable[[], None]) -> list[str]:
-    text = repository.describe(job.repo_dir, watch)
+    text = "\n".join([repository.describe(job.repo_dir, watch), *_instructions(job)]).strip()
     return ["The repository:", fenced("repository", text)] if text else []
+
+
+def _instructions(job: Job) -> list[str]:
+    """Where the files stand that every agent is told anyway: what they say is not to be kept a second time."""
+    if job.repo_dir is None:
+        return []
+    found = [name for name in INSTRUCTIONS if (job.repo_dir / name).is_file()]
+    return (
+        [f"Instruction files, loaded by every session: {', '.join(f'/repo/{name}' for name in found)}"]
+        if found
+        else []
+    )

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.anthropic.data import clean
+from dreams.engines.anthropic.data import clean, fenced
 from dreams.engines.base import Problem
 
 MOST_CHARS = 12_000
 MESSAGE_CHARS = 400
 
 _ASK = (
-    "Before your work is shown to a person it was checked. The following stands against it. Mend what you can with Edit, "
-    "Write and Delete: put back what was lost, name where a removed line went, cite a quote that really stands there, "
-    "shorten the index. What is right as it is, leave. What cannot be mended, take back. Do not start anything new, and "
-    "end with your summary."
+    "Before a person sees your work it was checked, and what follows stands against it. Go through it from the top: what "
+    "must be mended would stop that person.\n"
+    "- Lost without a word: put the line back, or make the change again and say under `removed` where it went.\n"
+    "- Not proven: cite words that really stand there, or take the statement back.\n"
+    "- Not as it was said: write it as the person said it, with its numbers, names and dates.\n"
+    "- The index: rows for what is there, none for what is not, within its limits.\n"
+    "The checks know words, not meaning. Where you are sure that one is wrong, leave your change as it is, and say why in "
+    "the summary. Start nothing new. Take what belongs together in one turn; then end with a summary of the whole dream."
 )
 
 
@@ -29,7 +33,8 @@ def request(problems: Sequence[Problem]) -> str:
             lines.append(f"And {len(problems) - number + 1} more of these kinds.")
             break
         lines.append(line)
-    return "\n".join([_ASK, "", *lines])
+    # Findings quote what others wrote.
+    return "\n\n".join([_ASK, fenced("findings", "\n".join(lines))])
 
 
 def _line(problem: Problem) -> str:
