@@ -64,8 +64,11 @@ def moved(files: Mapping[str, Sequence[Hunk]], *, comparisons: int = MAX_COMPARI
 def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
     """(line of the removed side, line of the added side), counted from 0, of lines that changed their order in a hunk.
 
-    A line that keeps its order and is only indented otherwise has not moved.
+    A line that keeps its order and is only indented otherwise has not moved. Nothing is said of sides too long to
+    compare.
     """
+    if len(hunk.base_lines) * len(hunk.new_lines) > MAX_COMPARISONS:
+        return []
     old, new = (list(map(_words, side)) for side in (hunk.base_lines, hunk.new_lines))
     stayed = {
         (b.src_start + n, b.dest_start + n)
@@ -85,9 +88,6 @@ def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
 
 
 def _equal_runs(old: list[str], new: list[str]) -> list[Opcode]:
-    """Nothing where the two sides are too long to compare."""
-    if len(old) * len(new) > MAX_COMPARISONS:
-        return []
     return [code for code in LCSseq.opcodes(old, new) if code.tag == "equal"]
 
 

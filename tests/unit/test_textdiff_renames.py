@@ -36,3 +36,8 @@ def test_lines_that_changed_their_order_in_a_hunk_have_moved_and_an_indented_one
     swapped = Hunk("x", 0, (one, two), 0, (two, one))
     assert moved_within(swapped) in ([(0, 1)], [(1, 0)])
     assert moved_within(Hunk("x", 0, (one, two), 0, ("  " + one, "  " + two))) == []
+
+
+def test_nothing_is_said_of_sides_too_long_to_compare():
+    lines = tuple(f"This is line number {n} of very many.\n" for n in range(600))
+    assert moved_within(Hunk("x", 0, lines, 0, tuple(reversed(lines)))) == []
