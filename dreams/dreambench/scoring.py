@@ -14,6 +14,7 @@ from dreams.dreambench.truth import KINDS, Case
 
 INDEX_LINES, INDEX_BYTES = 200, 25_000
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+_MARK = re.compile(r"\[[^\]\n]{0,40}redact[^\]\n]{0,40}\]", re.IGNORECASE)  # what stands where a secret stood
 _WORD = re.compile(r"[^\W_]+(?:[.:/#][^\W_]+)*")
 # Keys and types of a memory's head, and the title of an index: no statements.
 _FORM = frozenset(
@@ -162,7 +163,7 @@ def _look(made: Score, ran: Ran, states: States, computed: set[str]) -> None:
     known = set(_WORD.findall(plain(given))) | _FORM
     made.invented_words += sorted(
         word
-        for word in set(_WORD.findall(plain(f"{after_text} {' '.join(ran.after)}")))
+        for word in set(_WORD.findall(plain(_MARK.sub(" ", f"{after_text} {' '.join(ran.after)}"))))
         if not {word, word.removesuffix(".md")} & known and not _DATE.fullmatch(word) and not word.isdecimal()
     )
 
