@@ -67,7 +67,7 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     since = midnight - dt.timedelta(days - 1)
     book = PriceBook.load()
     sessions = usage_sessions.by_day(since, book)
-    dreamt = list(cells_of.of_dreams(since))
+    dreamt = cells_of.of_dreams(since)
     names = dict(Project.objects.values_list("pk", "name"))
     return Usage(
         period=period,
@@ -99,7 +99,7 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
 def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str]) -> DreamsUsed:
     days = cells_of.by_day(cells)
     return DreamsUsed(
-        used=_used(cells, cells, names),
+        used=_used(cells, cells_of.of_dreams_by_project(since), names),
         runs=DreamRun.objects.filter(started_at__gte=since).count(),
         kinds=cells_of.dream_kinds(since),
         days=days[:MOST_DAYS],

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Case, Q, Sum, Value, When
-from django.db.models.functions import TruncDate
+from django.db.models import Case, Q, QuerySet, Sum, Value, When
 
 from dreams.engines.tokens import KINDS, Tokens
 from dreams.models import DreamUsage
+from dreams.web.selectors import usage_days
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
+DREAM_SUMS = {**SUMS, "cost": Sum("cost_usd"), "n": Sum("requests")}
+NO_PROJECT = 0
 
 
 @dataclass(slots=True)
@@ -61,21 +64,26 @@ class Line:
     share: float
 
 
-def of_dreams(since: dt.datetime) -> Iterator[Cell]:
-    """What dreams used, at the prices of when they ran; what had none stands apart."""
-    rows = (
-        DreamUsage.objects.filter(at__gte=since)
-        .annotate(
-            day=TruncDate("at"),
-            priced=Case(When(cost_usd__isnull=False, then=Value(1)), default=Value(0)),
-        )
-        .values("day", "model", "dream__project", "priced")
-        .annotate(**SUMS, cost=Sum("cost_usd"), n=Sum("requests"))
-        .order_by()
-    )
-    for row in rows:
-        tokens = Tokens.of(row)
-        yield Cell(row["day"], row["model"], row["dream__project"], tokens, row["cost"], row["n"])
+def of_dreams(since: dt.datetime) -> list[Cell]:
+    """What dreams used on each day, at the prices of when they ran; what had none stands apart."""
+    rows, day_of = usage_days.by_day(_of_dreams(since), since)
+    summed = rows.values("date", "part", "model", "priced").annotate(**DREAM_SUMS).order_by()
+    return [_dreamt(row, day_of(row["date"], row["part"]), NO_PROJECT) for row in summed]
+
+
+def of_dreams_by_project(since: dt.datetime) -> list[Cell]:
+    """The same by project, without days."""
+    summed = _of_dreams(since).values("dream__project", "model", "priced").annotate(**DREAM_SUMS).order_by()
+    return [_dreamt(row, None, row["dream__project"]) for row in summed]
+
+
+def _of_dreams(since: dt.datetime) -> QuerySet[Any]:
+    priced = Case(When(cost_usd__isnull=False, then=Value(1)), default=Value(0))
+    return DreamUsage.objects.filter(at__gte=since).annotate(priced=priced)
+
+
+def _dreamt(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
+    return Cell(day, row["model"], project, Tokens.of(row), row["cost"], row["n"])
 
 
 def dream_kinds(since: dt.datetime) -> list[Line]:

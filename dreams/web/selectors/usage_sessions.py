@@ -1,7 +1,6 @@
 """What sessions used, summed up by the database: one pass over the requests of the time shown by day, one by project.
 
-A cell for each day of each project would be as many rows as there are sessions. Neither pass calls Python for a request:
-SQLite does that for every date it is to put into a zone, and it is most of the time.
+A cell for each day of each project would be as many rows as there are sessions.
 """
 
 from __future__ import annotations
@@ -9,35 +8,32 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from django.db.models import Case, CharField, Count, F, IntegerField, QuerySet, Value, When
-from django.db.models.functions import Cast, Substr
+from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 from django.utils import timezone
 
 from dreams.engines.anthropic.usage import rate_for
 from dreams.engines.tokens import Tokens
 from dreams.models import RequestUsage
 from dreams.pricing import PriceBook
-from dreams.web.selectors.usage_cells import SUMS, Cell
-
-# How much of a moment's text tells its day in a zone: "2026-11-21 06", "2026-11-21 06:3", "2026-11-21 06:30".
-_WIDTHS = {3_600: 13, 600: 15, 60: 16}
-NO_PROJECT = 0
+from dreams.web.selectors import usage_days
+from dreams.web.selectors.usage_cells import NO_PROJECT, SUMS, Cell
 
 
 def by_day(since: dt.datetime, book: PriceBook) -> list[Cell]:
     """A cell for each day, model and price tier, of all projects together."""
-    part = Substr(Cast("at", CharField()), 1, _width(since))
-    rows = _tiered(_of(since), book.thresholds).annotate(part=part).values("part", "model", "tier")
-    sums: dict[tuple[dt.date, str, int], tuple[Tokens, int]] = {}
-    days: dict[str, dt.date] = {}
-    for row in rows.annotate(**SUMS, n=Count("pk")).order_by():
-        day = days.get(row["part"]) or days.setdefault(row["part"], _day(row["part"]))
-        key = (day, row["model"], row["tier"])
-        tokens, count = sums.get(key, (Tokens(), 0))
-        sums[key] = tokens + Tokens.of(row), count + row["n"]
+    rows, day_of = usage_days.by_day(_tiered(_of(since), book.thresholds), since)
+    summed = rows.values("date", "part", "model", "tier").annotate(**SUMS, n=Count("pk"))
     return [
-        _cell(book, day, model, tier, NO_PROJECT, tokens, count)
-        for (day, model, tier), (tokens, count) in sums.items()
+        _cell(
+            book,
+            day_of(row["date"], row["part"]),
+            row["model"],
+            row["tier"],
+            NO_PROJECT,
+            Tokens.of(row),
+            row["n"],
+        )
+        for row in summed.order_by()
     ]
 
 
@@ -81,23 +77,7 @@ def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet
     return rows.annotate(prompt=prompt, tier=Case(*whens, default=Value(0), output_field=IntegerField()))
 
 
-# --- Days and prices ----------------------------------------------------------------------------------------------
-
-
-def _width(since: dt.datetime) -> int:
-    """Characters of a moment in UTC that are enough to know its day in the person's zone, from `since` to now."""
-    zone = timezone.get_current_timezone()
-    # Twice a year a zone may change: a look at every month sees both.
-    looks = [since + dt.timedelta(days) for days in range(0, (timezone.now() - since).days + 31, 30)]
-    offsets = [int((look.astimezone(zone).utcoffset() or dt.timedelta()).total_seconds()) for look in looks]
-    return next(
-        (width for step, width in _WIDTHS.items() if not any(offset % step for offset in offsets)), 16
-    )
-
-
-def _day(part: str) -> dt.date:
-    text = f"{part}0" if len(part) == _WIDTHS[600] else part
-    return timezone.localtime(dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)).date()
+# --- Prices -----------------------------------------------------------------------------------------------------
 
 
 def _price_dates(since: dt.datetime, book: PriceBook) -> list[dt.date]:
