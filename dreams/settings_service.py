@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django.db import transaction
 
 from dreams import auditlog, conf
@@ -29,8 +31,22 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
         row = row or Override(project=project, key=key)
         row.value, row.changed_by = value, actor
         row.save()
-        auditlog.record("setting.changed", actor=actor, project=project, object_id=key, was=was, now=value)
+        auditlog.record(
+            "setting.changed",
+            actor=actor,
+            project=project,
+            object_id=key,
+            was=_logged(key, was),
+            now=_logged(key, value),
+        )
     return value
+
+
+def _logged(key: str, value: object) -> object:
+    """As the audit log keeps it for ever: of a webhook's address the host, as the rest is often a secret."""
+    if key != "digest_webhook" or not value:
+        return value
+    return f"{urlsplit(str(value)).hostname} (the rest is not kept)"
 
 
 def reset_override(key: str, *, actor: str, project: Project | None = None) -> bool:
@@ -43,7 +59,12 @@ def reset_override(key: str, *, actor: str, project: Project | None = None) -> b
             return False
         row.delete()
         auditlog.record(
-            "setting.changed", actor=actor, project=project, object_id=key, was=row.value, now=None
+            "setting.changed",
+            actor=actor,
+            project=project,
+            object_id=key,
+            was=_logged(key, row.value),
+            now=None,
         )
     return True
 

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from dreams import settings_service
+from dreams.models import AuditEntry
 from tests.pipeline import world
 from tests.pipeline.receivers import PostServer, serving
 
@@ -35,3 +36,12 @@ def test_a_receiver_that_is_gone_is_named_with_the_reason(browser: Client) -> No
         settings_service.set_override("digest_webhook", hook.url, actor="owner")
     page = browser.post("/settings/digest/", follow=True).content.decode()
     assert "cannot be reached: Connection refused" in page
+
+
+def test_the_audit_log_keeps_the_host_of_a_webhook_and_not_its_secret(browser: Client) -> None:
+    address = "https://hooks.example.org/services/" + "T0" + "secretpart"
+    settings_service.set_override("digest_webhook", address, actor="owner")
+    settings_service.reset_override("digest_webhook", actor="owner")
+    told = [str(entry.data) for entry in AuditEntry.objects.filter(action="setting.changed")]
+    assert len(told) == 2 and all("hooks.example.org" in one for one in told)
+    assert not any("secretpart" in one for one in told)
