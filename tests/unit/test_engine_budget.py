@@ -37,7 +37,7 @@ def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
     assert 10_000 < used <= 20_000
 
 
-@pytest.mark.parametrize("dollars", [0.02, 0.03, 0.05])
+@pytest.mark.parametrize("dollars", [0.03, 0.04, 0.06])
 def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
     run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_cost_dream=dollars)
     assert run.outcome is None and "Dollars of one dream" in run.error

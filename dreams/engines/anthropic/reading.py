@@ -1,12 +1,13 @@
-"""The model's eyes, as the engine needs them: the sandboxed worker of `dreams.engines.eyes`. PURE."""
+"""The model's eyes, as the engine needs them: the sandboxed workers of `dreams.engines.eyes`. PURE."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from dreams.engines.base import EngineError, Job
-from dreams.engines.eyes import Eyes, EyesFailed, Mounts
+from dreams.engines.eyes import Eyes, EyesFailed, Mounts, Several
 from dreams.engines.eyes.tools import Reply as Answer
 
 OUTPUT_CHARS = 40_000  # the tools cap their own output below this
@@ -26,8 +27,9 @@ class ReadTools(Protocol):
 
 def open_tools(job: Job) -> ReadTools:
     """The readers of one dream, in a process of their own. Raises EngineError with the remedy."""
+    mounts = Mounts.of(job)
     try:
-        eyes = Eyes(Mounts.of(job))
+        eyes = Eyes(mounts)
     except EyesFailed as error:
         raise EngineError(
             f"The sandbox of the reading tools did not start ({error}). `doctor` says more."
@@ -39,4 +41,4 @@ def open_tools(job: Job) -> ReadTools:
             "without an OS sandbox. Install bubblewrap, use a Linux kernel with Landlock, or switch “Refuse to dream "
             "without an OS sandbox” off."
         )
-    return eyes
+    return Several(eyes, partial(Eyes, mounts))

@@ -1,0 +1,99 @@
+"""A slow call of a turn holds up no other: another worker is started for it, and none is left behind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+from dreams.engines.eyes import Eyes, EyesFailed, Mounts, Several, State
+from dreams.engines.eyes.several import MOST_WORKERS
+from dreams.engines.eyes.tools import Reply
+
+
+class Worker:
+    """Answers when it may; takes one call at a time, as a process does."""
+
+    def __init__(self, gate: threading.Event, state: State | None = None) -> None:
+        self.state = state or State(landlock=3)
+        self.gate, self.closed = gate, False
+        self.busy = threading.Lock()
+
+    def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+        with self.busy:
+            if given.get("slow"):
+                self.gate.wait(20)
+            return Reply(f"{name} of {given['path']}")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Makers:
+    """Makes workers and counts them."""
+
+    def __init__(self, gate: threading.Event, *, state: State | None = None, fails: bool = False) -> None:
+        self.gate, self.state, self.fails = gate, state, fails
+        self.made: list[Worker] = []
+
+    def __call__(self) -> Eyes:
+        if self.fails:
+            raise EyesFailed("no room")
+        self.made.append(Worker(self.gate, self.state))
+        return cast(Eyes, self.made[-1])
+
+
+def several(gate: threading.Event, makers: Makers, patience: float = 0.02) -> tuple[Several, Worker]:
+    first = Worker(gate)
+    return Several(cast(Eyes, first), makers, patience_seconds=patience), first
+
+
+def test_quick_calls_behind_a_slow_one_are_answered_at_once() -> None:
+    gate = threading.Event()
+    makers = Makers(gate)
+    eyes, first = several(gate, makers)
+    with ThreadPoolExecutor(12) as pool:
+        slow = [pool.submit(eyes.run, "Grep", {"path": n, "slow": True}) for n in range(2)]
+        quick = [pool.submit(eyes.run, "Read", {"path": n}) for n in range(10)]
+        assert [answer.result(20).text for answer in quick] == [f"Read of {n}" for n in range(10)]
+        assert not any(answer.done() for answer in slow)
+        gate.set()
+        assert [answer.result(20).text for answer in slow] == ["Grep of 0", "Grep of 1"]
+    assert len(makers.made) == MOST_WORKERS - 1
+    eyes.close()
+    assert first.closed and all(worker.closed for worker in makers.made)
+
+
+def test_quick_calls_alone_need_one_worker() -> None:
+    makers = Makers(threading.Event())
+    eyes, _ = several(threading.Event(), makers, patience=20)
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda n: eyes.run("Read", {"path": n}).text, range(100)))
+    assert answers == [f"Read of {n}" for n in range(100)] and makers.made == []
+
+
+def test_where_no_other_can_be_had_or_it_is_worse_fenced_the_first_does_all() -> None:
+    for wanting in ({"fails": True}, {"state": State()}):
+        gate = threading.Event()
+        makers = Makers(gate, **cast(Any, wanting))
+        eyes, _ = several(gate, makers)
+        with ThreadPoolExecutor(3) as pool:
+            answers = [pool.submit(eyes.run, "Read", {"path": n, "slow": n == 0}) for n in range(3)]
+            threading.Timer(0.2, gate.set).start()
+            assert [answer.result(20).text for answer in answers] == [f"Read of {n}" for n in range(3)]
+        assert all(worker.closed for worker in makers.made)
+
+
+def test_real_workers_answer_many_calls_at_once(tmp_path: Path) -> None:
+    for number in range(10):
+        (tmp_path / f"{number}.md").write_text(f"Text {number}.\n")
+    mounts = Mounts((("memory", str(tmp_path), ()),))
+    eyes = Several(Eyes(mounts), lambda: Eyes(mounts), patience_seconds=0.0)
+    try:
+        with ThreadPoolExecutor(10) as pool:
+            found = list(pool.map(lambda n: eyes.run("Read", {"file_path": f"/memory/{n}.md"}), range(10)))
+    finally:
+        eyes.close()
+    assert ["Text" in reply.text and str(n) in reply.text for n, reply in enumerate(found)] == [True] * 10
