@@ -147,3 +147,27 @@ def test_the_words_beside_a_name_tell_what_it_can_be(
     last = found.anchors[-1]
     seen = (shapes.odd_in_list(found, last), shapes.unexpected(found, last), shapes.unable(found, last))
     assert seen == (odd, unexpected, unable)
+
+
+def test_the_same_words_with_another_thing_in_their_midst_are_a_contradiction(tmp_path: Path) -> None:
+    summary = "Phase two of the billing job moved from `cron_daily` to `queue_runner` and keeps 5 retries per tenant."
+    evidence = read(write(tmp_path / "a.jsonl", [said("assistant", summary)]))
+    assert check(evidence, summary).verdict == "supported"
+    for was, now in (
+        ("`queue_runner`", "`billing_job`"),
+        ("5 retries", "8 retries"),
+        ("and keeps", "and never keeps"),
+    ):
+        found = check(evidence, summary.replace(was, now))
+        assert (found.verdict, found.evidence[0].quote) == ("contradicted", summary), now
+
+
+def test_a_number_that_was_true_once_does_not_speak_against_the_later_one(tmp_path: Path) -> None:
+    lines = [
+        said("assistant", "The suite has all 12 tests of the billing job passing now."),
+        said(
+            "assistant", "I added three more, so the suite of the billing job has 15 tests, all passing now."
+        ),
+    ]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    assert check(evidence, "The suite has all 15 tests of the billing job passing now").verdict == "supported"

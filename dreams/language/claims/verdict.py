@@ -19,6 +19,7 @@ from dreams.language.claims.dropped import dropped, outweighed
 from dreams.language.claims.evidence import Evidence, Unit
 from dreams.language.claims.field import Field
 from dreams.language.claims.verbatim import overtaken, quoted
+from dreams.language.claims.wordings import Wordings, wordings
 
 Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12
@@ -79,13 +80,27 @@ def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Fiel
 
 
 def _by_parts(field: Field, claim: Claim) -> Verdict:
-    bindings = [bind(field.evidence, claim, anchor, field.end) for anchor in claim.anchors[:MOST_ANCHORS]]
+    told = wordings(field, claim)
+    unsaid = [anchor for anchor in claim.anchors if (anchor.start, anchor.end) not in told.same]
+    bindings = [bind(field.evidence, claim, anchor, field.end) for anchor in unsaid[:MOST_ANCHORS]]
     return (
-        _by_anchors(field, claim, bindings)
+        _by_wordings(field, claim, told)
+        or _by_anchors(field, claim, bindings)
         or _by_polarity(field, claim)
-        or (None if bindings else _by_words(field, claim))
+        or (None if claim.anchors else _by_words(field, claim))
         or _supported(field, bindings)
     )
+
+
+def _by_wordings(field: Field, claim: Claim, told: Wordings) -> Verdict | None:
+    if told.denied is not None:
+        return Verdict(
+            "contradicted", _quotes(field, [told.denied]), "a source says the opposite in the same words"
+        )
+    for (start, end), place in told.other.items():
+        why = f"a source has another thing for “{claim.text[start:end][:80]}”, in the same words"
+        return Verdict("contradicted", _quotes(field, [place]), why)
+    return None
 
 
 def _supported(field: Field, bindings: list[Binding]) -> Verdict:
