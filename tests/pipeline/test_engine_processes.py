@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.wire import DemoBrain, Request, Step, WireServer, say, stalled
 from tests.pipeline import world
@@ -45,11 +47,22 @@ def until(true: Any, seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def test_the_next_dream_heals_what_a_killed_worker_left(tmp_path: Path) -> None:
+PRIOR_NS = 1_780_000_000_123_456_789
+TICK = (
+    "import json; from dreams import scheduler; from dreams.models import *; scheduler.tick(); "
+    "dream = DreamRun.objects.get(); print(json.dumps([dream.status, dream.error, dream.cache_creation_tokens > 0, "
+    "LockHold.objects.count(), Project.objects.get().failures]))"
+)
+
+
+def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(tmp_path: Path) -> None:
     root = tmp_path / "config"
     world.write_sessions(root, 1)
     memory = root / "projects" / SLUG / "memory"
     world.put(memory / "MEMORY.md", world.INDEX)
+    lock = memory / ".consolidate-lock"
+    lock.write_text("")
+    os.utime(lock, ns=(PRIOR_NS, PRIOR_NS))
     brain = FirstStalls()
     with WireServer(brain) as server:
         env = {
@@ -62,25 +75,39 @@ def test_the_next_dream_heals_what_a_killed_worker_left(tmp_path: Path) -> None:
             "MEMORYWEB_ROOTS": str(root),
             "ANTHROPIC_BASE_URL": server.url,
         }
-        subprocess.run(
-            [sys.executable, "manage.py", "discover", "--json"],
-            cwd=ROOT,
-            env=env,
-            check=True,
-            capture_output=True,
-        )
+        manage(env, "discover", "--json")
         first = command(env)
         until(lambda: brain.stalled)
-        assert (memory / ".consolidate-lock").read_text().strip() == str(first.pid)
+        assert lock.read_text().strip() == str(first.pid) and lock.stat().st_mtime_ns > PRIOR_NS
+        workers = psutil.Process(first.pid).children(recursive=True)
+        assert workers, "the reading tools have a process of their own"
         first.send_signal(signal.SIGKILL)
         first.communicate()
+        until(lambda: not any(_lives(worker) for worker in workers))
+
+        status, error, counted, holds, failures = json.loads(manage(env, "shell", "-v", "0", "-c", TICK))
+        assert (status, counted, holds, failures) == ("failed", True, 0, 1) and "worker died" in error
+        assert (lock.stat().st_mtime_ns, lock.read_bytes()) == (PRIOR_NS, b"")
+
         second = command(env)
         out, said = second.communicate(timeout=120)
     assert second.returncode == 0, said.decode()
     result = json.loads(out)
     assert result["status"] == "completed" and result["files"], result
-    assert (memory / ".consolidate-lock").read_bytes() == b""
+    assert lock.stat().st_mtime_ns > PRIOR_NS and lock.read_bytes() == b""
     assert (memory / "MEMORY.md").read_text() == world.INDEX
+
+
+def manage(env: dict[str, str], *arguments: str) -> str:
+    asked = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(asked, cwd=ROOT, env=env, check=True, capture_output=True, text=True).stdout
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def test_the_model_server_tells_its_address_answers_and_stops_when_told(tmp_path: Path) -> None:
