@@ -72,19 +72,32 @@ def _tell(
     rec: Recorder, pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling
 ) -> None:
     """Change the sentences that it surely speaks of, in mind; name them where it is not sure which one is meant."""
-    found = [
-        (pending[place], slot)
-        for place in having.near(telling)
-        if (slot := matched(telling, pending[place].text, pending[place].spot.place))
-    ]
+    near = [pending[place] for place in having.near(telling)]
+    found = [(one, slot) for one in near if (slot := matched(telling, one.text, one.spot.place))]
     chosen = _chosen(found, telling)
     if found and not chosen:
         _name_unsure(rec, telling, [one for one, _ in found])
+    if chosen and any(_says_already(telling, one, chosen[0]) for one in near):
+        return  # what still has the old value leans on it, or was left as it is before
     for one, slot in chosen:
         old = one.text[slot.start : slot.end]
         one.steps.append((old, slot.new))
         one.told.append((heard, telling))
         one.text = slot.filled(one.text)
+
+
+def _says_already(telling: Telling, one: _Pending, chosen: tuple[_Pending, Slot]) -> bool:
+    """Whether another statement about the same thing has the new value, as it does when this was told before."""
+    changed, slot = chosen
+    if one is changed or not _has(one.text, slot.new) or _has(one.text, changed.text[slot.start : slot.end]):
+        return False
+    values = keys_of(slot.new) | keys_of(changed.text[slot.start : slot.end])
+    subject = telling.about & keys_of(changed.text) - values
+    named = {piece.key for piece in pieces(telling.core) if piece.is_value} & subject
+    if named:
+        return named <= keys_of(one.text) | one.spot.place
+    both = pairs_of(pieces(telling.core)) & pairs_of(pieces(one.text))
+    return any(set(pair) <= subject for pair in both)
 
 
 def _name_unsure(rec: Recorder, telling: Telling, found: Sequence[_Pending]) -> None:
