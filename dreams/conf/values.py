@@ -1,0 +1,146 @@
+"""From what a person typed to a setting's own type, or a message that names the setting, the value and what it takes."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import urllib.parse
+import zoneinfo
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, fields
+from functools import cache
+from typing import Any, get_type_hints
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from dreams.conf.config import Config
+from memoryweb import env
+
+Value = bool | int | float | str
+
+
+class BadValue(ValueError):
+    """A value that a setting does not take; the message names the setting, the value and what it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a page needs to show one setting and check a new value."""
+
+    key: str
+    kind: type
+    default: Value
+    group: str
+    label: str
+    help: str
+    minimum: float | None
+    maximum: float | None
+    choices: Mapping[str, str] | None
+    unit: str
+    per_project: bool
+    advanced: bool
+
+    @property
+    def env_name(self) -> str:
+        return f"MEMORYWEB_{self.key.upper()}"
+
+
+@cache
+def specs() -> Mapping[str, Spec]:
+    """Every setting by its key, in reading order."""
+    hints = get_type_hints(Config)
+    return {f.name: _spec(f, hints[f.name]) for f in fields(Config)}
+
+
+def _spec(f: Field[Any], kind: type) -> Spec:
+    default: Any = f.default
+    return Spec(key=f.name, kind=kind, default=default, **f.metadata)
+
+
+def parse(key: str, raw: object) -> Value:
+    """`raw` (a form's text, JSON, an environment variable) as the setting's own type. Raises BadValue."""
+    spec = specs()[key]
+    if spec.kind is bool:
+        return _boolean(spec, raw)
+    if spec.kind in (int, float):
+        return _number(spec, raw)
+    value = str(raw).strip()
+    if spec.choices is not None and value not in spec.choices:
+        raise BadValue(f"{spec.label}: {value!r} is not one of {', '.join(spec.choices)}")
+    if value and key in _CHECKS and (trouble := _CHECKS[key](value)):
+        raise BadValue(f"{spec.label}: {trouble}")
+    return value
+
+
+def _bad_zone(value: str) -> str:
+    known = value in zoneinfo.available_timezones()
+    return "" if known else f"{value!r} is not a time zone such as Europe/Berlin or UTC"
+
+
+def _bad_addresses(value: str) -> str:
+    for address in value.split(","):
+        try:
+            validate_email(address.strip())
+        except ValidationError:
+            return f"{address.strip()!r} is not a mail address"
+    return ""
+
+
+def bad_receiver(value: str) -> str:
+    """What is wrong with `value` as a webhook, or "". Plain HTTP is only for this machine: a digest names projects."""
+    trouble = _bad_address(value)
+    if trouble or value.startswith("https:"):
+        return trouble
+    host = urllib.parse.urlsplit(value).hostname or ""
+    return "" if _is_here(host) else f"{host} is another machine: its address must start with https://"
+
+
+def _bad_address(value: str) -> str:
+    try:
+        parts = urllib.parse.urlsplit(value)
+        _ = parts.port  # a port that is no number raises only when asked for
+    except ValueError:
+        return f"{value!r} is not an address"
+    good = parts.scheme in ("http", "https") and parts.hostname
+    return "" if good else f"{value!r} is not an address that starts with https://"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_CHECKS: Mapping[str, Callable[[str], str]] = {
+    "time_zone": _bad_zone,
+    "digest_email": _bad_addresses,
+    "digest_webhook": bad_receiver,
+    "public_url": _bad_address,
+}
+
+
+def _boolean(spec: Spec, raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    value = str(raw).strip().lower()
+    if value in env.TRUE:
+        return True
+    if value in env.FALSE or not value:
+        return False
+    raise BadValue(f"{spec.label}: {raw!r} is neither on nor off")
+
+
+def _number(spec: Spec, raw: object) -> int | float:
+    try:
+        number: int | float = spec.kind(str(raw).strip().replace("_", "").replace(",", ""))
+    except ValueError as error:
+        raise BadValue(
+            f"{spec.label}: {raw!r} is not a {'whole ' if spec.kind is int else ''}number"
+        ) from error
+    if math.isnan(number) or (spec.minimum is not None and number < spec.minimum):
+        raise BadValue(f"{spec.label}: {raw!s} is below the least value, {spec.minimum:g}")
+    if spec.maximum is not None and number > spec.maximum:
+        raise BadValue(f"{spec.label}: {raw!s} is above the greatest value, {spec.maximum:g}")
+    return number
