@@ -24,6 +24,8 @@ _IDENTIFIER = re.compile(
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b)")
 # Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
 _LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\0(?:[\s,–-]*\d*)*\s*lines?\b")
+# "30+ tests", "~150 lines": who rounds does not say that the number stands anywhere.
+_ROUNDED = re.compile(r"(?i)\0\+|(?:[~≈]|\b(?:about|around|roughly|approximately|nearly|almost)) ?\0")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 
 
@@ -50,17 +52,21 @@ def claim_of(text: str) -> Claim:
     """A claim taken apart; list marks in front are no part of it."""
     text = _LIST_MARK.sub(lambda match: " " * len(match[0]), text[:LONGEST])
     spans = list(_spans(text))
-    lines = [(s, e) for kind, s, e in spans if kind == "number" and _is_line(text, s, e)]
-    found = tuple(
-        p
-        for p in pieces(text)
-        if not any(s <= p.start < e for s, e in lines) and not (lines and p.terms[0] == "w:line")
-    )
+    loose = [(start, end) for kind, start, end in spans if kind == "number" and _is_loose(text, start, end)]
+    found = tuple(piece for piece in pieces(text) if not _is_within(piece, loose))
     return Claim(text, found, tuple(_anchors(text, found, spans)))
 
 
-def _is_line(text: str, start: int, end: int) -> bool:
-    return bool(_LINE.search(text[max(0, start - 30) : start] + "\0" + text[end : end + 12]))
+def _is_loose(text: str, start: int, end: int) -> bool:
+    around = f"{text[max(0, start - 30) : start]}\0{text[end : end + 12]}"
+    return bool(_LINE.search(around) or _ROUNDED.search(around))
+
+
+def _is_within(piece: Piece, loose: list[tuple[int, int]]) -> bool:
+    """Whether a piece is a loose number, or the word "line" beside one."""
+    return any(start <= piece.start < end for start, end in loose) or (
+        bool(loose) and piece.terms[0] == "w:line"
+    )
 
 
 def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:
