@@ -115,15 +115,15 @@ def inside(folder: Path, engine: str, say: Say) -> dict[str, Any]:
 
     begun = time.monotonic()
     discovery.discover([folder / "root"])
-    cost = Cost(again=0)
+    cost = Cost()
     notes = {}
     projects = list(Project.objects.filter(root__startswith=str(folder)).order_by("pk"))
     for number, project in enumerate(projects, start=1):
         say(f"{number} of {len(projects)}: {project.name or project.slug}")
         notes[project.memory_dir] = _one(project, engine, cost)
     cost.seconds = time.monotonic() - begun
-    for project in projects:
-        cost.again = (cost.again or 0) + _again(project, engine)
+    if engine == "rules":  # only asked of an engine that costs nothing
+        cost.again = [change for project in projects for change in _again(project, engine)]
     return {"notes": notes, "cost": vars(cost)}
 
 
@@ -171,8 +171,11 @@ def _approve_all(proposal: Any) -> None:
         raise CourseFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")
 
 
-def _again(project: Any, engine: str) -> int:
-    """How many files a second dream would change; only asked of an engine that costs nothing."""
-    if engine != "rules":
-        return 0
-    return sum(proposal.files.count() for proposal in _dreamt(project, engine).proposals.all())
+def _again(project: Any, engine: str) -> list[str]:
+    """What a second dream would change, of a directory to which the first one was applied."""
+    return [
+        f"{file.path}: {hunk.operation.reason if hunk.operation else ''}"
+        for proposal in _dreamt(project, engine).proposals.all()
+        for file in proposal.files.all()
+        for hunk in file.hunks.all()
+    ]

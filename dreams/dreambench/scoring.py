@@ -41,7 +41,7 @@ class Cost:
     output_tokens: int = 0
     cost_usd: str = "0"
     blocking: list[str] = field(default_factory=list)  # findings that a person would have to confirm
-    again: int | None = None  # files that a second dream would change
+    again: list[str] | None = None  # what a second dream would change: path and reason
 
 
 @dataclass

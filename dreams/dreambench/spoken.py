@@ -165,5 +165,5 @@ def secret(b: Builder) -> None:
 
 def fake_secret(words: Words) -> str:
     letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-    head = words.rng.choice(("gh" + "p_", "sk-" + "ant-", "xox" + "b-"))
+    head = words.rng.choice(("gh" + "p_", "gl" + "pat-", "xox" + "b-"))
     return head + "".join(words.rng.choice(letters) for _ in range(36))

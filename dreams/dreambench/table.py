@@ -44,7 +44,7 @@ def _totals(scores: Mapping[str, Score]) -> Iterator[list[str]]:
     yield ["blocking findings", *(str(len(s.cost.blocking)) for s in each)]
     yield [
         "changes when dreamt again",
-        *("–" if s.cost.again is None else str(s.cost.again) for s in each),
+        *("–" if s.cost.again is None else str(len(s.cost.again)) for s in each),
     ]
     yield ["seconds", *(f"{s.cost.seconds:.1f}" for s in each)]
     yield ["tokens in / out", *(f"{s.cost.input_tokens:,} / {s.cost.output_tokens:,}" for s in each)]

@@ -16,10 +16,19 @@ from dreams.language.statements import statement
 LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
+PASSES = 5
 
 
 def merge(rec: Recorder) -> None:
+    """Pass after pass, until nothing moves: what was kept for another one may be merged itself in the next."""
+    for _ in range(PASSES):
+        if not _pass(rec):
+            return
+
+
+def _pass(rec: Recorder) -> bool:
     """One pass over all statements; each may be removed once, and what was kept for another is not removed."""
+    before = len(rec.edits)
     every = [
         unit for path in _paths(rec.tree) for unit in units(path, rec.tree.document(path)) if _tells(unit)
     ]
@@ -38,6 +47,7 @@ def merge(rec: Recorder) -> None:
             gone.add(pair[1])
             pairs.append(pair)
     _remove_all(rec, pairs)
+    return len(rec.edits) > before
 
 
 def _paths(tree: Tree) -> list[str]:

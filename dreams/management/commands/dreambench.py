@@ -68,6 +68,8 @@ class Command(base.Command):
                 self.say(f"invented: {invented}")
             for blocking in score.cost.blocking:
                 self.say(f"blocking: {blocking}")
+            for change in score.cost.again or ():
+                self.say(f"again: {change}")
         return {
             "seed": world.seed,
             "facts": world.facts,
