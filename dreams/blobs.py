@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import QuerySet
 
 from dreams import text
 from dreams.models import Blob
@@ -36,6 +39,12 @@ def get(sha: str) -> bytes:
 
 def get_text(sha: str) -> str:
     return text.decode(get(sha))
+
+
+def get_all(shas: QuerySet[Any, str]) -> Mapping[str, bytes]:
+    """Those that are kept of what a query finds, in one query however many: for every text of a project."""
+    rows = Blob.objects.filter(sha256__in=shas.order_by()).values_list("sha256", "data")
+    return {sha: bytes(data) for sha, data in rows}
 
 
 def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:

@@ -51,9 +51,9 @@ def open_history(project: Project) -> history.HistoryStore:
 
 def contents(project: Project) -> dict[str, bytes]:
     """Every memory as last seen, from the database."""
-    rows = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "sha256"))
-    found = blobs.get_many(rows.values())
-    return {path: found[sha] for path, sha in rows.items() if sha in found}
+    present = project.memories.filter(gone_at__isnull=True)
+    found = blobs.get_all(present.values_list("sha256", flat=True))
+    return {path: found[sha] for path, sha in present.values_list("path", "sha256") if sha in found}
 
 
 def is_unchanged(project: Project) -> bool:

@@ -122,8 +122,8 @@ def _columns(project: Project) -> tuple[tuple[QuerySet[Any], tuple[str, ...]], .
 
 
 def _present(project: Project) -> Iterator[tuple[Memory, bytes]]:
-    rows = list(project.memories.filter(gone_at__isnull=True).order_by("path"))
-    kept = blobs.get_many(row.sha256 for row in rows)
+    rows = project.memories.filter(gone_at__isnull=True).order_by("path")
+    kept = blobs.get_all(rows.values_list("sha256", flat=True))
     return ((row, kept[row.sha256]) for row in rows if row.sha256 in kept)
 
 

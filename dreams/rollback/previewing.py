@@ -6,16 +6,19 @@ minus the undone hunks is the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams import (
+    blobs,
     drafts,
     memories,
     merge,
     proposals,
     rebase,
     review,
+    text,
+    textdiff,
     workspace,
 )
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
@@ -84,9 +87,8 @@ def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Sna
     hunks = _selected(proposal, selection)
     paths = sorted({hunk.file.path for hunk in hunks})
     now = snapshot.contents()
-    return Preview(
-        proposal, tuple(hunks), tuple(_undone(proposal, path, hunks, now.get(path)) for path in paths)
-    )
+    kept = _Kept.of(proposal, paths)
+    return Preview(proposal, tuple(hunks), tuple(_undone(kept, path, hunks, now.get(path)) for path in paths))
 
 
 def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
@@ -120,12 +122,37 @@ def _removals_of(named: Sequence[Hunk]) -> set[int]:
     }
 
 
-def _undone(proposal: Proposal, path: str, hunks: Iterable[Hunk], now: bytes | None) -> UndoneFile:
-    written = AppliedFile.objects.filter(application__proposal=proposal, path=path)
-    first, last = written.order_by("pk").first(), written.order_by("-pk").first()
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a proposal wrote, file by file, with its texts: read at once, as an undo may be of hundreds of files."""
+
+    files: Mapping[str, FileChange]
+    written: Mapping[str, Sequence[AppliedFile]]
+    texts: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, proposal: Proposal, paths: Sequence[str]) -> _Kept:
+        files = {file.path: file for file in proposal.files.prefetch_related("hunks") if file.path in paths}
+        written: dict[str, list[AppliedFile]] = {path: [] for path in paths}
+        for row in AppliedFile.objects.filter(application__proposal=proposal).order_by("pk"):
+            if row.path in written:
+                written[row.path].append(row)
+        shas = {sha for file in files.values() for sha in (file.base_sha, file.new_sha)}
+        shas |= {hunk.edited_sha for file in files.values() for hunk in file.hunks.all()}
+        shas |= {rows[-1].after_sha for rows in written.values() if rows}
+        return cls(files, written, blobs.get_many(shas))
+
+    def bytes_of(self, sha: str) -> bytes | None:
+        """As `proposals.bytes_of`. Raises blobs.MissingBlob."""
+        return self.texts[sha] if sha in self.texts else proposals.bytes_of(sha)
+
+
+def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], now: bytes | None) -> UndoneFile:
+    written = kept.written[path]
+    first, last = (written[0], written[-1]) if written else (None, None)
     undone = {hunk.hunk_id for hunk in hunks if hunk.file.path == path}
-    applied = proposals.bytes_of(last.after_sha) if last else now
-    wanted, is_whole = _without(proposal, path, undone)
+    applied = kept.bytes_of(last.after_sha) if last else now
+    wanted, is_whole = _without(kept, kept.files[path], undone)
     file = UndoneFile(path, applied, now, wanted)
     merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
     if isinstance(merged, merge.Merge):
@@ -139,13 +166,21 @@ def _undone(proposal: Proposal, path: str, hunks: Iterable[Hunk], now: bytes | N
     return UndoneFile(path, applied, now, wanted, result=merged, restored=restored)
 
 
-def _without(proposal: Proposal, path: str, undone: set[str]) -> tuple[bytes | None, bool]:
+def _without(kept: _Kept, file: FileChange, undone: set[str]) -> tuple[bytes | None, bool]:
     """The file as it would be had the undone hunks never been taken; and whether that is the state before."""
-    file = FileChange.objects.get(proposal=proposal, path=path)
-    chosen: dict[str, bool | str] = {}
-    for row, choice in zip(file.hunks.all(), proposals.choices(file, undecided=False).values(), strict=True):
+    rows = list(file.hunks.all())
+    edited = {
+        row.pk: text.decode(kept.bytes_of(row.edited_sha) or b"")
+        for row in rows
+        if row.verdict == Hunk.Verdict.EDITED
+    }
+    chosen: dict[str, textdiff.Choice] = {}
+    for row, choice in zip(
+        rows, proposals.choices(file, undecided=False, instead=edited).values(), strict=True
+    ):
         stands = row.applied_in_id is not None and row.undone_in_id is None and row.hunk_id not in undone
         chosen[row.hunk_id] = choice if stands else False
-    lines = [hunk for _, hunk in proposals.text_hunks(file)]
-    base, new = proposals.bytes_of(file.base_sha), proposals.bytes_of(file.new_sha)
+    base, new = kept.bytes_of(file.base_sha), kept.bytes_of(file.new_sha)
+    before, after = (textdiff.split_lines(text.decode(data or b"")) for data in (base, new))
+    lines = [proposals.lines_of(row, before, after) for row in rows]
     return drafts.rebuild(base, new, lines, chosen), not any(chosen.values())

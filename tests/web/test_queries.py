@@ -1,0 +1,259 @@
+"""No page asks the database more often because there is more in it: every page, with little and with much of everything."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import auditlog
+from dreams.models import (
+    Application,
+    AppliedFile,
+    DreamRun,
+    DreamUsage,
+    Evidence,
+    FileChange,
+    Hunk,
+    LedgerEntry,
+    Memory,
+    Override,
+    Project,
+    Prompt,
+    Proposal,
+    RequestUsage,
+    TranscriptFile,
+    TranscriptFolder,
+    Turn,
+    Version,
+)
+from dreams.search import index
+from dreams.web import urls
+from tests import world as make
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+FEW, MANY = 3, 12
+Address = Callable[[World], str]
+
+
+def _project(name: str, query: str = "") -> Address:
+    return lambda world: reverse(name, args=[world.project.pk]) + query
+
+
+def _memory(name: str, query: str = "") -> Address:
+    return lambda world: reverse(name, args=[world.memory.pk]) + query
+
+
+def _plain(name: str, query: str = "") -> Address:
+    return lambda world: reverse(name) + query
+
+
+def _review(name: str) -> Address:
+    return lambda world: reverse(name, args=[world.proposal.public_id])
+
+
+def _first_applied() -> Proposal:
+    return Application.objects.earliest("pk").proposal
+
+
+PAGES: dict[str, Address] = {
+    "inbox": _plain("inbox"),
+    "pulse": _plain("pulse"),
+    # Which to decide together is a person's choice, and bounded: what grows is what stands in them.
+    "bulk": lambda world: reverse("bulk") + f"?proposal={world.proposal.public_id}",
+    "projects": _plain("projects"),
+    "project": _project("project"),
+    "project: memories": _project("project", "?show=memories"),
+    "project: sessions": _project("project", "?show=sessions"),
+    "project: timeline": _project("project", "?show=timeline"),
+    "project-checkup": _project("project-checkup"),
+    "project-recall": _project("project-recall", "?q=database+tests&then=1"),
+    "project-secrets": _project("project-secrets"),
+    "project-at": _project("project-at"),
+    "project-between": _project("project-between", "?a=2000-01-01"),
+    "project-restore": _project("project-restore", "?when=2000-01-01"),
+    "project-settings": _project("project-settings"),
+    "memory": _memory("memory"),
+    "memory-blame": _memory("memory-blame"),
+    "memory-compare": _memory("memory-compare"),
+    "memory-edit": _memory("memory-edit"),
+    "memory-forget": _memory("memory-forget"),
+    "session": lambda world: reverse("session", args=[world.session.pk]),
+    "search": _plain("search", "?q=database"),
+    "search: one kind": _plain("search", "?q=database&kind=versions&since=year"),
+    "dreams": _plain("dreams"),
+    "dream": lambda world: reverse("dream", args=[world.dream.public_id]),
+    "review": _review("review"),
+    "undo": lambda world: reverse("undo", args=[_first_applied().public_id]),
+    "usage": _plain("usage"),
+    "audit": _plain("audit"),
+    "audit: checked": _plain("audit", "?check=1"),
+    "audit-export": _plain("audit-export"),
+    "settings": _plain("settings"),
+    "engines": _plain("engines"),
+    "health": _plain("health"),
+}
+
+
+def _grow(world: World, first: int, last: int) -> None:
+    """More of everything that a page could show: of the project, in its proposal, session, memory and dream, and beside."""
+    for number in range(first, last):
+        at = timezone.now() - dt.timedelta(hours=number)
+        _grow_project(world.project, number, at)
+        _grow_session(world, number, at)
+        _grow_memory(world.memory, number, at)
+        _grow_dream(world.dream, number, at)
+        _grow_proposal(world.proposal, number)
+        _another_project(number)
+        auditlog.record("setting.changed", actor=f"person {number}", object_id="paused", was=None, now=True)
+    index.catch_up(10)
+
+
+def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
+    memory = make.make_memory(
+        project, f"note_{number}.md", f"{make.BEFORE}Number {number}, see [[Testing]].\n"
+    )
+    make.make_session(project, f"Session {number}", own=number % 3 == 0)
+    TranscriptFolder.objects.create(project=project, path=f"/nowhere/{number}", slug=f"-nowhere-{number}")
+    make.close_gate(project, f"Too soon for {number}.", at + dt.timedelta(days=2))
+    dream = make.make_dream(project, [DreamRun.Status.COMPLETED, DreamRun.Status.FAILED][number % 2])
+    past = make.make_proposal(project, dream, state=Proposal.State.APPLIED, submitted_by=f"person {number}")
+    applied = Application.objects.create(
+        proposal=past, journal_id=f"j{number}", at=at, actor=f"person {number}"
+    )
+    AppliedFile.objects.create(
+        application=applied,
+        path=memory.path,
+        before_sha=make.blob(make.BEFORE),
+        after_sha=memory.sha256,
+    )
+    Hunk.objects.filter(file__proposal=past).update(applied_in=applied)
+    first = Application.objects.earliest("pk")
+    file = _file(first.proposal, f"also_{number}.md")
+    _hunk(file, number, applied_in=first)
+    AppliedFile.objects.create(
+        application=first, path=file.path, before_sha=file.base_sha, after_sha=file.new_sha
+    )
+
+
+def _grow_session(world: World, number: int, at: dt.datetime) -> None:
+    Prompt.objects.create(
+        key=number, session=world.session, offset=number, line_no=number, at=at, text="which database?"
+    )
+    RequestUsage.objects.create(
+        key=number, session=world.session, model=f"m-{number}", at=at, input_tokens=10, output_tokens=5
+    )
+    TranscriptFile.objects.create(
+        session=world.session, path=f"/nowhere/agent-{number}.jsonl", kind=TranscriptFile.Kind.SUBAGENT
+    )
+
+
+def _grow_memory(memory: Memory, number: int, at: dt.datetime) -> None:
+    sha = make.blob(f"{make.BEFORE}Said {number}.\n")
+    Version.objects.create(memory=memory, sha256=sha, size=9, at=at, origin=Version.Origin.OUTSIDE)
+
+
+def _grow_dream(dream: DreamRun, number: int, at: dt.datetime) -> None:
+    Turn.objects.create(dream=dream, number=number, phase="gather", text="Looking.", at=at)
+    DreamUsage.objects.create(
+        dream=dream, turn=number, at=at, model=f"m-{number}", requests=1, input_tokens=9
+    )
+
+
+def _grow_proposal(proposal: Proposal, number: int) -> None:
+    file = _file(proposal, f"added_{number}.md")
+    hunk = _hunk(file, number)
+    Evidence.objects.create(hunk=hunk, source=Evidence.Source.TRANSCRIPT, role="user", line_no=1, quote="so")
+    LedgerEntry.objects.create(hunk=hunk, text="Use it.", fate=LedgerEntry.Fate.STATED)
+    make.make_finding(proposal, file=file, hunk=hunk)
+
+
+def _file(proposal: Proposal, path: str) -> FileChange:
+    return FileChange.objects.create(
+        proposal=proposal,
+        path=path,
+        kind=FileChange.Kind.MODIFY,
+        memory_type="feedback",
+        base_sha=make.blob(make.BEFORE),
+        new_sha=make.blob(make.AFTER),
+    )
+
+
+def _hunk(file: FileChange, number: int, applied_in: Application | None = None) -> Hunk:
+    return Hunk.objects.create(
+        file=file,
+        hunk_id=f"h{number}",
+        number=1,
+        base_start=7,
+        base_count=1,
+        new_start=7,
+        new_count=1,
+        applied_in=applied_in,
+    )
+
+
+def _another_project(number: int) -> None:
+    project = make.make_project(f"another-{number}")
+    make.make_memory(
+        project, "MEMORY.md", f"- [Testing](feedback_testing.md) {number}\n", kind=Memory.Kind.INDEX
+    )
+    make.make_session(project)
+    Override.objects.create(project=project, key="min_hours", value=number + 1)
+    if number % 2:
+        make.make_proposal(project, make.make_dream(project))
+    else:
+        make.make_dream(project, DreamRun.Status.RUNNING)
+
+
+def _asked(browser: Client, world: World) -> dict[str, int]:
+    """How often each page asks when it is looked at again: some keep what a first look found."""
+    _round(browser, world)
+    return _round(browser, world)
+
+
+def _round(browser: Client, world: World) -> dict[str, int]:
+    """Told is told: dreams are made unseen again, so that every round shows them."""
+    found = {}
+    for name, address in PAGES.items():
+        DreamRun.objects.update(told_at=None)
+        with CaptureQueriesContext(connection) as queries:
+            response = browser.get(address(world))
+            if response.streaming:
+                b"".join(response)
+        assert response.status_code == 200, name
+        found[name] = len(queries)
+    return found
+
+
+def test_no_page_does_more_queries_as_rows_grow(browser: Client, world: World) -> None:
+    _grow(world, 1, FEW)
+    few = _asked(browser, world)
+    _grow(world, FEW, MANY)
+    many = _asked(browser, world)
+    grown = {name: (few[name], many[name]) for name in PAGES if many[name] > few[name]}
+    assert grown == {}
+
+
+# Pages before one is logged in, pages of what the world above does not have, and an address of single files.
+_ELSEWHERE = {"login", "conflict", "login-token"}
+
+
+def test_every_address_that_shows_a_page_is_asked(browser: Client, world: World) -> None:
+    values = {"pk": world.project.pk, "public_id": world.proposal.public_id, "key": "paused", "file_pk": 1}
+    asked = {name.partition(":")[0] for name in PAGES}
+    missed = []
+    for pattern in urls.urlpatterns:
+        name = pattern.name
+        if name in asked | _ELSEWHERE:
+            continue
+        wanted = pattern.pattern.converters
+        if browser.get(reverse(name, kwargs={key: values[key] for key in wanted})).status_code != 405:
+            missed.append(name)
+    assert missed == []
