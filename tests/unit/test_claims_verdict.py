@@ -44,6 +44,8 @@ CHANGED = [
     ("direction", "The cache is always flushed after the snapshot"),
     ("recombined", "`flushPending()` opens the journal file and takes its lock"),
     ("recombined", "The nightly export keeps 14 archives in the `heartbeat` bucket"),
+    ("recombined", "The nightly export keeps 14 archives, written by internal/server.go"),
+    ("foreign", "The journal is merged by merge_ledger_entries"),
     ("foreign", "`closeLedger()` opens the journal file and takes its lock"),
     ("foreign", "The nightly export keeps 14 archives in the `warmstore` bucket"),
     ("negation", "The importer is not already flushed before the snapshot"),

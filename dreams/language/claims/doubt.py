@@ -11,19 +11,26 @@ from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.weights import BARS, WEIGHTS
 
 PRESENT = 0.5  # how wholly an anchor must stand in the sources to be there at all
+UNMARKED = 0.9  # the bar for a name that is not marked as code
 FEWEST = 2  # words of company that must be known, and stand together somewhere, for it to tell anything
 
 
 def doubted(evidence: Evidence, claim: Claim, binding: Binding) -> float:
     """How much is to be doubted that the anchor belongs to the rest of the claim; above 1 is too much."""
     anchor = binding.anchor
+    if _is_word(anchor):
+        return 0.0
     if binding.presence < PRESENT:
-        return 0.0 if not anchor.marked and anchor.text.isalpha() else 2.0
-    if not anchor.marked and anchor.kind == "code":
-        return 0.0  # an unmarked name in prose is often a word like any other
+        return 2.0
     if min(binding.known, binding.agree) < FEWEST:
         return 0.0
-    return doubt(evidence, claim, binding) / BARS[anchor.kind]
+    bar = BARS[anchor.kind] if anchor.marked or anchor.kind == "number" else UNMARKED
+    return doubt(evidence, claim, binding) / bar
+
+
+def _is_word(anchor: Anchor) -> bool:
+    """A name in prose that nobody marked and that reads like any other: TypeScript, PostCSS."""
+    return not anchor.marked and anchor.text.isalpha() and anchor.text[0].isupper()
 
 
 def doubt(evidence: Evidence, claim: Claim, binding: Binding) -> float:
