@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from django.db.models import Q
 
 from dreams import conf, discovery, forecast, gates, inputs, locks, pricing, process
+from dreams.engines.anthropic import keys
 from dreams.models import LockHold, Project, Proposal
 
 
@@ -71,9 +72,14 @@ def facts_of(
     now: dt.datetime,
     *,
     scan: Callable[[Project], None] | None = None,
+    engine: str = "",
 ) -> gates.Facts:
-    """The facts of one project. `scan` is called before the sessions are counted; without it rows are enough."""
+    """The facts of one project. `scan` is called before the sessions are counted; without it rows are enough.
+
+    `engine`: for a dream with this one, whatever the project's setting says.
+    """
     config = everywhere.config(project)
+    config = replace(config, engine=engine) if engine else config
     return gates.Facts(
         paused=config.paused,
         project_on=config.dreaming,
@@ -87,6 +93,7 @@ def facts_of(
         clock=partial(_clock, project),
         sessions=partial(_sessions, project, now, scan),
         inputs=partial(_inputs, project),
+        engine=partial(_engine, config),
         spending=partial(_spending, project, config, now),
         lock=partial(_lock, project, config, now),
     )
@@ -142,6 +149,14 @@ def _sessions(
 
 def _inputs(project: Project) -> gates.InputsFact:
     return gates.InputsFact(inputs.fingerprint(project), project.inputs_hash or None)
+
+
+def _engine(config: conf.Config) -> gates.EngineFact:
+    if config.engine == "rules":
+        return gates.EngineFact()
+    if not config.model.strip():
+        return gates.EngineFact(config.engine, "No model is chosen; name one in the settings (Model).")
+    return gates.EngineFact(config.engine, keys.state().remedy)
 
 
 def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:

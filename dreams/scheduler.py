@@ -176,7 +176,7 @@ def enqueue(dream: DreamRun) -> None:
 
 def dream_now(project: Project, *, engine: str = "", forced: bool = True, actor: str = "") -> DreamRun:
     """A dream that a person asked for on a page. Raises Refused when a gate that force does not pass is closed."""
-    refuse_closed(project, forced=forced)
+    refuse_closed(project, forced=forced, engine=engine)
     dream = dreaming.request(project, DreamRun.Trigger.PAGE, engine=engine, forced=forced, actor=actor)
     enqueue(dream)
     return dream
@@ -186,12 +186,12 @@ class GateClosed(Exception):
     """A gate is closed; the message says which, why, and when it opens."""
 
 
-def refuse_closed(project: Project, *, forced: bool) -> None:
-    """Raises GateClosed unless every gate is open, or passed by force."""
+def refuse_closed(project: Project, *, forced: bool, engine: str = "") -> None:
+    """Raises GateClosed unless every gate is open, or passed by force, for a dream with `engine` (or the chosen one)."""
     now = timezone.now()
     everywhere = Everywhere.load()
     results = gates.evaluate(
-        facts_of(project, everywhere, now, scan=discovery.refresh),
+        facts_of(project, everywhere, now, scan=discovery.refresh, engine=engine),
         everywhere.gate_config(project),
         now,
         force=forced,

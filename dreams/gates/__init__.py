@@ -5,7 +5,8 @@ one stat; the `gates` command evaluates all of them.
 
 `force` opens what only saves work (time, throttle, sessions, inputs) and supersedes an open proposal
 (review). It never opens the lock, a budget cap, or a switch that a person turned off (paused, project,
-memory); nor the agent's daily-log and remote modes, where a dream would be in the agent's way.
+memory); nor the agent's daily-log and remote modes, where a dream would be in the agent's way; nor an engine
+that cannot be asked for want of a key, where every dream would fail.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from dreams.gates import rules
 from dreams.gates.config import GateConfig
 from dreams.gates.facts import (
     LIVE_GRACE,
+    EngineFact,
     Facts,
     InputsFact,
     LockFact,
@@ -33,6 +35,7 @@ __all__ = [
     "FORCEABLE",
     "GATES",
     "LIVE_GRACE",
+    "EngineFact",
     "Facts",
     "GateConfig",
     "GateResult",
@@ -62,6 +65,7 @@ _RULES: dict[str, Callable[[rules.Case], rules.Verdict]] = {
     "throttle": rules.throttle,
     "sessions": rules.sessions,
     "inputs": rules.inputs,
+    "engine": rules.engine,
     "budget": rules.budget,
     "lock": rules.lock,
 }

@@ -69,6 +69,14 @@ class SpendingFact:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineFact:
+    """Whether the chosen engine can be asked at all. `trouble` is a sentence with the remedy, "" where it can."""
+
+    name: str = "rules"
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LockFact:
     """The consolidation lock. `held`: nobody else may take it now; `pid`: what stands in it, dead or alive.
 
@@ -107,6 +115,7 @@ class Facts:
     clock: Callable[[], int | None] = lambda: None
     sessions: Callable[[], Sequence[SessionFact]] = _no_sessions
     inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
+    engine: Callable[[], EngineFact] = EngineFact
     spending: Callable[[], SpendingFact] = SpendingFact
     lock: Callable[[], LockFact] = LockFact
 

@@ -161,6 +161,15 @@ def inputs(case: Case) -> Verdict:
     return Verdict(True, "Sessions or memories changed since the last dream.")
 
 
+def engine(case: Case) -> Verdict:
+    fact = case.facts.engine()
+    if fact.trouble:
+        return Verdict(False, fact.trouble, None, fact.trouble[:200])
+    if fact.name == "rules":
+        return Verdict(True, "The rules engine needs nothing.")
+    return Verdict(True, "The model engine has an address, and a key where it needs one.")
+
+
 def budget(case: Case) -> Verdict:
     spending, config = case.facts.spending(), case.config
     if spending.free:

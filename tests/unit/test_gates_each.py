@@ -10,6 +10,7 @@ import pytest
 
 from dreams.gates import (
     GATES,
+    EngineFact,
     Facts,
     GateConfig,
     InputsFact,
@@ -54,6 +55,7 @@ CLOSED = {
     "throttle": Facts(last_scan_at=NOW),
     "sessions": Facts(),
     "inputs": Facts(inputs=stays(InputsFact("a", "a"))),
+    "engine": Facts(engine=stays(EngineFact("anthropic", "There is no key. Set one."))),
     "budget": Facts(spending=stays(SpendingFact(free=False, estimate=Decimal(2), today=Decimal(9)))),
     "lock": Facts(lock=stays(LockFact(held=True, pid=77))),
 }
@@ -91,6 +93,7 @@ def test_gates_come_in_their_documented_order():
             "throttle",
             "sessions",
             "inputs",
+            "engine",
             "budget",
             "lock",
         ]

@@ -9,6 +9,7 @@ import pytest
 from dreams.gates import (
     FORCEABLE,
     GATES,
+    EngineFact,
     Facts,
     GateConfig,
     InputsFact,
@@ -36,6 +37,7 @@ class Asked:
             "clock": None,
             "sessions": [SessionFact(f"s{i}", "", to_ns(NOW)) for i in range(5)],
             "inputs": InputsFact("a", None),
+            "engine": EngineFact(),
             "spending": SpendingFact(),
             "lock": LockFact(),
         } | answers
@@ -75,14 +77,14 @@ def test_an_open_project_asks_each_fact_once_cheapest_first():
     asked = Asked()
     found = evaluate(asked.facts(), GateConfig(), NOW)
     assert is_open(found)
-    assert asked.names == ["clock", "sessions", "inputs", "spending", "lock"]
+    assert asked.names == ["clock", "sessions", "inputs", "engine", "spending", "lock"]
 
 
 def test_the_command_evaluates_all():
     asked = Asked()
     found = evaluate(asked.facts(paused=True), GateConfig(), NOW, stop_at_first=False)
     assert [result.name for result in found] == list(GATES)
-    assert len(asked.names) == 5
+    assert len(asked.names) == 6
 
 
 EVERYTHING_CLOSED = Facts(
@@ -94,6 +96,7 @@ EVERYTHING_CLOSED = Facts(
     last_scan_at=NOW,
     clock=lambda: to_ns(NOW),
     inputs=lambda: InputsFact("a", "a"),
+    engine=lambda: EngineFact("anthropic", "There is no key. Set one."),
     spending=lambda: SpendingFact(free=False, estimate=Decimal(2)),
     lock=lambda: LockFact(held=True, pid=1),
 )

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         scheduler.repair()
         discovery.refresh(project)
         project.refresh_from_db()
-        self._refuse_closed(project, options["force"])
+        self._refuse_closed(project, options["force"], options["engine"] or "")
         self._say_forecast(project, options["engine"])
         reviewer = named.me()
         try:
@@ -69,10 +69,10 @@ class Command(BaseCommand):
         if (engine or config.engine) != "rules":
             self.say(forecast.forecast(project, config).sentence)
 
-    def _refuse_closed(self, project: Project, force: bool) -> None:
+    def _refuse_closed(self, project: Project, force: bool, engine: str) -> None:
         everywhere = Everywhere.load()
         results = gates.evaluate(
-            facts_of(project, everywhere, timezone.now()),
+            facts_of(project, everywhere, timezone.now(), engine=engine),
             everywhere.gate_config(project),
             timezone.now(),
             force=force,

@@ -13,6 +13,7 @@ GATES = {
     "throttle": ("Looks", "eye"),
     "sessions": ("Sessions", "session"),
     "inputs": ("Changes", "plus"),
+    "engine": ("Engine", "gear"),
     "budget": ("Budget", "coins"),
     "lock": ("Lock", "key"),
 }
