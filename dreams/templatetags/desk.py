@@ -34,7 +34,7 @@ def age(moment: dt.datetime | None) -> str:
     return format_html(
         '<time datetime="{}" title="{}" data-age>{}</time>',
         _iso(moment),
-        absolute(moment),
+        with_zone(moment),
         ages.ago(moment, timezone.now()),
     )
 
@@ -47,9 +47,9 @@ def moment(when: dt.datetime | None) -> str:
     return format_html(
         '<time class="moment" datetime="{}" title="{}" data-age tabindex="0">{}<noscript> ({})</noscript></time>',
         _iso(when),
-        absolute(when),
+        with_zone(when),
         ages.ago(when, timezone.now()),
-        absolute(when),
+        with_zone(when),
     )
 
 
@@ -59,12 +59,19 @@ def absolute(moment: dt.datetime | None) -> str:
     return f"{timezone.localtime(moment):%-d %b %Y %H:%M}" if moment else ""
 
 
+def with_zone(moment: dt.datetime) -> str:
+    """ "12 Nov 2026 16:02 GMT": a time that stands alone names its zone."""
+    return f"{absolute(moment)} {timezone.localtime(moment):%Z}"
+
+
 @register.filter
 def stamp(moment: dt.datetime | None) -> str:
     """`<time>` with the absolute time as its text."""
     if moment is None:
         return ""
-    return format_html('<time datetime="{}">{}</time>', _iso(moment), absolute(moment))
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', _iso(moment), with_zone(moment), absolute(moment)
+    )
 
 
 @register.filter

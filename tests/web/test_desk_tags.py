@@ -27,7 +27,7 @@ def test_an_age_carries_the_moment_for_machines_and_people() -> None:
     with timezone.override("Europe/Berlin"):
         out = desk.age(NOW - dt.timedelta(hours=3))
     assert out == (
-        '<time datetime="2026-11-21T09:00:00+00:00" title="21 Nov 2026 10:00" data-age>3 h ago</time>'
+        '<time datetime="2026-11-21T09:00:00+00:00" title="21 Nov 2026 10:00 CET" data-age>3 h ago</time>'
     )
     assert "in 6 h" in desk.age(NOW + dt.timedelta(hours=6))
     assert desk.age(None) == ""

@@ -126,7 +126,7 @@ def test_a_session_says_what_dreams_made_of_it(browser: Client) -> None:
     world.make_session(project, size=100, used_bytes=40)
     world.make_session(project, size=100, given_back_at=timezone.now(), corrections=2)
     text = _text(browser, project, "?show=sessions")
-    for word in (">new<", ">used<", ">partly used<", ">given back<", "2 corrections"):
+    for word in (">new<", ">used<", ">partly used<", ">to be read again<", "2 corrections"):
         assert word in text
 
 

@@ -25,6 +25,7 @@ class Running:
     phase: str
     engine: str
     since: dt.datetime
+    is_waiting: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def _running() -> list[Running]:
             phase=row.get_phase_display() if row.phase else "",
             engine=row.engine,
             since=row.started_at or row.created_at,
+            is_waiting=row.started_at is None,
         )
         for row in rows[:MOST]
     ]

@@ -202,7 +202,7 @@ def _learnt(row: Session) -> tuple[str, str]:
     if row.own:
         return "a dream’s own", ""
     if row.given_back_at is not None:
-        return "given back", "info"
+        return "to be read again", "info"
     if row.used_bytes >= row.size > 0:
         return "used", ""
     return ("partly used", "accent") if row.used_bytes else ("new", "accent")

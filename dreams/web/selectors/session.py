@@ -109,7 +109,7 @@ def reading(
         return _reading(path, place, known, terms, is_main)
     except FileNotFoundError:
         return _unread(
-            "The transcript is no longer on disk: agents delete old ones. What you typed is kept below."
+            "The transcript is no longer on disk: agents delete old ones. What you typed stays here."
         )
     except OSError as error:
         return _unread(f"The transcript cannot be read: {error.strerror or error}.")
