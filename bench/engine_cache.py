@@ -1,4 +1,5 @@
-"""Cache share, tokens and requests of a dream of twenty turns, over real HTTP against the server of our own.
+"""Cache share, tokens and requests of a dream of twenty turns, over real HTTP against the server of our own: it reads,
+writes a memory and its row, says that it is done, is told what the checks found, mends that, and ends.
 
 The server counts as the API documents it (prefixes, breakpoints, a look-back of 20 blocks); its tokens are four bytes
 each, so the shares are telling and the sums are not.
@@ -11,6 +12,7 @@ import datetime as dt
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -18,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dreams import workspace
 from dreams.conf import Config
 from dreams.engines.anthropic import AnthropicEngine, Rate
-from dreams.engines.base import Job
+from dreams.engines.base import Edit, Job, Problem
 from dreams.engines.wire import Reply, Script, Text, Use, WireServer, say
 
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")]}
@@ -44,14 +46,36 @@ def memories(folder: Path, count: int) -> None:
 
 
 def turns(count: int, files: int) -> list[Reply]:
+    """All but the last four read; those write, say that they are done, mend, and end."""
     asked = [
         tuple(Use("Read", {"file_path": f"/memory/project_{(3 * turn + k) % files}.md"}) for k in range(3))
-        for turn in range(count - 1)
+        for turn in range(count - 4)
     ]
     return [
         *(Reply((Text("I look at the next ones. " * 8), *uses)) for uses in asked),
-        say("Nothing to change."),
+        Reply((Text("One thing changed."), change("each customer", "every customer"))),
+        say("Exports write one file for every customer."),
+        Reply((Text("I give the words back."), change("every customer", "each customer"))),
+        say("Nothing had to change."),
     ]
+
+
+def change(old: str, new: str) -> Use:
+    passage = "type: project\n---\n\nThe export runs at night and writes one file for {} of the list."
+    given = {
+        "path": "/memory/project_0.md",
+        "old_string": passage.format(old),
+        "new_string": passage.format(new),
+        "reason": "It is the same for all.",
+        "citations": [{"session": "project_1.md", "quote": "one file for each customer"}],
+    }
+    return Use("Edit", given)
+
+
+def found(edits: Sequence[Edit]) -> list[Problem]:
+    """As much as the checks tell at once."""
+    said = "“The export runs at night and writes one file for each customer of the list.” stands nowhere any more."
+    return [Problem("unexplained-loss", said, "Put it back, or say where it went.", "project_0.md", 7)] * 40
 
 
 def main(count: int) -> None:
@@ -64,7 +88,7 @@ def main(count: int) -> None:
             workspace.Workspace.create(Path(base) / "scratch", workspace.take(folder)) as scratch,
             WireServer(Script(turns(count, 30))) as server,
         ):
-            job = Job("bench", None, scratch, [], {}, config, dt.datetime.now(dt.UTC), dt.UTC)
+            job = Job("bench", None, scratch, [], {}, config, dt.datetime.now(dt.UTC), dt.UTC, found)
             engine = AnthropicEngine(prices=PRICES, environ={"ANTHROPIC_BASE_URL": server.url})
             started = time.perf_counter()
             usage = engine.run(job, Quiet()).usage

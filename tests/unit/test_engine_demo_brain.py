@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.anthropic.probe import probe
+from dreams.engines.base import Problem
 from dreams.engines.wire import NAMED, DemoBrain, WireServer
 from dreams.engines.wire.brain import Wish
 from tests.unit import engine_kit as kit
@@ -37,6 +38,13 @@ def test_what_is_known_is_not_written_again(tmp_path: Path) -> None:
     assert run.outcome is not None and run.outcome.edits == [] and "change nothing" in run.outcome.summary
 
 
+def test_it_leaves_what_the_checks_find_to_the_person_and_keeps_its_summary(tmp_path: Path) -> None:
+    found = Problem("reworded", "It reads otherwise now.", "Look.", "MEMORY.md")
+    run = kit.dream(tmp_path, DemoBrain(), examine=lambda edits: [found])
+    assert run.outcome is not None and run.calls == 5
+    assert run.outcome.summary.startswith("I wrote down 1 wish") and run.outcome.summary.endswith("to weigh.")
+
+
 def test_without_an_index_it_makes_one(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, DemoBrain(), files={})
     assert run.files["MEMORY.md"].startswith(b"# Memory\n\n- [Run the linter")
@@ -49,13 +57,29 @@ def test_without_an_index_it_makes_one(tmp_path: Path) -> None:
         ("no, never use exclamation marks in mails", "Never use exclamation marks in mails.", "Never use exclamation marks in mails"),
         ("please remember: we never add a dependency unseen", "We never add a dependency unseen.", "We never add a dependency unseen"),
         ("From now on, sign every tag with the key.", "Sign every tag with the key.", "Sign every tag with the key"),
-        ("always test on the small phone and the tablet", "Always test on the small phone and the tablet.", "Always test on the small phone"),
+        ("please remember: we do not add a dependency without checking its size first", "We do not add a dependency without checking its size first.", "We do not add a dependency without checking its size first"),
+        ("from now on run the tests with `make test-db`, it starts all", "Run the tests with `make test-db`, it starts all.", "Run the tests with make test-db"),
+        ("always test the whole thing on the small phone and on the tablet and on the watch", "Always test the whole thing on the small phone and on the tablet and on the watch.", "Always test the whole thing on the small phone …"),
     ],
 )  # fmt: skip
 def test_the_persons_words_are_kept_without_their_opening(quote: str, text: str, title: str) -> None:
     wish = Wish("s", 1, quote)
     assert (wish.text, wish.title) == (text, title)
     assert dataclasses.replace(wish, quote="I prefer tabs").kind == "user"
+
+
+@pytest.mark.parametrize(
+    ("quote", "kind"),
+    [
+        ("remember that amounts are rounded half to even", "project"),
+        ("remember that the nightly import needs the VPN", "project"),
+        ("remember that we never push on a Friday", "feedback"),
+        ("from now on run the linter first", "feedback"),
+        ("I prefer short answers, always", "user"),
+    ],
+)
+def test_a_wish_is_of_the_kind_that_its_words_say(quote: str, kind: str) -> None:
+    assert Wish("s", 1, quote).kind == kind
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -16,6 +16,8 @@ from .script import Request, Step
 
 MOST_WISHES = 3
 MOST_READS = 10
+MOST_TITLE = 60
+FINDINGS = "<dream-findings>"
 ALIKE = 0.6
 PATTERN = r'"type":"user".*(remember|from now on|always|never|next time|prefer)'
 _TYPED = re.compile(r"^- (?P<session>\S+) line (?P<line>\d+): (?P<text>.+)$", re.MULTILINE)
@@ -29,6 +31,8 @@ _OPENING = re.compile(
 )
 # A title does not end in one of these.
 _JOINTS = frozenset("a an the to of in on at with for and or half is are not we it add before after".split())  # noqa: SIM905 - a word list
+_IS_SO = re.compile(r"\bremember that\b.*\b(?:is|are|was|were|has|have|needs?|runs?|lives?)\b", re.IGNORECASE)
+_HOW_TO = re.compile(r"\b(?:always|never|from now on|do not|don'?t|must|next time)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 
@@ -49,14 +53,21 @@ class Wish:
 
     @property
     def kind(self) -> str:
-        return "user" if re.search(r"\bi (?:prefer|like|am)\b", self.quote, re.IGNORECASE) else "feedback"
+        """What the person is like, how to work here, or what is so: by a few plain words."""
+        if re.search(r"\bi (?:prefer|like|am)\b", self.quote, re.IGNORECASE):
+            return "user"
+        return "project" if _IS_SO.search(self.quote) and not _HOW_TO.search(self.quote) else "feedback"
 
     @property
     def title(self) -> str:
-        words = re.findall(r"[A-Za-z0-9'-]+", re.split(r"[,;:.]", self.text)[0])[:6]
+        """The first clause, whole where it is short: half a rule may say its opposite."""
+        clause = re.split(r"[,;:](?=\s)|\.(?=\s|$)|[!?]", self.text.replace("`", ""))[0].strip()
+        if len(clause) <= MOST_TITLE:
+            return clause
+        words = clause[:MOST_TITLE].split()[:-1]
         while len(words) > 2 and words[-1].lower() in _JOINTS:
             words.pop()
-        return " ".join(words)
+        return " ".join(words) + " …"
 
     @property
     def path(self) -> str:
@@ -65,12 +76,14 @@ class Wish:
 
 
 class DemoBrain:
-    """Four turns: orient, gather, consolidate, and the summary."""
+    """Four turns: orient, gather, consolidate, and the summary; and one more where the checks found something."""
 
     def step(self, request: Request) -> Step:
         if request.tools and "Phase" not in request.tools:
             # No dream: somebody tries the connection, and wants to see a tool called.
             return Step(Reply((Use(min(request.tools), {"word": "yes"}),)))
+        if FINDINGS in request.text():
+            return Step(_left_as_it_is(request))
         acts = (self._orient, self._gather, self._consolidate, self._end)
         return Step(acts[min(request.turns, 3)](request))
 
@@ -102,6 +115,13 @@ class DemoBrain:
                 ),
             )
         )
+
+
+def _left_as_it_is(request: Request) -> Reply:
+    """It was told what the checks found. Rules cannot weigh that; the person will."""
+    before = as_blocks(request.messages[-2].get("content"))
+    said = "\n".join(str(block.get("text", "")) for block in before).strip()
+    return Reply((Text(f"{said} I left what the checks found for you to weigh."),))
 
 
 def _reply(said: str, phase: str, *uses: Block) -> Reply:
