@@ -25,13 +25,19 @@ _LINE = re.compile(r"\n")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One statement as it stands; `line` is the transcript's, 1-based; `part` tells which units are neighbours."""
+    """One statement; `line` is the transcript's, 1-based; `part` tells which units are neighbours."""
 
     text: str
     line: int
     role: str
     part: int
     prose: bool
+    keyed: bool = False  # the name of a tool call's parameter stands before it
+
+    @property
+    def quote(self) -> str:
+        """The statement as it stands in the transcript."""
+        return self.text.partition(": ")[2] or self.text if self.keyed else self.text
 
 
 class Evidence:
@@ -46,7 +52,9 @@ class Evidence:
         self._named: dict[str, tuple[int, int]] = {}  # prefix → (units when counted, names)
         self.names: list[tuple[str, ...]] = []  # for each unit, the identifiers and numbers in it
 
-    def add(self, text: str, line: int, role: str, *, prose: bool, heading: range = range(0)) -> range:
+    def add(
+        self, text: str, line: int, role: str, *, prose: bool, heading: range = range(0), keyed: bool = False
+    ) -> range:
         """One part; gives the places of its units, which a later part may name as its heading."""
         first, part = len(self.units), len(self.starts)
         self.starts.append(first)
@@ -57,7 +65,7 @@ class Evidence:
             if len(self.units) >= MOST_UNITS:
                 break
             self._index(piece)
-            self.units.append(Unit(piece, line, role, part, prose))
+            self.units.append(Unit(piece, line, role, part, prose, keyed))
         return range(first, len(self.units))
 
     def _index(self, text: str) -> None:

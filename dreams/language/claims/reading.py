@@ -87,7 +87,7 @@ class _Reading:
         about = "\n".join([_string(block.get("name")), *short])
         if not self._is_new(f"{about}{[v for _, v in leaves]}"):
             return
-        heading = self.evidence.add(about, line, "assistant", prose=False)
+        heading = self.evidence.add(about, line, "assistant", prose=False, keyed=True)
         self._calls[_string(block.get("id"))] = heading
         long = [value for _, value in leaves if len(value) > _HEADING or "\n" in value]
         if long:
@@ -124,7 +124,7 @@ def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]
     if isinstance(value, str):
         return [(name, value)]
     if isinstance(value, bool | int | float):
-        return [(name, str(value))]
+        return [(name, str(value).lower())]
     if depth > _DEEPEST:
         return []
     if isinstance(value, dict):

@@ -174,4 +174,4 @@ def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
 
 
 def _quote(unit: Unit) -> Quote:
-    return Quote(unit.line, unit.text[:LONGEST_QUOTE], unit.role)
+    return Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role)
