@@ -270,7 +270,7 @@ def fill_dreams(projects: list[Any], count: int, now: dt.datetime) -> None:
                 ],
             )
             for project in projects
-            for k in range(10)
+            for k in range(100)
         ),
         GateEvaluation,
     )

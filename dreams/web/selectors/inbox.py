@@ -6,11 +6,12 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, Prefetch, Subquery
+from django.db.models import Count, Prefetch
 
 from dreams.models import DreamRun, GateEvaluation, Project, Proposal
 from dreams.proposals.waiting import Waiting, waiting
 from dreams.text import plural
+from dreams.web.selectors.projects import latest_gates
 
 MOST = 100
 MOST_NEXT = 6
@@ -136,12 +137,8 @@ def _told(run: DreamRun, made: Sequence[Proposal]) -> tuple[str, str]:
 
 def _next(now: dt.datetime) -> list[Next]:
     """Closed projects in the order in which they open; those that wait for a person are not among them."""
-    latest = (
-        GateEvaluation.objects.filter(project=OuterRef("project")).order_by("-at", "-pk").values("pk")[:1]
-    )
-    rows = GateEvaluation.objects.filter(
-        pk=Subquery(latest), open=False, project__gone_at__isnull=True
-    ).select_related("project")
+    rows = latest_gates(Project.objects.filter(gone_at__isnull=True)).filter(open=False)
+    rows = rows.select_related("project")
     found = [item for row in rows.iterator() if (item := _next_of(row, now)) is not None]
     return sorted(found, key=lambda item: item.opens_at)[:MOST_NEXT]
 
