@@ -88,8 +88,18 @@ def claim(dream_pk: int) -> DreamRun | None:
     return DreamRun.objects.select_related("project").get(pk=dream_pk) if taken else None
 
 
-def end(dream: DreamRun, status: DreamRun.Status, error: str = "", **more: object) -> bool:
-    """Move a running dream into a terminal state; False when it was in one already."""
+def end(
+    dream: DreamRun,
+    status: DreamRun.Status,
+    error: str = "",
+    *,
+    wait: dt.timedelta = dt.timedelta(0),
+    **more: object,
+) -> bool:
+    """Move a running dream into a terminal state; False when it was in one already.
+
+    A failed one is tried again after the back-off, and not before `wait`.
+    """
     now = timezone.now()
     moved = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.RUNNING).update(
         status=status, ended_at=now, lease_until=None, error=error, **more
@@ -99,7 +109,7 @@ def end(dream: DreamRun, status: DreamRun.Status, error: str = "", **more: objec
     project = Project.objects.filter(pk=dream.project_id)
     if status == DreamRun.Status.FAILED:
         failures = dream.project.failures + 1
-        project.update(failures=failures, not_before=now + back_off(dream.project, failures))
+        project.update(failures=failures, not_before=now + max(wait, back_off(dream.project, failures)))
     elif status == DreamRun.Status.COMPLETED:
         project.update(failures=0, not_before=None)
     auditlog.record(

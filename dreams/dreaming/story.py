@@ -6,6 +6,7 @@ one rewinds it.
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,6 +39,7 @@ from dreams.engines.base import (
     Cancelled,
     EngineError,
     Job,
+    LimitReached,
     Outcome,
 )
 from dreams.models import (
@@ -52,6 +54,8 @@ from dreams.review import Reviewer, ReviewRefused
 log = logging.getLogger(__name__)
 
 
+# Asked again after an hour it would spend as much, and meet the same limit.
+AFTER_A_LIMIT = dt.timedelta(days=1)
 POLICY = Reviewer("policy")
 
 
@@ -70,6 +74,8 @@ def run_dream(dream_pk: int) -> DreamRun | None:
             _dream_under_lock(dream, held, watch)
     except Cancelled:
         end(dream, DreamRun.Status.KILLED, "Cancelled. Nothing was changed, and the clock was put back.")
+    except LimitReached as error:
+        end(dream, DreamRun.Status.FAILED, str(error), wait=AFTER_A_LIMIT)
     except (EngineError, holds.ProjectBusy) as error:
         end(dream, DreamRun.Status.FAILED, str(error))
     except Exception as error:

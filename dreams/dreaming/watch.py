@@ -26,6 +26,7 @@ from dreams.engines.base import (
     Cancelled,
     Edit,
     EngineError,
+    LimitReached,
     Phase,
     Usage,
     Work,
@@ -43,7 +44,7 @@ LEASE_EVERY_SECONDS = 15.0
 CANCEL_LOOK_SECONDS = 0.5
 
 
-class TimeIsUp(EngineError):
+class TimeIsUp(LimitReached):
     """The dream took longer than its setting allows."""
 
 

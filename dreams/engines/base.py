@@ -31,6 +31,10 @@ class EngineError(Exception):
     """The engine cannot go on; the message is one line for a person, with the remedy."""
 
 
+class LimitReached(EngineError):
+    """A limit of this dream was met; the message names its setting. The same again would most likely end the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A quote that speaks for an edit. `line_no` is 1-based; `offset` is the byte offset of that line."""

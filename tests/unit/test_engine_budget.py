@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.anthropic.budget import Budget, LimitReached, Limits
+from dreams.engines.anthropic.budget import Budget, Limits
 from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
-from dreams.engines.base import Allowance
+from dreams.engines.base import Allowance, LimitReached
 from dreams.engines.wire import Reply, Request, Text, Use, say
 from tests.unit import engine_kit as kit
 

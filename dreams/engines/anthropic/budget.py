@@ -13,16 +13,12 @@ from decimal import Decimal
 
 from dreams.conf import Config
 from dreams.engines.anthropic.usage import MILLION, Ledger, Rate, Tokens, rate_for
-from dreams.engines.base import Allowance, EngineError
+from dreams.engines.base import Allowance, LimitReached
 
 LEAST_OUTPUT = 500
 # From this share of a limit on the model is told to come to an end, so that its work is not lost.
 WARN_FROM = 0.8
 NOTHING = "Nothing was proposed."
-
-
-class LimitReached(EngineError):
-    """A limit of this dream was met; the message names the setting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from dreams.engines.anthropic import mending, prompt
 from dreams.engines.anthropic.asking import Asker, TooLong
-from dreams.engines.anthropic.budget import Budget, LimitReached
+from dreams.engines.anthropic.budget import Budget
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.data import clean
 from dreams.engines.anthropic.recovery import remedy
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox
-from dreams.engines.base import EngineError
+from dreams.engines.base import EngineError, LimitReached
 from dreams.text import plural
 
 FIRST_CAP = 8_000

@@ -1,0 +1,105 @@
+"""Each limit ends a dream in its own words, on its page and over real HTTP; work is kept, and a day passes before the
+next try, which would meet the same limit."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import dreaming, locks
+from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer
+from dreams.models import DreamRun, LockHold, Override, Proposal
+from tests.pipeline import world
+from tests.unit import engine_kit as kit
+
+WRITE = Use(
+    "Write",
+    {
+        "file_path": "/memory/feedback_x.md",
+        "content": "---\nname: X\ntype: feedback\n---\n\nThe queue is drained by hand.\n",
+        "reason": "Said so.",
+        "citations": [{"session": "feedback_testing.md", "quote": "Snapshots are reviewed by hand."}],
+    },
+)
+READ = Use("Read", {"file_path": "/memory/MEMORY.md"})
+pytestmark = pytest.mark.django_db
+
+
+def greedy(request: Request) -> Reply:
+    """Writes once, then reads on and on, and says as much as it may."""
+    most = min(4_000, int(request.body["max_tokens"]))
+    return Reply((READ if request.turns else WRITE,), output_tokens=most)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("max_turns", 3, "all its 3 turns (Turns of one dream)"),
+        ("max_tokens", 40_000, "40,000 tokens of this dream (Tokens of one dream)"),
+        ("max_cost_dream", 0.15, "$0.15 of this dream (Dollars of one dream)"),
+        ("max_cost_day", 0.15, "$0.15 for all dreams of today (Dollars of one day)"),
+        ("max_cost_month", 0.15, "(Dollars of one month)"),
+        ("max_cost_project", 0.15, "(Dollars of one project in a month)"),
+        ("max_seconds", 10, "Seconds of one dream"),
+    ],
+)
+def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
+    tmp_path: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    browser: Client,
+    key: str,
+    value: float,
+    words: str,
+) -> None:
+    cache.clear()
+    settings.ROOTS, settings.DATA_DIR = (tmp_path,), tmp_path / "data"
+    project = world.discovered(tmp_path)
+    clock = locks.last_consolidated_ns(world.folder(project))
+    for name in ("max_cost_dream", "max_cost_day", "max_cost_month", "max_cost_project"):
+        Override.objects.create(key=name, value=0)
+    Override.objects.update_or_create(key=key, defaults={"value": value})
+    steps = [Step(greedy) for _ in range(40)]
+    if key == "max_seconds":
+        steps[1] = Step(Reply((Text("A slow answer. " * 9_000),), piece=4, pause=0.05))
+        monkeypatch.setattr("dreams.dreaming.watch.time", SimpleNamespace(monotonic=_Hasty()))
+    engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
+    monkeypatch.setattr("dreams.engines.get", lambda name: engine)
+    with WireServer(Script(steps)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
+        run = dreaming.run_dream(asked.pk)
+
+    assert run is not None and run.status == "failed" and words in run.error, run and run.error
+    assert words.replace("$", "") in _page(browser, run).replace("$", "")
+    assert not Proposal.objects.exists() and dreaming.unfinished_files(run) == ["feedback_x.md"]
+    assert not LockHold.objects.exists() and locks.last_consolidated_ns(world.folder(project)) == clock
+    project.refresh_from_db()
+    assert project.not_before is not None
+    assert project.not_before > timezone.now() + dt.timedelta(hours=23)
+    if "cost" in key:
+        assert run.cost_usd is not None and 0 < run.cost_usd <= value
+
+
+def _page(browser: Client, run: DreamRun) -> str:
+    return browser.get(reverse("dream", args=[run.public_id])).content.decode()
+
+
+class _Hasty:
+    """A clock on which ten seconds pass in less than one."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    def __call__(self) -> float:
+        return self._start + (time.monotonic() - self._start) * 20
