@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import threading
 import time
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from dreams import dreaming, locks
+from dreams.dreaming.watch import Watch
 from dreams.engines.anthropic import Patience
 from dreams.engines.wire import (
     DemoBrain,
@@ -24,6 +27,7 @@ from dreams.engines.wire import (
     Reply,
     Script,
     Step,
+    Text,
     Use,
     WireServer,
     ended,
@@ -169,7 +173,7 @@ def test_whatever_fails_for_good_leaves_lock_clock_and_memories_as_they_were(
     monkeypatch.setattr("dreams.engines.anthropic.engine.Patience", lambda: QUICK)
     before, clock = manifest(world.folder(project)), locks.last_consolidated_ns(world.folder(project))
     read = Reply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(5)))
-    steps = [read, read, read, read, *[Step(WRITE, fault)] * 30]
+    steps: list[Step | Reply | Fault] = [read, read, read, read, *[Step(WRITE, fault)] * 30]
     with WireServer(Script(steps)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
@@ -214,6 +218,30 @@ def test_a_cancel_from_elsewhere_ends_a_silent_stream_within_a_second(
     assert run.input_tokens + run.cache_creation_tokens > 0, "what it had begun to answer is paid for"
     assert locks.last_consolidated_ns(world.folder(project)) == clock
     assert not LockHold.objects.exists() and not Proposal.objects.exists()
+
+
+def test_lease_and_lock_stay_fresh_during_a_long_answer(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody may think that a dream is dead because its model takes long."""
+    often = dt.timedelta(seconds=0.05)
+    monkeypatch.setattr("dreams.locks.Heartbeat", partial(locks.Heartbeat, every=often))
+    monkeypatch.setattr("dreams.dreaming.watch.LEASE_EVERY_SECONDS", 0.05)
+    lock = world.folder(project) / ".consolidate-lock"
+    fresh: set[int] = set()
+    leases: set[dt.datetime | None] = set()
+
+    def look(watch: Watch) -> None:
+        fresh.add(lock.stat().st_mtime_ns)
+        leases.add(DreamRun.objects.values_list("lease_until", flat=True).get())
+
+    monkeypatch.setattr(Watch, "checkpoint", look)
+    slow = Reply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
+    with WireServer(Script([slow])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        assert command(project)["status"] == "completed"
+    assert len(server.calls) == 1
+    assert len(fresh) > 3 and len(leases) > 3
 
 
 def test_a_dream_that_fails_is_counted_against_the_budgets(
