@@ -8,7 +8,7 @@ import pytest
 from dreams.language.claims import Evidence, check, read, shapes
 from dreams.language.claims.anchors import claim_of
 from dreams.language.claims.lookup import occurrences
-from tests.unit.claims_kit import LINES, said, write
+from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +175,11 @@ def test_a_number_that_was_true_once_does_not_speak_against_the_later_one(tmp_pa
     ]
     evidence = read(write(tmp_path / "a.jsonl", lines))
     assert check(evidence, "The suite has all 15 tests of the billing job passing now").verdict == "supported"
+
+
+def test_a_version_is_said_by_a_longer_one(tmp_path: Path) -> None:
+    listing = '{\n  "dependencies": {\n    "next": "15.5.2",\n    "react": "19.1.0"\n  }\n}'
+    lines = [tool_call("Read", file_path="/web/package.json", id="p"), tool_result("p", listing)]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    assert check(evidence, "`package.json` has react 19 among its dependencies").verdict == "supported"
+    assert check(evidence, "`package.json` has react 18 among its dependencies").verdict != "supported"

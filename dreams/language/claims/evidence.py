@@ -49,6 +49,7 @@ class Evidence:
         self.starts: list[int] = []  # for each part, its first unit
         self.headings: list[range] = []  # for each part, the units of its heading
         self.headed: dict[int, list[int]] = {}  # for each heading (its first unit), the parts below it
+        self._versions: tuple[int, dict[str, list[str]]] | None = None
         self._named: dict[str, tuple[int, int]] = {}  # prefix → (units when counted, names)
         self.names: list[tuple[str, ...]] = []  # for each unit, the identifiers and numbers in it
 
@@ -83,6 +84,18 @@ class Evidence:
             known = len(self.units), sum(term[0] == prefix for term in self.postings)
             self._named[prefix] = known
         return known[1]
+
+    def versions_of(self, value: str) -> list[str]:
+        """The versions (three numbers or more) that begin with a number: "n:19.1.0" for "n:19" and "n:19.1"."""
+        if self._versions is None or self._versions[0] != len(self.units):
+            found: dict[str, list[str]] = defaultdict(list)
+            for term in self.postings:
+                if term[:2] == "n:" and term.count(".") >= 2:
+                    major, minor, _ = term.split(".", 2)
+                    found[major].append(term)
+                    found[f"{major}.{minor}"].append(term)
+            self._versions = len(self.units), found
+        return self._versions[1].get(value, [])
 
     def before(self, line: int | None) -> int:
         """How many units stand before a line of the transcript: the bound of every question."""

@@ -92,7 +92,11 @@ def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:
 
 
 def _numbers(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
-    found = list(islice(evidence.places(anchor.pieces[0].terms[0], end), COMMONEST))
+    """The units with the number, or with a version that begins with it: "React 19" is said by "react": "19.1.0"."""
+    value = anchor.pieces[0].terms[0]
+    found = list(islice(evidence.places(value, end), COMMONEST))
+    versions = {place for term in evidence.versions_of(value) for place in evidence.places(term, end)}
+    found = sorted(versions.union(found)) if versions else found
     return (1.0, found) if found else (0.0, [])
 
 

@@ -23,11 +23,15 @@ def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
     for step, word in _beside(claim, anchor):
         for place, numbers in _numbers(field, word, -step):
             fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around say whose number it is
-            if value in numbers:
+            if any(number == value or _is_version(number, value) for number in numbers):
                 same = max(same, fit)
             else:
                 other = max(other, fit)
     return same, other
+
+
+def _is_version(number: str, value: str) -> bool:
+    return number.count(".") >= 2 and number.startswith(f"{value}.")
 
 
 def _beside(claim: Claim, anchor: Anchor) -> Iterator[tuple[int, str]]:
