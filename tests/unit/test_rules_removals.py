@@ -225,3 +225,40 @@ def test_a_link_in_the_repository_is_not_followed(tmp_path: Path) -> None:
     line = "Run `just check` before every push."
     files = {"notes.md": memory(f"- {line}\n{OTHER}"), "MEMORY.md": INDEX}
     assert line in lines(dream(tmp_path, files, repo=tmp_path / "repo"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("As of January 2026: the API runs on PostgreSQL 15.", "As of 2 March 2026: the API runs on PostgreSQL 16."),
+        ("The API runs on PostgreSQL 15.", "As of 2026-12-24: the API runs on PostgreSQL 16."),
+        ("As of 2026-01-10 the API runs on PostgreSQL 15.", "The API runs on PostgreSQL 16 (updated 2026-03)."),
+    ],
+)  # fmt: skip
+def test_days_are_read_as_notes_write_them_and_a_line_without_one_is_as_old_as_its_file(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    made = over(tmp_path, old, new)
+    assert new in lines(made) and old not in lines(made)
+
+
+def test_a_line_written_after_a_dated_statement_is_not_superseded_by_it(tmp_path: Path) -> None:
+    body = ("The API runs on PostgreSQL 17.", "As of 2025-12-24: the API runs on PostgreSQL 16.")
+    assert lines(over(tmp_path, *body))[:2] == list(body)
+
+
+def test_a_name_of_its_own_makes_a_statement_the_same_in_any_file_and_a_common_word_does_not(
+    tmp_path: Path,
+) -> None:
+    def merged(statement: str, folder: str) -> bool:
+        files = {
+            "billing.md": memory(f"- {statement}\n{OTHER}"),
+            "search.md": memory(f"- {statement}\n- Lint runs first.\n"),
+            "MEMORY.md": "- [Billing](billing.md) — b\n- [Search](search.md) — s\n",
+        }
+        made = dream(tmp_path / folder, files)
+        return (made.text("billing.md") + made.text("search.md")).count(statement) == 1
+
+    assert merged("copper-indexer listens on port 8080.", "own")
+    assert not merged("The API listens on port 8080.", "common")
+    assert not merged("Deployed to eu-west-1 on every merge.", "region")

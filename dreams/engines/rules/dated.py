@@ -8,29 +8,33 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dreams.engines.base import LineDate
+from dreams.engines.rules import days, places
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.slots import keys_of, slot
-from dreams.engines.rules.tree import Recorder, from_memory
+from dreams.engines.rules.tree import Recorder, Tree, from_memory
+from dreams.text import decode
 
-_ISO = r"(?P<day>\d{4}-\d\d-\d\d)"
+_ISO = days.WRITTEN
 _MARKS = (
     re.compile(
         rf"^(?:\*\*)?(?:as of|since|from|updated?|status|starting)\s+{_ISO}(?:\*\*)?\s*[:,–—-]\s*",
         re.IGNORECASE,
     ),
-    re.compile(rf"^\[{_ISO}\]\s*[:–—-]?\s*"),
-    re.compile(rf"^\(?{_ISO}\)?\s*[:–—]\s*"),
+    re.compile(rf"^(?:as of|since)\s+{_ISO}\s+(?=\S)", re.IGNORECASE),
+    re.compile(rf"^\[{_ISO}\]\s*[:–—-]?\s*", re.IGNORECASE),
+    re.compile(rf"^\(?{_ISO}\)?\s*[:–—]\s*", re.IGNORECASE),
     re.compile(
         rf"\s*[(\[](?:as of|since|updated|checked|confirmed|verified|status)?\s*{_ISO}[)\]]\s*[.!]?$",
         re.IGNORECASE,
     ),
     re.compile(rf"\s*,?\s+(?:as of|since)\s+{_ISO}\s*[.!]?$", re.IGNORECASE),
 )
-_ANY_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d")
+_ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # What happened, and does not hold on.
 _EVENT = re.compile(
     r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|paid|measured|coverage|benchmarks?|scores?|latency|throughput|users|downloads|revenue|invoices?|meetings?|calls? with|"
@@ -51,11 +55,20 @@ class Dated:
     day: dt.date
     text: str
     leading: bool = False  # the date stands first, as in a list of what happened
+    stated: bool = True  # else it is the day on which the line was written
 
 
-def supersede(rec: Recorder) -> None:
-    """Each old statement goes once; the one that superseded it may be superseded itself."""
-    every = _without_logs([found for unit in free_units(rec.tree) if (found := dated(unit))])
+def supersede(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
+    """Each old statement goes once; the one that superseded it may be superseded itself.
+
+    A statement without a date is as old as its line; only one that states its date supersedes another.
+    """
+    written = _written(rec.tree, line_dates)
+    units = list(free_units(rec.tree))
+    every = _without_logs([found for unit in units if (found := dated(unit))])
+    if not every:
+        return
+    every += [found for unit in units if (found := _undated(unit, written))]
     gone: dict[Unit, Dated] = {}
     for old, new in _pairs(every):
         rec.report.checkpoint()
@@ -75,6 +88,27 @@ def _without_logs(every: Sequence[Dated]) -> list[Dated]:
     return [one for one in every if not one.leading or leading[one.unit.path] < LOG_LINES]
 
 
+def _written(
+    tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]
+) -> Mapping[tuple[str, str], dt.date]:
+    """The day of each line as the dream found it, by path and text: line numbers have moved since."""
+    found = {}
+    for path, known in line_dates.items():
+        snapshot = tree.workspace.snapshot.files.get(path)
+        lines = decode(snapshot.data).split("\n") if snapshot else []
+        for line, date in zip(lines, known, strict=False):
+            if date is not None:
+                found[path, line.strip()] = date.day
+    return found
+
+
+def _undated(unit: Unit, written: Mapping[tuple[str, str], dt.date]) -> Dated | None:
+    day = written.get((unit.path, unit.raw.strip()))
+    if day is None or _ANY_DAY.search(unit.text) or _EVENT.search(_NO_EVENT.sub("", unit.text)):
+        return None
+    return Dated(unit, day, unit.text.rstrip(" .!"), stated=False)
+
+
 def dated(unit: Unit) -> Dated | None:
     """The statement without its date, if it has one, and no other."""
     if len(_ANY_DAY.findall(unit.text)) != 1:
@@ -84,16 +118,10 @@ def dated(unit: Unit) -> Dated | None:
         if match is None:
             continue
         rest = f"{unit.text[: match.start()]}{unit.text[match.end() :]}".strip()
-        try:
-            day = dt.date.fromisoformat(match["day"])
-        except ValueError:
+        day = days.written(match)
+        if day is None or not rest or _EVENT.search(_NO_EVENT.sub("", rest)):
             return None
-        told = _NO_EVENT.sub("", rest)
-        return (
-            None
-            if not rest or _EVENT.search(told)
-            else Dated(unit, day, rest.rstrip(" .!"), leading=mark in _MARKS[1:3])
-        )
+        return Dated(unit, day, rest.rstrip(" .!"), leading=mark in _MARKS[2:4])
     return None
 
 
@@ -109,7 +137,7 @@ def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
         if len(places) <= COMMON
         for a in places
         for b in places
-        if every[a].day < every[b].day
+        if every[b].stated and every[a].day < every[b].day
     }
     for a, b in sorted(close, key=lambda pair: (every[pair[0]].day, -every[pair[1]].day.toordinal(), pair)):
         yield every[a], every[b]
@@ -117,9 +145,7 @@ def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
 
 def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
     """The same frame around both, the same sort of file, and one value that differs."""
-    if old.unit.frame != new.unit.frame or (
-        old.unit.headings != new.unit.headings and old.unit.path == new.unit.path
-    ):
+    if old.unit.frame != new.unit.frame or not places.agree(rec.tree, old.unit, new.unit):
         return False
     if "user" in {rec.tree.kind(old.unit.path), rec.tree.kind(new.unit.path)}:
         return False

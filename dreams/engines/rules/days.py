@@ -10,6 +10,13 @@ import re
 
 from dreams.language import dates
 
+_MONTHS = {
+    name: number
+    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)  # noqa: SIM905 - a word list
+}
+_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+# A day or a month as notes write them: 2026-03-01, 2026-03, 1 March 2026, March 1, 2026, March 2026.
+WRITTEN = rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)(?![\w-])|(?:(?P<d>\d{{1,2}})\.?\s+)?(?P<m>{_MONTH})\s+(?:(?P<d2>\d{{1,2}}),?\s+)?(?P<y>\d{{4}})\b)"
 _SOME_DAY = dt.date(2001, 1, 1)
 _WEEKDAY = re.compile(r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:last|next|this|past|coming|ago|from now|before|after)\b", re.IGNORECASE)
@@ -30,3 +37,20 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
 def names_a_day(text: str) -> bool:
     """Whether the text has a relative date that counts from the day it was written: elsewhere it would mean another."""
     return bool(spans(text, _SOME_DAY))
+
+
+def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
+    """The day of a match of `WRITTEN`; of a month its first day, or with `last` its last. None for no real day."""
+    try:
+        if match["iso"] and len(match["iso"]) == 10:
+            return dt.date.fromisoformat(match["iso"])
+        if match["iso"]:
+            year, month, day = int(match["iso"][:4]), int(match["iso"][5:]), ""
+        else:
+            year, month = int(match["y"]), _MONTHS[match["m"][:3].lower()]
+            day = match["d"] or match["d2"] or ""
+        if day or not last:
+            return dt.date(year, month, int(day or 1))
+        return dt.date(year + month // 12, month % 12 + 1, 1) - dt.timedelta(days=1)
+    except ValueError:
+        return None

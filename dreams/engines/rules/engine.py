@@ -103,7 +103,7 @@ def _consolidating(
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, job.now.astimezone(job.time_zone).date()),
-        lambda: dated.supersede(rec),
+        lambda: dated.supersede(rec, job.line_dates),
         lambda: deriving.derive(rec, job.repo_dir),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),

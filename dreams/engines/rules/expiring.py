@@ -6,13 +6,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 
+from dreams.engines.rules import days
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.tree import Recorder, from_memory
 from dreams.engines.rules.wording import sentences
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_DAY = rf"(?P<iso>\d{{4}}-\d\d-\d\d)|(?P<d>\d{{1,2}})\.? (?P<m>{_MONTH}) (?P<y>\d{{4}})|(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}}),? (?P<y2>\d{{4}})"
-_UNTIL = re.compile(rf"\b(?:until|till)\s+(?:the end of\s+)?(?:{_DAY})", re.IGNORECASE)
+_UNTIL = re.compile(rf"\b(?:until|till)\s+(?:the end of\s+)?{days.WRITTEN}", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # Told of the past, or of something whose end is itself worth knowing.
 _HISTORY = re.compile(
@@ -22,12 +21,6 @@ _HISTORY = re.compile(
     re.IGNORECASE,
 )
 _ORDER = re.compile(r"^(?:please\s+)?(?:do not|don['’]t|never|no)\b", re.IGNORECASE)
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
-    )
-}
 
 
 def expire(rec: Recorder, today: dt.date) -> None:
@@ -52,14 +45,4 @@ def ended(text: str) -> dt.date | None:
         return None
     # "Do not merge until …" is a rule like any other; "not available until …" is history.
     rest = _ORDER.sub("", text[: found[0].start()]) + text[found[0].end() :]
-    return None if _HISTORY.search(rest) or "?" in rest else _day(found[0])
-
-
-def _day(match: re.Match[str]) -> dt.date | None:
-    try:
-        if match["iso"]:
-            return dt.date.fromisoformat(match["iso"])
-        month = (match["m"] or match["m2"])[:3].lower()
-        return dt.date(int(match["y"] or match["y2"]), _MONTHS[month], int(match["d"] or match["d2"]))
-    except ValueError:
-        return None
+    return None if _HISTORY.search(rest) or "?" in rest else days.written(found[0], last=True)

@@ -147,6 +147,6 @@ def _is_object(request: Request, text: str) -> bool:
     while before and before[-1].text.lower() in {"the", "a", "an", "our", "my", "its"}:
         before = before[:-1]
     verb = before[-1] if before else None
-    if verb is None or not verb.key or verb.key in ROLES:
+    if verb is None or not verb.key or verb.key in ROLES or found[told[0]].text.startswith("`"):
         return False
     return verb.shape == "word" and verb.key not in request.keys and told[0] != len(before) - 1

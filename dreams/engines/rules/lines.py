@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 from dreams import memdir
 from dreams.engines.rules import places
@@ -69,7 +68,7 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
         return None
     found = similarity.same(one.text, two.text)
-    if not found.same or not _places_agree(tree, one, two):
+    if not found.same or not places.agree(tree, one, two):
         return None
     if exact and len(one.text) == len(two.text):
         return one, two
@@ -79,24 +78,6 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
 def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
     kinds = {tree.kind(one.path), tree.kind(two.path)}
     return len(kinds) == 1 or not kinds & {"user", "feedback"}
-
-
-def _places_agree(tree: Tree, one: Unit, two: Unit) -> bool:
-    """A line below "Staging" is not the same below "Production": what only one place says, the line itself must say."""
-    if one.path == two.path and one.headings == two.headings:
-        return True
-    mine, theirs = _about(tree, one), _about(tree, two)
-    told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
-    return places.says(mine - theirs, told) and places.says(theirs - mine, told)
-
-
-def _about(tree: Tree, unit: Unit) -> frozenset[str]:
-    """The words of headings and of the file's name."""
-    texts = list(unit.headings)
-    if not is_index(unit.path):
-        front = tree.document(unit.path).frontmatter
-        texts += [PurePosixPath(unit.path).stem, (front.name or "") if front else ""]
-    return places.words_of(". ".join(texts))
 
 
 def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:

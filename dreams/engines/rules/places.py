@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 
+from dreams.engines.rules.bodies import Unit
+from dreams.engines.rules.slots import pieces, values_of
+from dreams.engines.rules.tree import Tree, is_index
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
+# A service or a package; no file, no path, and no region (eu-west-1), which many things share.
+_OWN_NAME = re.compile(r"[a-zA-Z][\w]*(?:[-_][a-zA-Z]\w*)+")
+_WHERE = frozenset("in on at from via by through behind with using".split())  # noqa: SIM905 - a word list
 _GENERAL = frozenset(
     stem(word)
     for word in "note notes fact facts detail details general misc other setup info known memory rule rules copy "  # noqa: SIM905 - a word list
@@ -25,3 +33,41 @@ def says(place: Iterable[str], told: Iterable[str]) -> bool:
     """Whether a statement with the words `told` can leave a place: it is nothing in particular, or named in it too."""
     words = set(place)
     return not words or bool(words & set(told))
+
+
+def agree(tree: Tree, one: Unit, two: Unit) -> bool:
+    """A line below "Staging" is not the same below "Production": what only one place says, the line itself must say.
+
+    What names its thing by a name of its own says the same anywhere, but for environments and numbers.
+    """
+    if one.path == two.path and one.headings == two.headings:
+        return True
+    mine, theirs = _about(tree, one), _about(tree, two)
+    if _named(one.text) and _named(one.text) == _named(two.text):
+        left, right = statement(mine), statement(theirs)
+        return left.environments == right.environments and left.numbers == right.numbers
+    told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
+    return says(words_of(mine) - words_of(theirs), told) and says(words_of(theirs) - words_of(mine), told)
+
+
+def _named(text: str) -> str:
+    """What a statement is about, where that has a name that is nobody else's: copper-indexer, Copper Indexer; not "the API"."""
+    found = pieces(text)
+    for first, last in values_of(found):
+        own = all(piece.shape == "name" for piece in found[first : last + 1]) and last > first
+        own = own or bool(_OWN_NAME.fullmatch(found[first].text.strip("`")))
+        before = found[first - 1].text.lower() if first else ""
+        opens = sum(bool(piece.key) for piece in found[:first]) <= 1 and before not in _WHERE
+        if own and (opens or before == "of"):
+            return " ".join(piece.key for piece in found[first : last + 1])
+        return ""
+    return ""
+
+
+def _about(tree: Tree, unit: Unit) -> str:
+    """Headings and the file's name."""
+    texts = list(unit.headings)
+    if not is_index(unit.path):
+        front = tree.document(unit.path).frontmatter
+        texts += [PurePosixPath(unit.path).stem, (front.name or "") if front else ""]
+    return ". ".join(texts).replace("_", " ")
