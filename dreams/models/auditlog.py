@@ -25,6 +25,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-number"]
+        indexes = [models.Index(fields=["actor"], name="audit_by_actor")]
         verbose_name_plural = "audit log"
 
     def __str__(self) -> str:

@@ -88,7 +88,13 @@ class DreamRun(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["project", "-created_at"])]
+        indexes = [
+            models.Index(fields=["project", "-created_at"]),
+            # For the list of all dreams, how long the last ones took, and how many there were in a time.
+            models.Index(fields=["-created_at", "-id"], name="dream_by_creation"),
+            models.Index(fields=["-ended_at", "-id"], name="dream_by_end"),
+            models.Index(fields=["started_at"], name="dream_by_start"),
+        ]
         constraints = [
             # The last fence against two dreams of one project: a second claim fails in the database.
             models.UniqueConstraint(

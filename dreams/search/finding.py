@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import (
     Case,
     Count,
+    Exists,
     F,
     Max,
     OuterRef,
@@ -160,7 +161,8 @@ def typed_hits(rows: Iterable[Prompt], query: Query) -> list[TypedHit]:
 
 def projects() -> list[tuple[int, str]]:
     """Projects to choose from: id and name, by name; those with anything that could be found."""
-    used = Q(pk__in=Memory.objects.values("project")) | Q(pk__in=Session.objects.values("project"))
+    mine = OuterRef("pk")
+    used = Exists(Memory.objects.filter(project=mine)) | Exists(Session.objects.filter(project=mine))
     return list(Project.objects.filter(used).order_by("name", "slug").values_list("pk", "name")[:MOST])
 
 

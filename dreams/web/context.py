@@ -7,7 +7,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 from django_q.models import Schedule
@@ -26,21 +27,28 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
     try:
-        found = Proposal.objects.aggregate(
-            waiting=Count("pk", filter=Q(state=Proposal.State.OPEN)), newest=Max("pk")
-        )
+        waiting, newest = proposals_now()
         running = scheduler_runs(timezone.now())
     except DatabaseError:
         # An error page is rendered with this too: it must not fail for the same reason again.
         return {"favicon": favicon(0)}
     return {
-        "open_proposals": found["waiting"],
-        "last_proposal": found["newest"],
-        "favicon": favicon(found["waiting"]),
+        "open_proposals": waiting,
+        "last_proposal": newest,
+        "favicon": favicon(waiting),
         "scheduler_ok": running,
         "is_demo": settings.DEMO_ROOT in settings.ROOTS,
         "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),
     }
+
+
+def proposals_now() -> tuple[int, int]:
+    """How many wait for a person, and the newest one's id, 0 without any. One query, whatever was decided before."""
+    is_open = Proposal.objects.filter(state=Proposal.State.OPEN).order_by()
+    waiting = is_open.values("state").annotate(n=Count("pk")).values("n")
+    newest = Proposal.objects.order_by("-pk").annotate(waiting=Coalesce(Subquery(waiting), 0))
+    pk, count = newest.values_list("pk", "waiting").first() or (0, 0)
+    return count, pk
 
 
 def scheduler_runs(now: dt.datetime) -> bool:

@@ -13,12 +13,14 @@ from django.urls import reverse
 from dreams import auditlog
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.web.paging import Listed, page_of
+from dreams.web.selectors.used import used
 
 PAGE_SIZE = 50
 MOST_PROBLEMS = 50
 MOST_FACTS = 5
 SHORT = 60
 MOST_PROJECTS = 500
+MOST_ACTORS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +117,15 @@ def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
 
 
 def choices() -> Choices:
-    """What the filters offer: actions and actors that occur, and projects by the name they had."""
-    used = set(AuditEntry.objects.order_by().values_list("action", flat=True).distinct())
-    actors = AuditEntry.objects.exclude(actor="").order_by("actor").values_list("actor", flat=True).distinct()
-    named = AuditEntry.objects.exclude(project_id_was=None).order_by("number")
-    projects = dict(named.values_list("project_id_was", "project_label").distinct()[:MOST_PROJECTS])
+    """What the filters offer: actions and actors that occur, and projects by the last name they had."""
+    actions = {value for value, _ in used(AuditEntry, "action", len(auditlog.ACTIONS) + MOST_ACTORS)}
+    actors = [str(value) for value, _ in used(AuditEntry, "actor", MOST_ACTORS + 1) if value]
+    named = [pk for _, pk in used(AuditEntry, "project_id_was", MOST_PROJECTS)]
+    labels = AuditEntry.objects.filter(pk__in=named).values_list("project_id_was", "project_label")
     return Choices(
-        actions=[(name, label) for name, label in auditlog.ACTIONS.items() if name in used],
-        actors=["system", *actors[:50]],
-        projects=sorted(
-            ((pk or 0, label) for pk, label in projects.items()), key=lambda pair: pair[1].lower()
-        ),
+        actions=[(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],
+        actors=["system", *actors[:MOST_ACTORS]],
+        projects=sorted(((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()),
     )
 
 

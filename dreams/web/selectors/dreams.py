@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, Prefetch
+from django.db.models import Count, Exists, OuterRef, Prefetch
 
 from dreams.language import ages
 from dreams.models import DreamRun, Project, Proposal
@@ -56,7 +56,8 @@ def dreams(status: str = "", project: int | None = None, number: str | None = No
 
 def projects() -> list[Choice]:
     """Projects that ever dreamt, for the filter."""
-    rows = Project.objects.filter(dreams__isnull=False).distinct().order_by("name")[:MOST_PROJECTS]
+    any_dream = Exists(DreamRun.objects.filter(project=OuterRef("pk")))
+    rows = Project.objects.filter(any_dream).order_by("name")[:MOST_PROJECTS]
     return [Choice(str(row.pk), str(row)) for row in rows]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Max, Q
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
@@ -11,7 +10,7 @@ from django_htmx.http import trigger_client_event
 
 from dreams.models import Proposal
 from dreams.web.access import owner
-from dreams.web.context import favicon
+from dreams.web.context import favicon, proposals_now
 from dreams.web.htmx import Request
 
 
@@ -23,15 +22,10 @@ def pulse(request: Request) -> HttpResponse:
     What is being read is never replaced: the new ones announce themselves with a link.
     """
     known, last, since = (_number(request.GET.get(name, "")) for name in ("count", "last", "since"))
-    is_open = Q(state=Proposal.State.OPEN)
-    found = Proposal.objects.aggregate(
-        waiting=Count("pk", filter=is_open),
-        new=Count("pk", filter=is_open & Q(pk__gt=since)),
-        newest=Max("pk"),
-    )
-    waiting, new, newest = found["waiting"], found["new"], found["newest"] or 0
+    waiting, newest = proposals_now()
     if waiting == known and newest == last:
         return HttpResponse(status=204)
+    new = Proposal.objects.filter(state=Proposal.State.OPEN, pk__gt=since).count()
     context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
     response = render(request, "_pulse.html", context)
     return trigger_client_event(response, "waiting", {"count": waiting, "icon": static(favicon(waiting))})
