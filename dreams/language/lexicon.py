@@ -12,13 +12,13 @@ _FILLER = """
 a an the this that these those it its itself they them their there here he she his her we us our you your i me my
 is are was were be been being am do does did doing done has have had having will would shall should must can could may might
 and or so then also too as of to in on at by for with into onto from about via per within
-which who whom whose what how why where when while whether
-user users please just really very quite simply basically actually currently now already still any some all both each
+which who whom whose what how why where when while whether because since during
+please just everywhere throughout really very quite simply basically actually currently now already still any some all both each
 always ever need needs want wants let lets get gets got make sure ensure
 """
 _GENERIC = """
 project code codebase work task thing stuff way part case item relevant current existing new general various several other
-note fact info detail context overview description status rule preference prefer use style pattern key important specific
+user users note fact info detail context overview description status rule preference prefer use style pattern key important specific
 """
 _ABBREVIATIONS = """
 dir=directory dirs=directory folder=directory folders=directory repo=repository repos=repository config=configuration
@@ -31,19 +31,19 @@ py=python k8s=kubernetes postgres=postgresql pg=postgresql info=information lib=
 cmds=command err=error creds=credential prefs=preference perf=performance spec=specification specs=specification
 min=minimum max=maximum temp=temporary tmp=temporary ref=reference refs=reference id=identifier ids=identifier
 mins=minute sec=second secs=second hr=hour hrs=hour num=number img=image btn=button nav=navigation infra=infrastructure
-org=organization orgs=organization gh=github stdlib=standard-library ui=interface frontend=front-end e2e=end-to-end
+org=organization orgs=organization gh=github stdlib=standard-library ui=interface
 vs=versus os=operating-system init=initialization sync=synchronization tz=timezone prs=pr
 """
 _SYNONYMS = """
 use utilize employ
-run execute invoke launch
+run execute invoke
 check verify confirm validate
 remove delete erase
-exclude omit skip filter
+exclude omit skip filter ignore
 store save persist
 work task job
 finish complete done
-start begin
+start begin launch
 fix repair
 fail break
 large big
@@ -69,7 +69,7 @@ include exclude|add remove|create delete|start stop|open close|opened closed|pus
 raise lower|up down|left right|first last|min max|minimum maximum|read write|import export|client server|frontend backend|
 public private|internal external|input output|request response|sync async|synchronous asynchronous|upgrade downgrade|
 encrypt decrypt|lock unlock|show hide|true false|yes no|success failure|pass fail|more less|most least|many few|above below|
-with without|required optional|must may|mutable immutable|online offline|old new|oldest newest|earlier later|lock release|
+with without|during before|during after|while before|while after|required optional|must may|mutable immutable|online offline|old new|oldest newest|earlier later|lock release|
 merge rebase|tabs spaces|manual automatic|manually automatically|light dark|top bottom|ascending descending|asc desc|accept reject|
 approve reject|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
 horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
@@ -91,17 +91,67 @@ DAYS = frozenset(
 CONDITIONS = frozenset({"only", "unless", "except", "until", "if", "exclusively", "solely"})
 # When a thing holds: not yet, no longer, or at all.
 STATUSES = frozenset(
-    "deprecated obsolete superseded outdated abandoned planned planning plan pending todo wip blocked beta experimental "  # noqa: SIM905 - a word list
+    "deprecated obsolete superseded outdated abandoned deferred postponed paused planned planning plan pending todo wip blocked beta experimental "  # noqa: SIM905 - a word list
     "yet formerly previously anymore former legacy old older will going soon upcoming was were partially partly rarely "
-    "seldom almost maybe perhaps probably unclear".split()
+    "seldom almost maybe perhaps probably unclear possibly presumably likely unlikely apparently supposedly might".split()
 )
+# In what is added behind a statement, these change it after all.
+LIMITS = frozenset({"only", "unless", "except", "until", "exclusively", "solely"})
+UNSETTLED = frozenset(
+    "deprecated obsolete superseded outdated abandoned planned planning pending todo wip blocked beta experimental yet "  # noqa: SIM905 - a word list
+    "deferred postponed paused cancelled proposed formerly previously anymore former legacy maybe perhaps probably unclear possibly presumably might".split()
+)
+# The first word of a clause that gives a reason or an afterthought.
+# What a note is a note of: the last word of a label that says nothing else ("OS and tooling context: ...").
+NOTE_KINDS = frozenset(
+    "context note notes rule preference preferences feedback why how convention gotcha decision reminder todo important "  # noqa: SIM905 - a word list
+    "warning tip status overview summary background guideline policy lesson pitfall apply style".split()
+)
+# What a text is about rather than what it says: "for tables and columns" narrows no fact then.
+TOPICS = frozenset(
+    "strategy conventions convention notes checklist instructions architecture layout overview guide procedure workflow "  # noqa: SIM905 - a word list
+    "pitfalls structure roadmap backlog inventory lessons guidelines summary history internals walkthrough quirks "
+    "gotchas troubleshooting glossary runbook background".split()
+)
+AFTERTHOUGHTS = frozenset(
+    "because since so else otherwise as which they it this that these those ideally e eg i ie see who where even "  # noqa: SIM905 - a word list
+    "including especially mostly mainly usually particularly".split()
+)
+# A word after these narrows what is said of: "for guests", "of the parser".
+NARROWING = frozenset(
+    [
+        "for",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "from",
+        "with",
+        "within",
+        "during",
+        "per",
+        "via",
+        "by",
+        "about",
+        "under",
+        "through",
+        "among",
+    ]
+)
+CONDITIONAL = frozenset({"if", "when", "whenever", "after", "as"})
+STATE_PASTS = frozenset("worked lived studied belonged depended relied".split())  # noqa: SIM905 - a word list
+CONTRAST = "insteadof"
 # Phrases of more words, as one.
 PHRASES = {
     "filter out": "exclude", "filtered out": "exclude", "leave out": "exclude", "left out": "exclude",
     "get rid of": "remove", "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
-    "pull request": "pr", "pull requests": "prs", "work in progress": "wip", "command line": "cli", "set up": "setup",
-    "log in": "login", "clean up": "cleanup", "unit test": "unittest", "do not": "don't", "does not": "doesn't",
-    "is not": "isn't", "can not": "cannot", "rather than": "not", "instead of": "instead", "as well as": "and",
+    "with no": "without", "prior to": "before", "due to": "because", "because of": "because",
+    "in case": "if", "pull request": "pr", "pull requests": "prs", "work in progress": "wip", "command line": "cli", "set up": "setup",
+    "log in": "login", "clean up": "cleanup", "unit test": "unittest", "rather than": "insteadof", "instead of": "insteadof",
+    "as well as": "and", "do not forget to": "ensure", "not forget to": "ensure", "remember to": "ensure", "keep in mind that": "",
+    "it is worth noting that": "", "dislikes": "does not like", "dislike": "not like", "end to end": "e2e", "end-to-end": "e2e",
+    "front end": "frontend", "front-end": "frontend", "back end": "backend", "back-end": "backend",
     "environment variable": "env-var", "environment variables": "env-var", "env var": "env-var", "env vars": "env-var",
     "at all times": "always", "each time": "always", "under no circumstances": "never", "in order to": "to",
     "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
@@ -114,13 +164,20 @@ WEAK = frozenset(
 NEGATIONS = frozenset(
     "no not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
 )
-NUMBER_WORDS = {
-    name: str(number)
-    for number, name in enumerate(
-        "two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905 - a word list
-        start=2,
-    )
-} | {"twice": "2", "thrice": "3", "dozen": "12", "half": "0.5", "hundred": "100", "thousand": "1000"}
+NUMBER_WORDS = (
+    {
+        name: str(number)
+        for number, name in enumerate(
+            "two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905 - a word list
+            start=2,
+        )
+    }
+    | {
+        name: str(number)
+        for number, name in enumerate("third fourth fifth sixth seventh eighth ninth tenth".split(), start=3)  # noqa: SIM905 - a word list
+    }
+    | {"twice": "2", "thrice": "3", "dozen": "12", "half": "0.5", "hundred": "100", "thousand": "1000"}
+)
 UNITS = {
     "ms": "millisecond", "s": "second", "sec": "second", "secs": "second", "m": "minute", "min": "minute", "mins": "minute",
     "h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "w": "week", "kb": "kilobyte", "mb": "megabyte", "gb": "gigabyte",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.language import lexicon
+from dreams.language import forms, lexicon
 from dreams.language.words import LONGEST, Token, code_spans, stem, tokens
 
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
@@ -16,7 +17,10 @@ _MARKS = re.compile(r"^\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)+", re.MULTILINE)
 _BOX = re.compile(r"^\s*\[[ xX]\]\s", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|~~")
 _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b")
-_NEGATION = re.compile(r"n['’]t$", re.IGNORECASE)
+_ASIDE = frozenset("—–-;.(:")
+_BETWEEN = frozenset("not all also both now then only still already".split())  # noqa: SIM905 - a word list
+_HELPERS = frozenset("is are was were be been being has have had get gets got".split())  # noqa: SIM905 - a word list
+_TARGETS = frozenset(lexicon.SYNONYMS.values())
 _BLANKS = re.compile(r"[^\S\n]+")
 _QUOTES = dict.fromkeys(map(ord, "\"'“”‘’«»"))
 _STOPS = re.compile(r"\s[—–-]+\s|[.,;:!?]+(?=\s|$)")
@@ -67,8 +71,16 @@ class Statement:
     counts: Counter[str]  # how often each plain word stands there, filler too
     flow: tuple[str, ...]  # every word in order, filler too
     negations: tuple[tuple[int, frozenset[str]], ...]  # (clause, the next words that carry meaning)
+    contrasts: tuple[tuple[int, frozenset[str]], ...]  # the same for "instead of X" and "rather than X"
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
     sides: dict[str, tuple[frozenset[str], frozenset[str]]]
+    kind_of_note: bool  # a label in front says only what kind of note it is
+    asides: dict[
+        int, int
+    ]  # clause → the one that its aside begins with; clauses that stand behind a dash or in brackets, or begin with a reason
+    asks: bool
+    was: frozenset[str]  # what was done to something once: "was stored"
+    is_: frozenset[str]  # what is done to it: "is stored"
 
     @functools.cached_property
     def weight(self) -> float:
@@ -81,6 +93,18 @@ class Statement:
     @property
     def days(self) -> frozenset[str]:
         return self.raw & lexicon.DAYS
+
+    @functools.cached_property
+    def telling(self) -> dict[str, float]:
+        """The weights without words that every note may have ("user", "use", "note"), if any other is there."""
+        body = {item.word for item in self.items if item.clause or not self.kind_of_note}
+        told = {word: self.weights[word] for word in body if word not in lexicon.GENERIC}
+        return told or self.weights
+
+    @property
+    def topical(self) -> bool:
+        """Whether it names what there is to know instead of saying it: "Release checklist"."""
+        return bool(self.raw & lexicon.TOPICS) and not self.negations and not self.raw & lexicon.STRONG
 
     def touched(self, other: Statement) -> set[int]:
         """The clauses that have a word of `other`."""
@@ -96,10 +120,20 @@ class Statement:
         touched = self.touched(other)
         return {word for clause, word in self.marked if clause in touched}
 
-    def negated(self, other: Statement) -> list[frozenset[str]]:
-        """For each denial in clauses that have to do with `other`, the words denied."""
+    def negated(self, other: Statement, *, contrasts: bool = False) -> list[frozenset[str]]:
+        """For each denial (or contrast) in clauses that have to do with `other`, the words denied."""
         touched = self.touched(other)
-        return [words for clause, words in self.negations if clause in touched]
+        return [
+            words for clause, words in (self.contrasts if contrasts else self.negations) if clause in touched
+        ]
+
+    @functools.cached_property
+    def clauses(self) -> dict[int, set[str]]:
+        """The words of each clause that has any."""
+        found: dict[int, set[str]] = {}
+        for item in self.items:
+            found.setdefault(item.clause, set()).add(item.word)
+        return found
 
 
 def plain(text: str) -> str:
@@ -122,19 +156,45 @@ def statement(text: str) -> Statement:
     """A text taken apart. Cached: a text is compared with many others."""
     bare = _PHRASE.sub(
         lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
-        _ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", _unmarked(text)))),
+        forms.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", _unmarked(text))))),
     )
     found = list(_CLAUSE.finditer(bare))
     cuts = [match.start() for match in found]
-    builder = _Builder(frozenset(place for place, match in enumerate(found) if match[0] == ":"))
+    builder = _Builder([match[0].strip() for match in found])
+    inside = _inside(builder.cuts)
     clause, opening = 0, True
     for token in tokens(bare.replace("`", " ")):
         while clause < len(cuts) and cuts[clause] <= token.start:
             clause += 1
             opening = True
-        builder.add(token, clause, opening)
+        builder.add(token, inside.get(clause, clause), opening and clause not in inside)
         opening = False
     return builder.built(text)
+
+
+@functools.lru_cache(maxsize=20_000)
+def canonical(bare: str) -> str:
+    """The one form that a lower-case word is compared by: spelling, number, tense and synonym evened out."""
+    base = forms.IRREGULAR.get(bare, bare)
+    stemmed = stem(base)
+    found = lexicon.SYNONYMS.get(base, lexicon.SYNONYMS.get(stemmed))
+    if found is None:
+        verb = stemmed if stemmed in _TARGETS else forms.verb_of(stemmed)
+        verb = verb if verb == stemmed else stem(verb)
+        found = lexicon.SYNONYMS.get(verb, verb)
+    return found
+
+
+def _inside(cuts: list[str]) -> dict[int, int]:
+    """What stands behind closed brackets goes on with the clause in front of them: clause → that one."""
+    found: dict[int, int] = {}
+    before: list[int] = []
+    for clause, cut in enumerate(cuts, 1):
+        if cut[:1] == "(":
+            before.append(found.get(clause - 1, clause - 1))
+        elif cut[:1] == ")" and before:
+            found[clause] = before.pop()
+    return found
 
 
 def _signs(text: str) -> frozenset[str]:
@@ -146,8 +206,9 @@ def _signs(text: str) -> frozenset[str]:
 class _Builder:
     """Collects the parts of a statement, token by token."""
 
-    def __init__(self, introducing: frozenset[int]) -> None:
-        self.introducing = introducing  # clauses that a colon ends
+    def __init__(self, cuts: list[str]) -> None:
+        self.cuts = cuts  # what ends each clause but the last
+        self.first: dict[int, str] = {}  # the first word of each clause
         self.items: list[Item] = []
         self.numbers: set[str] = set()
         self.codes: set[str] = set()
@@ -157,9 +218,15 @@ class _Builder:
         self.flow: list[str] = []
         self.marked: list[tuple[int, str]] = []
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
+        self.last: dict[int, str] = {}  # and the last
+        self.contrasts: list[tuple[int, int]] = []
         self.connectors: list[tuple[str, int]] = []
+        self.be = ""  # "was" or "is" just before, as of a passive
+        self.done: dict[str, set[str]] = {"was": set(), "is": set()}
 
     def add(self, token: Token, clause: int, opening: bool) -> None:
+        self.first.setdefault(clause, token.text.lower())
+        self.last[clause] = token.text.lower()
         if token.kind in {"number", "version", "date"}:
             self._number(token.text, clause)
         elif token.kind in {"path", "url", "identifier"}:
@@ -185,37 +252,59 @@ class _Builder:
     def _code(self, token: Token, clause: int) -> None:
         text = token.text.rstrip("/.:,").removeprefix("./") or token.text
         word = text.lower().removesuffix("'s")
-        canonical = lexicon.SYNONYMS.get(word, word)
+        known = lexicon.SYNONYMS.get(word, word)
         self.raw.add(word)
-        self._put(canonical, 2.0, clause, anchor=True)
+        self._put(known, 2.0, clause, anchor=True)
         if re.fullmatch(
             r"[A-Z][a-z]+[A-Za-z]*|[A-Z]{2,}s?", text
         ):  # GitHub, PostgreSQL: a name as people write it
-            self.names.add((clause, canonical))
+            self.names.add((clause, known))
         else:
-            self.codes.add(canonical)
+            self.codes.add(known)
 
     def _word(self, text: str, clause: int, opening: bool) -> None:
         low = text.lower().replace("’", "'")
-        if low in lexicon.NEGATIONS or _NEGATION.search(low):
+        bare = forms.american(low.removesuffix("'s"))
+        if low in lexicon.NEGATIONS:
             self.denials.append((clause, len(self.items)))
+        if low == lexicon.CONTRAST:
+            self.contrasts.append((clause, len(self.items)))
         if low in _CONNECTORS:
             self.connectors.append((low, len(self.items)))
-        if low in lexicon.CONDITIONS or low in lexicon.STATUSES:
-            self.marked.append((clause, low))
-        bare = low.removesuffix("'s")
+        self._tense(bare, clause)
         self.raw |= {bare, stem(bare)}
         self.counts.update({bare, stem(bare)})
         if bare in lexicon.NUMBER_WORDS:
             self._number(lexicon.NUMBER_WORDS[bare], clause)
-        elif bare not in lexicon.FILLER and bare not in lexicon.NEGATIONS and not _NEGATION.search(low):
-            self._meaning(text, bare, clause, opening)
-        else:
+        elif self._means_nothing(text, bare, opening):
             self.flow.append(bare)
+        else:
+            self._meaning(text, bare, clause, opening)
+
+    def _means_nothing(self, text: str, bare: str, opening: bool) -> bool:
+        if text == "A" and not opening and self.flow:  # "service A"
+            return False
+        if bare == "user":  # "The user prefers ..." says it of nobody else
+            return not self.flow or self.flow[-1] == "the" or opening
+        return bare in lexicon.FILLER or bare in lexicon.NEGATIONS
+
+    def _tense(self, bare: str, clause: int) -> None:
+        """States and conditions; "was" is one unless it makes a passive, which tells what was done."""
+        if bare in {"was", "were", "is", "are"}:
+            self.be = "was" if bare[0] == "w" else "is"
+        elif self.be and bare not in _BETWEEN and not bare.endswith("ly"):
+            if bare.endswith("ed") or bare in forms.PARTICIPLES:
+                self.done[self.be].add(canonical(bare))
+            elif self.be == "was":
+                self.marked.append((clause, "was"))
+            self.be = ""
+        if bare in lexicon.STATE_PASTS and (not self.flow or self.flow[-1] not in _HELPERS):
+            self.marked.append((clause, "formerly"))
+        if bare in lexicon.CONDITIONS or bare in lexicon.STATUSES - {"was", "were"}:
+            self.marked.append((clause, bare))
 
     def _meaning(self, text: str, bare: str, clause: int, opening: bool) -> None:
-        stemmed = stem(bare)
-        word = lexicon.SYNONYMS.get(bare, lexicon.SYNONYMS.get(stemmed, stemmed))
+        word = canonical(bare)
         shouted = len(text) > 1 and text.isupper()
         named = (text[0].isupper() and not opening) or shouted
         if named and bare not in lexicon.DAYS:
@@ -241,18 +330,35 @@ class _Builder:
             self.counts,
             tuple(self.flow),
             tuple(self._denial(clause, at) for clause, at in self.denials),
+            tuple(self._denial(clause, at) for clause, at in self.contrasts),
             tuple(self.marked),
             {word: self._sides(at) for word, at in self.connectors},
+            self.last.get(0, "") in lexicon.NOTE_KINDS and self.cuts[:1] in (["—"], ["–"], ["-"], [":"]),
+            dict(self._asides()),
+            text.rstrip(" *_\"'”’)`").endswith("?"),
+            frozenset(self.done["was"]),
+            frozenset(self.done["is"]),
         )
+
+    def _asides(self) -> Iterator[tuple[int, int]]:
+        """Clauses that only add to what stands before: behind a dash, in brackets, a new sentence, a reason."""
+        begun = 0
+        for clause, cut in enumerate(self.cuts, 1):
+            starts = cut[:1] in _ASIDE or self.first.get(clause, "") in lexicon.AFTERTHOUGHTS
+            begun = 0 if cut[:1] == ")" else clause if starts else begun
+            if begun:
+                yield clause, begun
 
     def _denial(self, clause: int, at: int) -> tuple[int, frozenset[str]]:
         """A denial that introduces something ("Does not have: X"), or says nothing else, denies what follows it."""
         own = any(item.clause == clause for item in self.items)
-        if clause in self.introducing or not own:
+        if self.cuts[clause : clause + 1] == [":"] or not own:
             following = next((place for place, i in enumerate(self.items) if i.clause > clause), None)
             if following is not None:
                 at, clause = following, self.items[following].clause
-        return clause, frozenset(item.word for item in self.items[at : at + 3] if item.clause == clause)
+        return clause, frozenset(
+            i.word for i in self.items[at : at + 3] if i.clause == clause and i.word not in lexicon.STATUSES
+        )
 
     def _sides(self, at: int) -> tuple[frozenset[str], frozenset[str]]:
         left, right = self.items[max(0, at - 2) : at], self.items[at : at + 2]

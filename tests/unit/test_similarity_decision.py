@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.language.similarity import candidates, normalised, same
+from tests.unit import similarity_pairs as table
 
 # Each line holds two statements that differ in one thing that matters.
 DIFFERENT = """
@@ -153,6 +154,38 @@ def test_the_same_in_other_words_is_found_either_way_round(line: str) -> None:
     a, b = line.split("|")
     assert same(a, b).same
     assert same(b, a).same
+
+
+def test_every_look_alike_of_the_table_is_two_statements():
+    wrong = [(a, b) for a, b in table.pairs(table.DIFFERENT) if same(a, b).same or same(b, a).same]
+    assert wrong == []
+
+
+def test_every_rewording_of_the_table_is_one_statement():
+    missed = [(a, b) for a, b in table.pairs(table.SAME) if not (same(a, b).same and same(b, a).same)]
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    "added",
+    [" for guests", " in the importer", " and Mira owns it", " unless the user objects", " only in CI"],
+)
+def test_what_narrows_a_short_statement_makes_another_one(added: str) -> None:
+    for line in ("Run commands via just", "Cache responses of the API", "We moved the assets to a CDN"):
+        assert not same(line, line + added).same, line + added
+
+
+def test_a_reason_or_an_example_behind_a_statement_makes_no_other_one():
+    line = "Never amend published commits"
+    for aside in (
+        " — others may have pulled them",
+        ", because it breaks the history of others",
+        " (push --force)",
+    ):
+        assert same(line, line + aside).same, aside
+        assert same(line, line + aside).lossless
+    for limit in (" — except on your own branch", " (planned)", " — not yet on Windows"):
+        assert not same(line, line + limit).same, limit
 
 
 REAL = [

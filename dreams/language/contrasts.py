@@ -1,0 +1,318 @@
+"""What makes two statements two, however many words they share. Pure.
+
+Each check takes the shorter and the longer statement; `conflict` gives the first that finds something, in a few words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from dreams.language import lexicon
+from dreams.language.statements import Item, Statement, plain
+
+_SMALL = lexicon.FILLER | lexicon.NEGATIONS
+LONG_FROM = 6  # words, from which one more name may be an addition
+_ROW = 7  # so many words in a row, filler too, are a statement of their own
+_ARTICLES = frozenset({"the", "a", "an", "this", "that", "our", "its", "any", "all"})
+_ENLARGING = frozenset({"for", "in", "on", "of", "during", "and", "or"})
+_PHRASE = 5  # words that may stand in the place of others where all else is alike
+_WHOLE = 3  # words of meaning from which a statement that another one has whole may have asides added to it
+
+
+def conflict(short: Statement, long: Statement) -> str:
+    """The first thing that makes them two statements, or nothing."""
+    added = told_whole(short, long)
+    inner = core(short, long) if added else None
+    checks = (
+        (short.asks != long.asks, "one asks, the other says"),
+        (_facts_differ(short.numbers, long.numbers, inner), "numbers differ"),
+        (_signs_differ(short, long), "one is done or right, the other not"),
+        (_facts_differ(short.codes, long.codes, inner), "names or paths differ"),
+        (_names_differ(short, long, inner), "names differ"),
+        (_code_differs(short, long), "commands or quoted code differ"),
+        (_few(short, long), "too short to be sure"),
+        (_negation_differs(short, long), "one denies what the other says"),
+        (_environments_differ(short, long), "environments differ"),
+        (short.days != long.days, "days differ"),
+        (_marks_differ(short, long), "conditions or states differ"),
+        (added and _limited(short, long), "what is added changes it"),
+        (bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
+        (_opposed(short, long), "opposite words"),
+        (_strength_differs(short, long), "one demands, the other allows"),
+        (_turned_round(short, long), "the order is turned round"),
+        (_swapped(short, long), "names change places"),
+        (_exchanged(short, long) or _substituted(short, long), "one word stands for another"),
+    )
+    return next((why for found, why in checks if found), "")
+
+
+def told_whole(short: Statement, long: Statement) -> bool:
+    """Whether the longer one says all of the shorter one outright, and adds the rest in asides: "X, because Y", "X (Y)"."""
+    wanted = short.telling
+    if len(wanted) < _WHOLE or not wanted.keys() <= long.weights.keys():
+        return False
+    return not [w for w in core(short, long) if w not in short.weights and w not in lexicon.GENERIC]
+
+
+def core(short: Statement, long: Statement) -> set[str]:
+    """The words of the longer one outside of asides, with those asides that say what the shorter one says."""
+    asides: dict[int, set[str]] = {}
+    said: set[str] = set()
+    for clause, words in long.clauses.items():
+        if clause in long.asides:
+            asides.setdefault(long.asides[clause], set()).update(words)
+        elif clause or not long.kind_of_note:
+            said |= words
+    for words in asides.values():
+        if (short.telling.keys() & words) - said:
+            said |= words
+    return said
+
+
+def narrowed(short: Statement, long: Statement) -> bool:
+    """Whether what the longer one has more narrows the statement ("for guests") or adds a member to its list."""
+    if _row(short.flow, long.flow) >= _ROW:
+        return False
+    before = ""
+    place = 0
+    for word in long.flow:
+        if place < len(long.items) and long.items[place].word == word:
+            own = word not in short.weights and word not in lexicon.GENERIC
+            if own and (
+                before in lexicon.NARROWING or before in {"and", "or"} or _begins_clause(long, place)
+            ):
+                return place > 0
+            place += 1
+        before = before if word in _ARTICLES else word
+    return False
+
+
+def enlarged(short: Statement, long: Statement) -> bool:
+    """Whether all that differs is one phrase put in: "for guests", "in staging", "and Ana owns it"."""
+    changes = [
+        op
+        for op in SequenceMatcher(None, short.flow, long.flow, autojunk=False).get_opcodes()
+        if op[0] != "equal"
+    ]
+    if len(changes) != 1 or changes[0][0] != "insert":
+        return False
+    phrase = long.flow[changes[0][3] : changes[0][4]]
+    own = any(
+        word in long.weights and word not in short.weights and word not in lexicon.GENERIC for word in phrase
+    )
+    return own and phrase[0] in _ENLARGING
+
+
+def _row(mine: Sequence[str], theirs: Sequence[str]) -> int:
+    """The longest row of words that both have."""
+    return SequenceMatcher(None, mine, theirs, autojunk=False).find_longest_match().size
+
+
+def _facts_differ(mine: frozenset[str], theirs: frozenset[str], inner: set[str] | None) -> bool:
+    """A reason or an example behind a whole statement may bring facts of its own, if the statement has none of their kind."""
+    return mine != theirs and not (inner is not None and not mine and theirs.isdisjoint(inner))
+
+
+def _names_differ(short: Statement, long: Statement, inner: set[str] | None) -> bool:
+    """One more name in the longer one is let pass only where it has the whole of a long statement besides."""
+    more = long.named(short)
+    if inner is not None:
+        more &= inner
+    whole = len(short.weights) > LONG_FROM and all(word in long.weights for word in short.weights)
+    return bool(short.named(long)) or len(more) > int(whole)
+
+
+def _environments_differ(short: Statement, long: Statement) -> bool:
+    """ "dev" and "development" are one; the latter alone may be any work on code."""
+    differing = short.environments ^ long.environments
+    both = {"dev", "development"}
+    return bool(differing - {"dev"} if short.raw & both and long.raw & both else differing)
+
+
+def _marks_differ(short: Statement, long: Statement) -> bool:
+    mine, theirs = short.marks(long), long.marks(short)
+    differing = mine ^ theirs
+    if "if" in differing:  # "if it fails" and "when it fails"
+        other = long if "if" in mine else short
+        if other.raw & lexicon.CONDITIONAL or short.telling.keys() == long.telling.keys():
+            differing -= {"if"}
+    return bool(differing)
+
+
+def _limited(short: Statement, long: Statement) -> bool:
+    """ "... (except in tests)", "... - not yet on Windows": an aside that takes something back."""
+    own = {word for _, word in short.marked}
+    known = lexicon.LIMITS | lexicon.UNSETTLED
+    if any(clause in long.asides and word in known and word not in own for clause, word in long.marked):
+        return True
+    denied = {clause for clause, _ in long.negations if clause in long.asides}
+    return bool(denied) and bool(long.raw & {"longer", "anymore", "yet"})
+
+
+def _signs_differ(short: Statement, long: Statement) -> bool:
+    """ "[x]" and "[ ]", "✅" and "❌" change what a line says; a sign of success alone may be missing."""
+    differing = short.signs ^ long.signs
+    return bool(differing - {"done"}) or (bool(differing) and bool(short.signs and long.signs))
+
+
+def _code_differs(short: Statement, long: Statement) -> bool:
+    """`make test` and `make check` are words like others, and yet not to be taken for each other."""
+    return any(span not in plain(long.text) for span in short.spans) or any(
+        span not in plain(short.text) for span in long.spans
+    )
+
+
+def _words(one: Statement) -> list[str]:
+    return [item.word for item in one.items]
+
+
+def _few(short: Statement, long: Statement) -> bool:
+    """Two or three shared words make a topic, not a statement, unless nothing else is there."""
+    common = [word for word in short.weights if word in long.weights]
+    left = [word for word in long.weights if word not in short.weights and word not in lexicon.GENERIC]
+    return len(common) < 3 and bool(left)
+
+
+def _negation_differs(short: Statement, long: Statement) -> bool:
+    """Counted only in clauses that have to do with the other statement: "never spell it out" may be an addition."""
+    mine, theirs = short.negated(long), long.negated(short)
+    every = mine + short.negated(long, contrasts=True), theirs + long.negated(short, contrasts=True)
+    if bool(mine) != bool(theirs) and not _denied_both(*every):
+        return True
+    if len(every[0]) != len(every[1]) and _words(short) == _words(long):
+        return True
+    return _denied_elsewhere(*every, long) or _denied_elsewhere(every[1], every[0], short)
+
+
+def _denied_both(mine: list[frozenset[str]], theirs: list[frozenset[str]]) -> bool:
+    """ "X, not Y" and "X instead of Y"."""
+    return any(one & other for one in mine for other in theirs)
+
+
+def _denied_elsewhere(mine: list[frozenset[str]], theirs: list[frozenset[str]], other: Statement) -> bool:
+    """Something denied here is said there, and not denied: "use npm, not yarn" against "use yarn, not npm"."""
+    denied = frozenset[str]().union(*theirs)
+    return any(words & set(other.weights) and words.isdisjoint(denied) for words in mine)
+
+
+def _opposed(short: Statement, long: Statement) -> bool:
+    mine, theirs = short.counts - long.counts, long.counts - short.counts
+    if any((one, other) in lexicon.OPPOSITES for one in mine for other in theirs):
+        return True
+    same_words = _words(short) == _words(long)
+    return same_words and any((one, other) in lexicon.JOINTS for one in mine for other in theirs)
+
+
+def _strength_differs(short: Statement, long: Statement) -> bool:
+    def strength(one: Statement) -> str:
+        strong, weak = bool(one.raw & lexicon.STRONG), bool(one.raw & lexicon.WEAK)
+        return "strong" if strong and not weak else "weak" if weak and not strong else ""
+
+    return {strength(short), strength(long)} == {"strong", "weak"}
+
+
+def _turned_round(short: Statement, long: Statement) -> bool:
+    """ "prefer X over Y" against "prefer Y over X": what stands left and right of the same connector."""
+    for connector, (left, right) in short.sides.items():
+        if connector in long.sides:
+            other_left, other_right = long.sides[connector]
+            if (left - other_left) & other_right and (right - other_right) & other_left:
+                return True
+    return False
+
+
+def _swapped(short: Statement, long: Statement) -> bool:
+    """The same words with two of them exchanged, or steps in another order: "Linux at work, Windows at home"."""
+    mine, theirs = _common_order(short, long)
+    moved = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
+    if _listed({mine[place] for place in moved}, short, long):
+        return False
+    if len(moved) == 2 and moved[1] - moved[0] > 1:
+        return True
+    if moved and (short.raw | long.raw) & lexicon.STEPS:
+        return True
+    anchors, words = _parted(short, mine, theirs)
+    return anchors[0] != anchors[1] and words[0] == words[1] and len(words[0]) > 1
+
+
+def _listed(moved: set[str], short: Statement, long: Statement) -> bool:
+    """Whether the words that moved are members of one list ("a, b and c") on both sides."""
+    return len(moved) > 1 and all(_in_a_row(moved, one) for one in (short, long))
+
+
+def _in_a_row(words: set[str], one: Statement) -> bool:
+    flow = [word for word in one.flow if word not in {"and", "or"}]
+    places = [place for place, word in enumerate(flow) if word in words]
+    listed = len(words) > 2 or bool({"and", "or"} & set(one.flow))
+    return listed and places[-1] - places[0] == len(words) - 1
+
+
+def _common_order(short: Statement, long: Statement) -> tuple[list[str], list[str]]:
+    """The words that each statement has exactly once, in the order of the one and of the other."""
+    mine, theirs = _words(short), _words(long)
+    counts, others = Counter(mine), Counter(theirs)
+    once = {word for word in counts if counts[word] == others[word] == 1}
+    return [w for w in mine if w in once], [w for w in theirs if w in once]
+
+
+def _parted(
+    short: Statement, mine: list[str], theirs: list[str]
+) -> tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]:
+    """Both orders, parted into names and numbers on one side and plain words on the other."""
+    anchors = {item.word for item in short.items if item.anchor}
+
+    def part(named: bool) -> tuple[list[str], list[str]]:
+        return [w for w in mine if (w in anchors) is named], [w for w in theirs if (w in anchors) is named]
+
+    return part(True), part(False)
+
+
+def _exchanged(short: Statement, long: Statement) -> bool:
+    """Alike to the last word of filler, but for one place where something of meaning stands."""
+    changes = [
+        (short.flow[i1:i2], long.flow[j1:j2])
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, short.flow, long.flow, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+    if len(changes) != 1 or not (changes[0][0] and changes[0][1]) or max(map(len, changes[0])) > 2:
+        return False
+    return any(word not in _SMALL and word not in lexicon.GENERIC for side in changes[0] for word in side)
+
+
+def _substituted(short: Statement, long: Statement) -> bool:
+    """A word or two in the place of another word or two, the rest alike: the mark of a look-alike."""
+    mine, theirs = _words(short), _words(long)
+    changes = [
+        op for op in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes() if op[0] != "equal"
+    ]
+    near = len(changes) == 1  # all else is the same, word for word
+    for tag, i1, i2, j1, j2 in changes:
+        if tag != "replace" or max(i2 - i1, j2 - j1) > (_PHRASE if near else 2):
+            continue
+        if max(i2 - i1, j2 - j1) > 2:
+            if _own(short.items[i1:i2], long) and _own(long.items[j1:j2], short):
+                return True
+            continue
+        if _begins_clause(short, i1) != _begins_clause(long, j1):
+            continue
+        if near and _generic(short.items[i1:i2]) and _generic(long.items[j1:j2]):
+            continue
+        if near or (_own(short.items[i1:i2], long) and _own(long.items[j1:j2], short)):
+            return True
+    return False
+
+
+def _begins_clause(one: Statement, place: int) -> bool:
+    """A look-alike keeps the sentence: a list's next member is not what "for the ..." adds."""
+    return place == 0 or one.items[place].clause != one.items[place - 1].clause
+
+
+def _generic(items: Sequence[Item]) -> bool:
+    return all(item.word in lexicon.GENERIC for item in items)
+
+
+def _own(items: Sequence[Item], other: Statement) -> list[str]:
+    """The words that the other statement has nowhere, generic ones left out."""
+    return [i.word for i in items if i.word not in other.weights and i.word not in lexicon.GENERIC]

@@ -1,0 +1,100 @@
+"""One form for a word that people write in several: spelling, irregular verbs, short forms, units. Pure, English.
+
+What is evened out here changes no meaning; whatever might ("is" and "was", "can" and "must") stays as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+
+_IRREGULAR = """
+built=build broke=break broken=break brought=bring bought=buy caught=catch chose=choose chosen=choose came=come dealt=deal
+drew=draw drawn=draw drove=drive driven=drive fell=fall fallen=fall felt=feel fed=feed found=find forgot=forget
+forgotten=forget froze=freeze frozen=freeze gave=give given=give went=go gone=go grew=grow grown=grow held=hold hid=hide
+hidden=hide kept=keep knew=know known=know led=lead left=leave lost=lose made=make meant=mean met=meet paid=pay ran=run
+rebuilt=rebuild reran=rerun rewrote=rewrite rewritten=rewrite said=say saw=see seen=see sent=send shown=show shut=shut
+slept=sleep sold=sell spent=spend spoke=speak spoken=speak stood=stand stuck=stick taught=teach threw=throw thrown=throw
+took=take taken=take thought=think told=tell understood=understand woke=wake wrote=write written=write began=begin
+begun=begin overwrote=overwrite overwritten=overwrite overrode=override overridden=override sought=seek swept=sweep
+"""
+IRREGULAR = dict(entry.split("=") for entry in _IRREGULAR.split())
+PARTICIPLES = frozenset(IRREGULAR) | {
+    "set",
+    "put",
+    "run",
+    "read",
+    "cut",
+    "split",
+    "reset",
+    "done",
+    "hit",
+    "shut",
+}
+
+# Whole words, or the part of a word that differs.
+_BRITISH = (
+    (re.compile(r"\b(behavi|col|fav|hon|lab|neighb|flav|hum|rum|endeav|harb)our"), r"\1or"),
+    (re.compile(r"\b(anal|catal|paral)ys"), r"\1yz"),
+    (re.compile(r"\b(cent|met|fib|theat|calib)re(s|d)?\b"), r"\1er\2"),
+    (re.compile(r"\b(catal|dial|anal)ogue"), r"\1og"),
+    (re.compile(r"\b(lic|def|off|pret)ence"), r"\1ense"),
+    (re.compile(r"(\w{4,})is(ers?|ations?)\b"), r"\1iz\2"),
+    (re.compile(r"\b(cancel|model|label|travel|signal|level|channel|tunnel|total|fuel|marshal|initial)l(?=ed|ing|er)"), r"\1"),
+    (re.compile(r"\bgrey"), "gray"),
+    (re.compile(r"\bartefact"), "artifact"),
+    (re.compile(r"\bjudgement"), "judgment"),
+    (re.compile(r"\bprogramme(s?)\b"), r"program\1"),
+    (re.compile(r"\bwhilst\b"), "while"),
+    (re.compile(r"\btowards\b"), "toward"),
+    (re.compile(r"\blearnt\b"), "learned"),
+)  # fmt: skip
+_NOT = re.compile(r"\b(can|\w+n)['’]t\b|\bcannot\b", re.IGNORECASE)
+_WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not"}
+_SHORT = re.compile(
+    r"\b(i|you|we|they|he|she|it|that|there|who)['’](re|ve|ll|m)\b|\b(it|that|there|he|she|what|who)['’](s)\b",
+    re.IGNORECASE,
+)
+_LONG = {"re": "are", "ve": "have", "ll": "will", "m": "am", "s": "is"}
+_UNIT_APART = re.compile(
+    r"(?<=\d)\s+(?=(?:ms|kb|mb|gb|tb|kib|mib|gib|px|rem|em|hz|khz|mhz|ghz|%)(?!\w))", re.IGNORECASE
+)
+# "once the build is done" is "after"; "once" alone is a number.
+_ONCE = re.compile(
+    r"\b(only\s+)?once(?=\s+(?:the|a|an|it|they|you|we|both|all|this|that|every|each|everything)\b)",
+    re.IGNORECASE,
+)
+_FORMERLY = re.compile(r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!been )\bused to\b", re.IGNORECASE)
+# A noun of a verb: "deletion" says what "delete" says.
+_NOUN = re.compile(r"(?<=\w\w\w)(at|et)ion$")
+_DEEDS = frozenset(
+    "deployment requirement improvement management measurement adjustment replacement assignment enforcement "  # noqa: SIM905 - a word list
+    "agreement refinement retirement".split()
+)
+_NO_DEED = frozenset({"station", "ration", "nation", "location", "application", "authentication", "relation"})
+
+
+def evened(text: str) -> str:
+    """Short forms written out, units put to their numbers, conjunctions of several uses told apart."""
+    text = _NOT.sub(_not, text)
+    text = _SHORT.sub(lambda m: f"{m[1] or m[3]} {_LONG[(m[2] or m[4]).lower()]}", text)
+    text = _ONCE.sub(lambda m: f"{m[1] or ''}after", _UNIT_APART.sub("", text))
+    return _FORMERLY.sub("formerly", text)
+
+
+def _not(match: re.Match[str]) -> str:
+    word = match[0].lower().replace("’", "'")
+    return _WHOLE.get(word, f"{word[:-3]} not")
+
+
+def american(word: str) -> str:
+    """The American spelling of a lower-case word."""
+    for pattern, instead in _BRITISH:
+        word = pattern.sub(instead, word)
+    return word
+
+
+def verb_of(noun: str) -> str:
+    """The verb that a noun of doing is made of, as far as its ending tells; else the word itself."""
+    if noun in _DEEDS:
+        return noun.removesuffix("ment")
+    return noun if noun in _NO_DEED or len(noun) < 8 else _NOUN.sub(r"\1", noun)
