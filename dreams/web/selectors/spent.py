@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 
 from django.db.models import Count, QuerySet
-from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
@@ -17,6 +16,7 @@ from dreams.text import plural
 from dreams.web.pictures.base import Picture, whole
 from dreams.web.pictures.durations import MOST, Run, durations
 from dreams.web.pictures.stacks import Series, ranked, stacked
+from dreams.web.selectors import usage_days
 from dreams.web.selectors.usage_cells import SUMS, Cell
 
 WEEK = 7
@@ -156,19 +156,23 @@ def _last(runs: QuerySet[DreamRun]) -> list[Run]:
 
 
 def _by_state(runs: QuerySet[DreamRun], starts: Sequence[dt.date]) -> list[Series]:
-    rows = runs.filter(ended_at__gte=_midnight(starts[0])).order_by()
-    counts = rows.annotate(day=TruncDate("ended_at")).values_list("status", "day").annotate(n=Count("pk"))
-    found = _summed(((status, day, n) for status, day, n in counts), starts, WEEK)
+    since = _midnight(starts[0])
+    rows, day_of = usage_days.by_day(runs.filter(ended_at__gte=since).order_by(), since, "ended_at")
+    counts = rows.values_list("status", "date", "part").annotate(n=Count("pk"))
+    found = _summed(((status, day_of(date, part), n) for status, date, part, n in counts), starts, WEEK)
     return [
         Series(label, found[state], f"state-{state}") for state, label in _STATES.items() if state in found
     ]
 
 
 def _used(project: int | None, starts: Sequence[dt.date]) -> dict[str, dict[dt.date, float]]:
-    rows = DreamUsage.objects.filter(at__gte=_midnight(starts[0])).order_by()
-    rows = rows if project is None else rows.filter(dream__project=project)
-    days = rows.annotate(day=TruncDate("at")).values("model", "day").annotate(**SUMS)
-    return _summed(((row["model"], row["day"], Tokens.of(row).total) for row in days), starts, WEEK)
+    since = _midnight(starts[0])
+    used = DreamUsage.objects.filter(at__gte=since).order_by()
+    rows, day_of = usage_days.by_day(used if project is None else used.filter(dream__project=project), since)
+    days = rows.values("model", "date", "part").annotate(**SUMS)
+    return _summed(
+        ((row["model"], day_of(row["date"], row["part"]), Tokens.of(row).total) for row in days), starts, WEEK
+    )
 
 
 def _midnight(day: dt.date) -> dt.datetime:

@@ -19,11 +19,11 @@ _LOOKS = dt.timedelta(days=7)
 
 
 def by_day(
-    rows: QuerySet[Any], since: dt.datetime
+    rows: QuerySet[Any], since: dt.datetime, field: str = "at"
 ) -> tuple[QuerySet[Any], Callable[[str, int], dt.date]]:  # Any: the stubs cannot name what was annotated
-    """`rows` with `date` and `part`, to be grouped by both, and what makes of the two a day. `at` is not null."""
+    """`rows` with `date` and `part`, to be grouped by both, and what makes of the two a day. `field` is nowhere null."""
     cuts = _midnights(since)
-    text = Cast("at", CharField())
+    text = Cast(field, CharField())
     whens = [When(clock__gte=cut, then=Value(n)) for n, cut in reversed(list(enumerate(cuts, 1)))]
     part = Case(*whens, default=Value(0), output_field=IntegerField())
     found = rows.annotate(date=Substr(text, 1, 10), clock=Substr(text, 12, 5)).annotate(part=part)
