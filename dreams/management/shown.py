@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -192,9 +192,14 @@ def diff_words(result: dict[str, Any] | Any) -> list[str]:
             lines.append(f"  {hunk['id']} [{hunk['verdict']}] {hunk['reason']}")
             lines += [f"    - {line}" for line in hunk.get("removed", ())]
             lines += [f"    + {line}" for line in hunk.get("added", ())]
-            lines += [
-                f"      “{e['quote']}” ({e['role'] or e['source']}, {e['place']})" for e in hunk["evidence"]
-            ]
+            lines += [f"      {_cited(quote)}" for quote in hunk["evidence"]]
             lines += [f"      {g['fate']} {g['target']}: {g['text']}" for g in hunk["ledger"]]
     lines += [f"{f['severity']}: {f['path']} {f['message']}" for f in result["findings"]]
     return lines
+
+
+def _cited(quote: Mapping[str, Any]) -> str:
+    """A quote with its place; one that was looked up and not found is never shown as if it were proof."""
+    line = f", line {quote['line']}" if quote["line"] else ""
+    mark = "" if quote["found"] else f", NOT FOUND: {quote['note']}"
+    return f"“{quote['quote']}” ({quote['role'] or quote['source']}, {quote['place']}{line}{mark})"

@@ -49,12 +49,12 @@ def project(tmp_path: Path, settings: Any) -> Project:
     return world.discovered(tmp_path)
 
 
-def wrote(path: str, content: str) -> Reply:
+def wrote(path: str, content: str, quote: str = QUOTE) -> Reply:
     given = {
         "file_path": f"/memory/{path}",
         "content": content,
         "reason": "Said so.",
-        "citations": [{"session": "feedback_testing.md", "quote": QUOTE}],
+        "citations": [{"session": "feedback_testing.md", "quote": quote}],
     }
     return Reply((Use("Write", given),))
 
@@ -70,7 +70,8 @@ def edited(old: str, new: str) -> Reply:
     return Reply((Use("Edit", given),))
 
 
-WRITE = wrote("feedback_x.md", "---\nname: X\ntype: feedback\n---\n\nThe queue is drained by hand.\n")
+FACT = "---\nname: X\ntype: feedback\n---\n\nThe queue is drained by hand.\n"
+WRITE = wrote("feedback_x.md", FACT)
 
 
 def stopped(project: Project, monkeypatch: pytest.MonkeyPatch, *replies: Any) -> DreamRun:
@@ -370,3 +371,17 @@ def test_the_page_offers_it_by_an_ordinary_form(
     assert "Propose the partial work" not in after and reverse("review", args=[made.public_id]) in after
     again = browser.post(address, follow=True).content.decode()
     assert "It was proposed already" in again
+
+
+def test_a_quote_that_was_not_found_is_marked_on_the_page_and_in_the_terminal(
+    project: Project, monkeypatch: pytest.MonkeyPatch, browser: Client
+) -> None:
+    made = propose(stopped(project, monkeypatch, wrote("feedback_x.md", FACT, "Nobody said.")))
+    assert [(quote.quote, quote.found) for quote in Evidence.objects.all()] == [("Nobody said.", False)]
+    out = io.StringIO()
+    call_command("proposal", made.public_id, stdout=out)
+    assert (
+        "“Nobody said.” (memory, feedback_testing.md, NOT FOUND: no line holds these words)" in out.getvalue()
+    )
+    page = browser.get(reverse("review", args=[made.public_id])).content.decode()
+    assert "Nobody said." in page and "Quote not found in its place" in page

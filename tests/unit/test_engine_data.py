@@ -58,7 +58,9 @@ def test_the_briefing_names_what_a_turn_would_otherwise_be_spent_on(tmp_path: Pa
         "109 MEMORY.md",
         "5 of 200 lines, 109 of 25,000 bytes",
         f"/transcripts/-home-dev-app/{kit.SESSION}.jsonl “Health check”, last 2026-03-10 12:00",
+        "new bytes, 1 correction\n",
         f"{kit.SESSION} line 2: {kit.WISH}",
+        f"{kit.SESSION} line 3: {kit.SAID[2]}",
     ):
         assert wanted in text, wanted
     assert "The repository" not in text, "there is none"

@@ -10,6 +10,7 @@ from dreams.engines.anthropic import repository
 from dreams.engines.anthropic.data import attribute, fenced
 from dreams.engines.anthropic.dating import dated_lines
 from dreams.engines.base import Job, PromptBrief, SessionBrief
+from dreams.text import plural
 
 MOST_SESSIONS = 60
 MOST_FILES = 300
@@ -101,7 +102,7 @@ def _session_line(job: Job, session: SessionBrief) -> str:
     )
     new = session.to_byte - session.from_byte
     since = f" from byte {session.from_byte:,}" if session.from_byte else ""
-    corrected = f", {session.corrections} corrections" if session.corrections else ""
+    corrected = f", {plural(session.corrections, 'correction')}" if session.corrections else ""
     path = f"/transcripts/{session.path.parent.name}/{session.path.name}"
     return f"- {path} “{title}”, last {ended}, {new:,} new bytes{since}{corrected}"
 
@@ -110,7 +111,7 @@ def _said(sessions: Sequence[SessionBrief]) -> list[str]:
     """What the person typed that looks like a correction or a wish: where the search is most worth beginning."""
     lines: list[str] = []
     for session in sessions[:MOST_SESSIONS]:
-        telling = sorted((p for p in session.prompts if _WISH.search(p.text)), key=_weight)
+        telling = sorted(filter(_is_telling, session.prompts), key=_weight)
         lines += [_prompt_line(session, prompt) for prompt in telling[:PROMPTS_PER_SESSION]]
     kept: list[str] = []
     for line in lines:
@@ -121,6 +122,10 @@ def _said(sessions: Sequence[SessionBrief]) -> list[str]:
         return []
     head = "Typed by the person in these sessions, found by a few plain words (session, line, beginning):"
     return [head, fenced("typed", "\n".join(kept))]
+
+
+def _is_telling(prompt: PromptBrief) -> bool:
+    return bool(_WISH.search(prompt.text)) or transcripts.is_correction(prompt.text)
 
 
 def _weight(prompt: PromptBrief) -> int:

@@ -202,7 +202,7 @@ def _learn(wish: Wish) -> Use:
 def _change(tool: str, wish: Wish, **given: str) -> Use:
     common = {
         "file_path": "/memory/MEMORY.md",
-        "reason": f"A row for {wish.path}.",
+        "reason": "Its row in the index.",
         "citations": [_cited(wish)],
         "operation": wish.path,
     }

@@ -83,7 +83,7 @@ class HunkCard:
     @property
     def missing(self) -> int:
         """Quotes that do not stand where they are said to."""
-        return sum(quote.is_transcript and not quote.is_found for quote in self.quotes)
+        return sum(not quote.is_found for quote in self.quotes)
 
 
 @dataclass(frozen=True, slots=True)
