@@ -82,9 +82,25 @@ RESOLVED = [
     ("We need to prepare for labor day weekend", "2026-09-05/2026-09-08", None),
     ("Wir haben gestern umgestellt", "2026-03-03", "Wir haben 2026-03-03 umgestellt"),
     ("어제 배포했다", "2026-03-03", "2026-03-03 배포했다"),
+    ("지난주에 배포했다", "2026-W09", "2026-W09에 배포했다"),
+    ("3일 전에 고쳤다", "2026-03-01", "2026-03-01에 고쳤다"),
+    ("letzte Woche umgestellt", "2026-W09", "2026-W09 umgestellt"),
+    ("vor drei Tagen repariert", "2026-03-01", "2026-03-01 repariert"),
+    ("la semaine dernière on a migré", "2026-W09", "2026-W09 on a migré"),
+    ("il y a deux jours on a migré", "2026-03-02", "2026-03-02 on a migré"),
+    ("el mes pasado se cambió", "2026-02", "2026-02 se cambió"),
+    ("hace dos días se cambió", "2026-03-02", "2026-03-02 se cambió"),
+    ("Christmas last year broke the cron", "2025-12-25", None),
 ]
 
 LEFT = """
+die letzte Woche des Sprints
+etwa vor drei Wochen
+il y a environ deux jours
+hace dos días que falla
+오늘날 우리는 그렇게 한다
+약 3일 전에 고쳤다
+The dashboard covers the last 30 days
 recently, currently, soon, this session, the other day, a while ago, lately, nowadays
 a couple of days ago and a few weeks ago
 the 30-day window is enforced; it took 3 days; it ran for two weeks

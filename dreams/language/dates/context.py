@@ -196,7 +196,10 @@ class Context:
         left, right = self.text[max(0, start - 1) : start], self.text[end : end + 2]
         if left and (left.isalnum() or left in "_/\\.@#$%&=-+<{~"):
             return False
-        if right[:1].isalnum() or (right and right[0] in "_/\\(=@#>}%"):
+        hangul = (
+            "가" <= right[:1] <= "힣" and "가" <= self.text[end - 1] <= "힣"
+        )  # a particle, by its rule's leave
+        if (right[:1].isalnum() and not hangul) or (right and right[0] in "_/\\(=@#>}%"):
             return False
         return not (len(right) == 2 and right[0] in ".-:" and right[1].isalnum())
 

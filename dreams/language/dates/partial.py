@@ -154,6 +154,12 @@ def _holiday(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return _holiday_weekend(period) if m["weekend"] else whole(period)
 
 
+def _holiday_of_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    name = re.sub(r"\s+", " ", m["h"].lower().replace("’", "'"))
+    year = ref.date.year + {"last": -1, "this": 0, "next": 1}[m["d"].lower()]
+    return whole(calendars.day(calendars.HOLIDAYS[name](year)))
+
+
 def _stands_as_date(m: re.Match[str], context: Context) -> bool:
     """Not the first half of a name ("Good Friday agreement"): after a preposition, or at the end of a clause."""
     before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
@@ -188,6 +194,14 @@ _HOLIDAYS = "|".join(
 )
 _WEEKDAYS = rf"{v.WEEKDAY_SHORT}s?"
 
+# Before all others, as they hold a whole phrase of another rule ("last year").
+FIRST: tuple[Rule, ...] = (
+    rule(
+        "holiday of a year",
+        rf"(?P<h>{_HOLIDAYS})\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
+        _holiday_of_year,
+    ),
+)
 RULES: tuple[Rule, ...] = (
     rule(
         "several days",

@@ -331,6 +331,13 @@ RULES: tuple[Rule, ...] = (
         leave,
     ),
     rule(
+        "rolling window",
+        rf"(?:shows?|displays?|covers?|lists?|keeps?|returns?|filters?|includes?|aggregates?|averages?|fetch(?:es)?|loads?|"
+        rf"queries|reads?|scans?|analy[sz]es?|summari[sz]es?|retains?|stores?|exports?|plots?|compares?)\s+(?:\w+\s+){{0,3}}"
+        rf"(?:last|past|previous|next)\s+{v.COUNTED}\s+(?:days|quarters|weeks|months|years|hours)",
+        leave,
+    ),
+    rule(
         "last units",
         rf"(?P<d>last|past|previous|next|coming|following)\s+(?P<n>{v.COUNTED})\s+(?P<u>days|quarters|weeks|months|years|hours)",
         _last_units,
