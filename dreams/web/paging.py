@@ -29,6 +29,13 @@ def page_of(rows: Any, number: str | int | None, size: int) -> Page[Any]:
     return Paginator(rows, size).get_page(number)
 
 
+def first_page(rows: Any, size: int, total: int) -> Page[Any]:
+    """The first page of rows of which it is known how many there are: they are not counted."""
+    paginator = Paginator(rows, size)
+    paginator.count = total
+    return paginator.get_page(1)
+
+
 def listed(page: Page[Any], make: Callable[[Any], T]) -> Listed[T]:
     return Listed([make(row) for row in page.object_list], page)
 

@@ -6,17 +6,18 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, IntegerField, Q, Value, When
 
 from dreams import blobs, conf
 from dreams.engines.anthropic import keys
 from dreams.models import DreamRun, Memory, Project, Proposal, Session
 from dreams.sources.claude_code import ClaudeCode
-from dreams.web.paging import Listed, listed, page_of
+from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
 from dreams.web.selectors.projects import WAITING
 
 FEW = 10
+FEW_SESSIONS = 6
 MEMORIES_PAGE = 60
 SESSIONS_PAGE = 40
 MOST_FILES = 200
@@ -82,17 +83,17 @@ class Head:
     has_key: bool
     memories: int
     gone: int
+    files: int
     sessions: int
     new_sessions: int
-    folders: list[str]
     auto_memory: str
     agent_dreams: str
 
 
 def head(project: Project) -> Head:
     config = conf.current(project)
-    memories = Memory.objects.filter(project=project)
-    sessions = _sessions(project)
+    memories = _memories_counted(project)
+    sessions = _sessions_counted(project)
     waiting = Proposal.objects.filter(project=project, state__in=WAITING).order_by("-created_at").first()
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
@@ -102,13 +103,11 @@ def head(project: Project) -> Head:
         config=config,
         engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
         has_key=keys.state().usable,
-        memories=memories.filter(gone_at__isnull=True).exclude(kind=Memory.Kind.INDEX).count(),
-        gone=memories.filter(gone_at__isnull=False).count(),
-        sessions=sessions.count(),
-        new_sessions=_new(sessions, project).count(),
-        folders=list(
-            project.folders.filter(gone_at__isnull=True).values_list("path", flat=True)[:MOST_FILES]
-        ),
+        memories=memories["notes"],
+        gone=memories["gone"],
+        files=memories["files"],
+        sessions=sessions["all"],
+        new_sessions=sessions["new"],
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
     )
@@ -118,14 +117,28 @@ def _switch(value: object) -> str:
     return "not set" if value is None else "on" if value else "off"
 
 
-def _sessions(project: Project) -> QuerySet[Session]:
-    return Session.objects.filter(project=project)
+def _memories_counted(project: Project) -> dict[str, int]:
+    """`files` are there now, the index among them; `notes` without it. One query."""
+    present = Q(gone_at__isnull=True)
+    return project.memories.aggregate(
+        files=Count("pk", filter=present),
+        notes=Count("pk", filter=present & ~Q(kind=Memory.Kind.INDEX)),
+        gone=Count("pk", filter=~present),
+    )
 
 
-def _new(rows: QuerySet[Session], project: Project) -> QuerySet[Session]:
-    rows = rows.filter(gone_at__isnull=True, own=False)
-    last = project.last_consolidated_at
-    return rows.filter(touched_at__gt=last) if last else rows
+def _sessions_counted(project: Project) -> dict[str, int]:
+    """`new` are those that came after the last dream. One query."""
+    new = Q(gone_at__isnull=True, own=False)
+    if project.last_consolidated_at:
+        new &= Q(touched_at__gt=project.last_consolidated_at)
+    return project.sessions.aggregate(all=Count("pk"), new=Count("pk", filter=new))
+
+
+def folders(project: Project) -> list[str]:
+    """Where its transcripts lie."""
+    rows = project.folders.filter(gone_at__isnull=True)
+    return list(rows.values_list("path", flat=True)[:MOST_FILES])
 
 
 def index_budget(project: Project, config: conf.Config) -> tuple[budget.Budget | None, int | None]:
@@ -144,13 +157,20 @@ def memories(
     number: str | None = None,
     *,
     gone: bool = False,
-    size: int = MEMORIES_PAGE,
 ) -> Listed[MemoryRow]:
     """The index first, then topics by their last change, then team notes and logs."""
     rows = Memory.objects.filter(project=project, gone_at__isnull=not gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
-    return listed(page_of(rows.order_by(READING_ORDER, "-changed_at", "path"), number, size), _memory)
+    return listed(
+        page_of(rows.order_by(READING_ORDER, "-changed_at", "path"), number, MEMORIES_PAGE), _memory
+    )
+
+
+def some_memories(project: Project, total: int) -> Listed[MemoryRow]:
+    """The first few of `total`, which is known: it is not counted again."""
+    rows = Memory.objects.filter(project=project, gone_at__isnull=True)
+    return listed(first_page(rows.order_by(READING_ORDER, "-changed_at", "path"), FEW, total), _memory)
 
 
 def _memory(row: Memory) -> MemoryRow:
@@ -170,15 +190,18 @@ def _memory(row: Memory) -> MemoryRow:
     )
 
 
-def sessions(
-    project: Project, text: str = "", number: str | None = None, size: int = SESSIONS_PAGE
-) -> Listed[SessionRow]:
-    rows = _sessions(project)
+def sessions(project: Project, text: str = "", number: str | None = None) -> Listed[SessionRow]:
+    rows = project.sessions.all()
     if text:
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
         )
-    return listed(page_of(rows.order_by("-touched_at", "-pk"), number, size), _session)
+    return listed(page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE), _session)
+
+
+def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
+    """As `some_memories`."""
+    return listed(first_page(project.sessions.order_by("-touched_at", "-pk"), FEW_SESSIONS, total), _session)
 
 
 def _session(row: Session) -> SessionRow:

@@ -29,12 +29,13 @@ LATELY = 8
 def project(request: Request, pk: int) -> HttpResponse:
     found = get_object_or_404(Project, pk=pk)
     show = chosen(request.GET.get("show"), SHOWS)
-    context = {"project": found, "head": selector.head(found), "show": show, "kinds": timelines.KINDS}
-    context |= _part(request, found, show)
+    head = selector.head(found)
+    context = {"project": found, "head": head, "show": show, "kinds": timelines.KINDS}
+    context |= _part(request, found, head, show)
     return page(request, "dreams/project.html", "dreams/_project.html", context)
 
 
-def _part(request: Request, found: Project, show: str) -> dict[str, Any]:
+def _part(request: Request, found: Project, head: selector.Head, show: str) -> dict[str, Any]:
     """What the chosen tab needs, and no more."""
     text, number = search_text(request.GET.get("q")), request.GET.get("page")
     if show == "memories":
@@ -51,19 +52,19 @@ def _part(request: Request, found: Project, show: str) -> dict[str, Any]:
             "wanted": wanted,
             "people": timelines.people(found),
         }
-    return _overview(found)
+    return _overview(found, head)
 
 
-def _overview(found: Project) -> dict[str, Any]:
-    config = conf.current(found)
-    budget, index_pk = selector.index_budget(found, config)
+def _overview(found: Project, head: selector.Head) -> dict[str, Any]:
+    budget, index_pk = selector.index_budget(found, head.config)
     return {
         "gates": gate_panel.gates_of(found, timezone.now()),
-        "forecast": forecast.forecast(found, config),
+        "forecast": forecast.forecast(found, head.config),
         "budget": budget,
         "index_pk": index_pk,
-        "memories": selector.memories(found, size=selector.FEW),
-        "sessions": selector.sessions(found, size=6),
+        "memories": selector.some_memories(found, head.files),
+        "sessions": selector.some_sessions(found, head.sessions),
+        "folders": selector.folders(found),
         "files": selector.instruction_files(found),
         "timeline": timelines.timeline(found, size=LATELY),
         "on_disk": selector.exists_on_disk(found),
