@@ -2,9 +2,9 @@
 
 `python bench/pages.py [--sessions 100000] [--memories 10000] [--dreams 10000]` fills two databases in a temporary
 directory, one with a hundredth of the rows, and asks each page of both. A page that does more queries as rows grow is
-named, and the run then ends with exit 1. Medians of five, with Django's own test client (no network): the time by the
-clock, in which a busy machine has its part, and the processor's own time, in which it has none. Last comes the most
-memory that the asking process, which is a web process without a socket, ever had.
+named, and the run then ends with exit 1. Medians of five, with Django's own test client (no network): the processor's
+time, and the time by the clock, in which a busy machine has its part. Last comes the most memory that the asking process,
+which is a web process without a socket, ever had.
 """
 
 from __future__ import annotations
@@ -222,15 +222,15 @@ def main() -> int:
 
 def tell(few: Answers, many: Answers, counts: Sequence[int]) -> int:
     sizes = "{:,} sessions, {:,} memories, {:,} dreams".format(*counts)
-    print(f"{sizes}, against a hundredth of each; medians of {RUNS}, time by the clock and of the processor")
-    print(f"  {'page':<24}{'few':>10}{'many':>10}{'ratio':>8}{'processor':>12}{'queries':>9}{'gzip':>11}")
+    print(f"{sizes}, against a hundredth of each; medians of {RUNS}, time of the processor")
+    print(f"  {'page':<24}{'few':>10}{'many':>10}{'ratio':>8}{'clock':>12}{'queries':>9}{'gzip':>11}")
     wrong = []
     for name, page in many.pages.items():
         before = few.pages[name]
         faults = faults_of(before, page)
         wrong += [f"{name} ({', '.join(faults)})"] if faults else []
         print(
-            f"  {name:<24}{before.ms:7.1f} ms{page.ms:7.1f} ms{page.ms / before.ms:7.1f}x{page.cpu:9.1f} ms"
+            f"  {name:<24}{before.cpu:7.1f} ms{page.cpu:7.1f} ms{page.cpu / before.cpu:7.1f}x{page.ms:9.1f} ms"
             f"{before.queries:5} {page.queries:3}{page.bytes / 1000:8.1f} KB  {', '.join(faults)}".rstrip()
         )
     print(f"The most memory while asking: {few.memory} MB with few rows, {many.memory} MB with many.")
