@@ -31,6 +31,9 @@ def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = IN
         ("CI runs on CircleCI.", "CI runs on GitHub Actions now, not CircleCI", "CI runs on GitHub Actions."),
         ("Our cloud provider is AWS.", "heads up, our cloud provider is GCP now", "Our cloud provider is GCP."),
         ("**Database:** PostgreSQL 15", "the database is PostgreSQL 16 now", "**Database:** PostgreSQL 16"),
+        ("Docker setup targeting Node 24", "docker setup is targeting Node 26 now", "Docker setup targeting Node 26"),
+        ("Stand-up is at 09:30, retro every second Friday.", "stand-up is at 10:00 now", "Stand-up is at 10:00, retro every second Friday."),
+        ("The backup runs at 02:30 UTC and goes to s3://acme.", "the backup runs at 03:15 UTC now", "The backup runs at 03:15 UTC and goes to s3://acme."),
         ("Frontend: React 18 with Vite", "we upgraded the frontend to React 19", "Frontend: React 19 with Vite"),
         ("Logs are kept for 30 days.", "Remember that logs are kept for 90 days.", "Logs are kept for 90 days."),
         ("The importer has a timeout of 20 seconds.", "we raised the timeout of the importer to 45 seconds", "The importer has a timeout of 45 seconds."),
@@ -49,6 +52,10 @@ def test_a_value_that_a_person_told_anew_stands_in_the_place_of_the_old_one(
 
 
 LEFT = [
+    ("Jonas Weber owns the mobile app.", "Jonas left, the mobile app is owned by Priya Nair now"),
+    ("Queue 3 is drained by hand.", "queue 4 is drained by hand now"),
+    ("Firewall rule 12 opens 5300.", "firewall rule 13 opens 5300 now"),
+    ("The API is on port 80, the admin UI on port 81.", "the API is on port 82 now"),
     ("The API runs on PostgreSQL 15.", "the importer runs on PostgreSQL 16 now"),
     ("Staging uses PostgreSQL 15.", "production uses PostgreSQL 16 now"),
     ("Billing uses Redis.", "search uses Redis now"),
@@ -115,6 +122,34 @@ def test_the_index_row_and_the_description_that_say_the_same_change_with_it(tmp_
     assert "description: The API listens on port 9090\n" in made.text("notes.md")
     assert "8080" not in made.text("notes.md")
     assert len(made.operations("update")) == 1
+
+
+def test_a_file_that_sums_up_what_changed_changes_with_it_in_its_description_and_row(tmp_path: Path) -> None:
+    files = {
+        "stack.md": memory(
+            "- Frontend: Next.js 14\n- Backend: FastAPI\n", description="FastAPI and Next.js 14"
+        ),
+        "other.md": memory("The old site ran Next.js 14 too.\n"),
+        "MEMORY.md": "- [Stack](stack.md) — FastAPI, Next.js 14\n- [Other](other.md) — Next.js 14 then\n",
+    }
+    made = dream(tmp_path, files, [session(1, "we upgraded the frontend to Next.js 15")])
+    assert "description: FastAPI and Next.js 15\n" in made.text("stack.md")
+    assert made.text("MEMORY.md").split("\n")[0] == "- [Stack](stack.md) — FastAPI, Next.js 15"
+    assert made.text("MEMORY.md").split("\n")[1] == "- [Other](other.md) — Next.js 14 then"
+    assert made.after["other.md"] == made.before["other.md"]
+
+
+def test_what_stands_below_an_environment_is_about_it_alone(tmp_path: Path) -> None:
+    body = "- Database: PostgreSQL 15\n\n## Staging\n\n- Database: PostgreSQL 14\n"
+    files = {"stack.md": memory(body), "MEMORY.md": "- [Stack](stack.md) — stack\n"}
+    made = dream(tmp_path / "all", files, [session(1, "the database is PostgreSQL 17 now")])
+    assert made.text("stack.md").endswith(
+        "- Database: PostgreSQL 17\n\n## Staging\n\n- Database: PostgreSQL 14\n"
+    )
+    made = dream(tmp_path / "staging", files, [session(1, "the staging database is PostgreSQL 17 now")])
+    assert made.text("stack.md").endswith(
+        "- Database: PostgreSQL 15\n\n## Staging\n\n- Database: PostgreSQL 17\n"
+    )
 
 
 def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_named(tmp_path: Path) -> None:

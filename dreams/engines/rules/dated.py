@@ -145,7 +145,7 @@ def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
 
 def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
     """The same frame around both, the same sort of file, and one value that differs."""
-    if old.unit.frame != new.unit.frame or not places.agree(rec.tree, old.unit, new.unit):
+    if old.unit.frame != new.unit.frame or not places.agree(rec.tree, old.unit, new.unit, loosely=True):
         return False
     if "user" in {rec.tree.kind(old.unit.path), rec.tree.kind(new.unit.path)}:
         return False

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.slots import WEAK, Piece, Slot, pairs_of, pieces, slot, values_of
+from dreams.engines.rules.slots import WEAK, Piece, Slot, keys_of, pairs_of, pieces, slot, values_of
 from dreams.engines.rules.tellings import Telling
+from dreams.language import lexicon
+from dreams.language.words import stem
+
+_ENVIRONMENTS = frozenset(lexicon.ENVIRONMENTS) | frozenset(map(stem, lexicon.ENVIRONMENTS))
 
 
 def matched(telling: Telling, statement: str, place: frozenset[str] = frozenset()) -> Slot | None:
     """The value in `statement` and what it is now; None if that is not sure. `place` are words of headings and file."""
     if telling.bare:
         return None
+    below = _environments(place)
+    if below and not below <= _environments(keys_of(telling.quote)):
+        return None  # below "Staging" stands what holds there alone
     if telling.old:
         return _by_old_value(telling, statement, place)
-    return slot(statement, telling.core)
+    return slot(statement, _without(telling.core, below))
+
+
+def _environments(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in words if word in _ENVIRONMENTS)
+
+
+def _without(core: str, below: frozenset[str]) -> str:
+    """What is told, without the environment that the place says already."""
+    kept = [piece.text for piece in pieces(core) if piece.key not in below]
+    return " ".join(kept) if below else core
 
 
 def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Slot | None:

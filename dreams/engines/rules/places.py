@@ -35,19 +35,22 @@ def says(place: Iterable[str], told: Iterable[str]) -> bool:
     return not words or bool(words & set(told))
 
 
-def agree(tree: Tree, one: Unit, two: Unit) -> bool:
+def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     """A line below "Staging" is not the same below "Production": what only one place says, the line itself must say.
 
-    What names its thing by a name of its own says the same anywhere, but for environments and numbers.
+    What names its thing by a name of its own says the same anywhere, but for environments and numbers. `loosely`: one of
+    the places may say something in particular ("the database" in a file on the database, and in one on the status).
     """
     if one.path == two.path and one.headings == two.headings:
         return True
     mine, theirs = _about(tree, one), _about(tree, two)
+    left, right = statement(mine), statement(theirs)
+    alike = left.environments == right.environments and left.numbers == right.numbers
     if _named(one.text) and _named(one.text) == _named(two.text):
-        left, right = statement(mine), statement(theirs)
-        return left.environments == right.environments and left.numbers == right.numbers
+        return alike
     told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
-    return says(words_of(mine) - words_of(theirs), told) and says(words_of(theirs) - words_of(mine), told)
+    sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
+    return all(sides) or (loosely and alike and any(sides))
 
 
 def _named(text: str) -> str:

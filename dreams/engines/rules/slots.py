@@ -148,14 +148,15 @@ def keys_of(text: str) -> frozenset[str]:
 def slot(old: str, new: str) -> Slot | None:
     """The one value that `new` has another of, where both surely speak of the same; None if that is not sure."""
     mine, theirs = pieces(old), pieces(new)
+    if _agree(old, new, but_days=True) and (found := _measure(mine, theirs, new)):
+        return found
     if not _agree(old, new):
         return None
-    found = _version(mine, theirs, new)
-    if found is not None:
-        return found
     gone, come = _only(mine, theirs), _only(theirs, mine)
     left, right = _run(mine, gone), _run(theirs, come)
     if left is None or right is None or not _same_sort(mine, left, theirs, right):
+        return None
+    if not _whole(mine, left, theirs, right):
         return None
     if _is_designator(mine, left) or _is_designator(theirs, right):
         return None
@@ -166,28 +167,71 @@ def slot(old: str, new: str) -> Slot | None:
     return Slot(mine[left[0]].start, mine[left[1]].end, new[theirs[right[0]].start : theirs[right[1]].end])
 
 
-def _version(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot | None:
-    """ "React 18" against "React 19", where all else that is said now was said before."""
-    for place in range(1, len(theirs)):
-        head, number = theirs[place - 1], theirs[place]
-        if not (head.is_value and head.shape != "number" and number.shape == "number"):
-            continue
-        spots = [at for at in range(1, len(mine)) if mine[at - 1].key == head.key]
-        rest = {p.key for p in theirs if p.key and p not in (head, number)} - WEAK
-        if len(spots) != 1 or mine[spots[0]].shape != "number" or mine[spots[0]].key == number.key:
-            return None
-        form = _form(number.text)
-        alike = [piece for piece in mine if piece.shape == "number" and _form(piece.text) == form]
-        same = alike == [mine[spots[0]]] and rest <= {p.key for p in mine}
-        return (
-            Slot(mine[spots[0]].start, mine[spots[0]].end, new[number.start : number.end]) if same else None
-        )
-    return None
+def _measure(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot | None:
+    """ "React 18" against "React 19", "at 02:30 UTC" against "at 03:15 UTC", where all else that is said now was said before."""
+    numbers = [place for place, piece in enumerate(theirs) if piece.shape == "number"]
+    known = {piece.key for piece in mine}
+    if len(numbers) != 1 or theirs[numbers[0]].key in known:
+        return None
+    number = theirs[numbers[0]]
+    alike = [at for at, p in enumerate(mine) if p.shape == "number" and _form(p.text) == _form(number.text)]
+    rest = {p.key for p in theirs if p.key and p is not number} - WEAK
+    if len(alike) != 1 or not rest <= known or not _same_measure(mine, alike[0], theirs, numbers[0]):
+        return None
+    run = (alike[0], alike[0])
+    if _is_designator(mine, run) or _is_designator(theirs, (numbers[0], numbers[0])):
+        return None
+    first = next((piece.key for piece in mine if piece.key), "")
+    head = alike[0] > 0 and mine[alike[0] - 1].text[:1].isupper() and mine[alike[0] - 1].key in rest
+    if (
+        not head
+        and len({_group(mine, at) for at, p in enumerate(mine) if p.key in rest}) < 2
+        and first not in rest
+    ):
+        return None
+    return Slot(mine[alike[0]].start, mine[alike[0]].end, number.text)
 
 
-def _agree(old: str, new: str) -> bool:
+def _same_measure(mine: Sequence[Piece], at: int, theirs: Sequence[Piece], place: int) -> bool:
+    """A name before the number is the same ("React 18"), and so is the unit behind it; of a bare number both are needed."""
+    before = [found[where - 1] if where else None for found, where in ((mine, at), (theirs, place))]
+    names = [piece.key if piece and (piece.is_value or piece.text[:1].isupper()) else "" for piece in before]
+    plain = [piece.key if piece and piece.shape == "word" else "" for piece in before]
+    units = _unit(mine, at), _unit(theirs, place)
+    if names[0] != names[1] or units[0] != units[1]:
+        return False
+    return bool(names[0] or units[0] or ":" in mine[at].text or (plain[0] and plain[0] == plain[1]))
+
+
+def _whole(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
+) -> bool:
+    """A name is exchanged as a whole: "Jonas Weber" is no "Jonas" with another value beside it."""
+    if mine[left[0]].shape == "number":
+        return True
+    sides = (
+        (_beside(mine, left[0] - 1), _beside(theirs, right[0] - 1)),
+        (_beside(mine, left[1] + 1), _beside(theirs, right[1] + 1)),
+    )
+    return all(one == other for one, other in sides)
+
+
+def _beside(found: Sequence[Piece], place: int) -> str:
+    """The name that stands directly there; code in backticks stands by itself."""
+    if not 0 <= place < len(found):
+        return ""
+    piece = found[place]
+    named = piece.shape == "name" or (place == 0 and piece.text[:1].isupper() and bool(piece.key))
+    return piece.key if named else ""
+
+
+def _agree(old: str, new: str, *, but_days: bool = False) -> bool:
     one, other = (statement(_CODED.sub("x", text)) for text in (old, new))
-    if one.environments != other.environments or one.signs != other.signs or one.days != other.days:
+    if (
+        one.environments != other.environments
+        or one.signs != other.signs
+        or (one.days != other.days and not but_days)
+    ):
         return False
     marked = {word for _, word in one.marked}, {word for _, word in other.marked}
     return marked[0] == marked[1] and len(one.negations) == len(other.negations)
@@ -231,9 +275,11 @@ def _same_sort(
 
 
 def _unit(found: Sequence[Piece], place: int) -> str:
-    """The word behind a number: "30 days" is no other value of "30 requests"."""
+    """The word right behind a number: "30 days" is no other value of "30 requests"."""
     following = found[place + 1] if place + 1 < len(found) else None
-    return following.key if following and following.shape in {"word", "name"} else ""
+    if following is None or following.start > found[place].end + 1:
+        return ""  # a comma or a bracket stands between
+    return following.key if following.shape in {"word", "name"} else ""
 
 
 def _form(number: str) -> str:
@@ -247,7 +293,7 @@ def _is_designator(found: Sequence[Piece], run: tuple[int, int]) -> bool:
         return False
     before = found[run[0] - 1]
     after = found[run[1] + 1].text.lower() if run[1] + 1 < len(found) else ""
-    return before.key in _DESIGNATED or (before.shape == "word" and after in _VERBS)
+    return before.shape == "word" and (before.key in _DESIGNATED or after in _VERBS)
 
 
 def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Piece]) -> bool:

@@ -22,7 +22,10 @@ LONGEST = 1_000  # characters of a sentence
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One sentence. `line_no` to `last_line` are the lines of the file that hold it; `place` are words above it."""
+    """One sentence. `line_no` to `last_line` are the lines of the file that hold it; `place` are words above it.
+
+    `target` is the file that a row or a description sums up.
+    """
 
     path: str
     kind: SpotKind
@@ -31,6 +34,7 @@ class Spot:
     text: str
     place: frozenset[str]
     free: bool  # may be changed
+    target: str = ""
 
 
 def spots(tree: Tree) -> list[Spot]:
@@ -47,7 +51,7 @@ def _of_file(tree: Tree, path: str) -> Iterator[Spot]:
     own = places.words_of(name)
     if front and front.description and not indexed:
         yield Spot(
-            path, "description", 1, document.body_start_line - 1, one_line(front.description), own, free
+            path, "description", 1, document.body_start_line - 1, one_line(front.description), own, free, path
         )
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in _PROSE or item.text.lstrip().startswith(">"):
@@ -64,7 +68,8 @@ def _of_item(
     said = " ".join(row.hook for row in rows) if rows else one_line(item.content or item.text)
     for sentence in sentences(said):
         if says_something(sentence) and len(sentence) <= LONGEST:
-            yield Spot(path, kind, item.first_line, item.last_line, sentence, around, free)
+            target = rows[0].target if len(rows) == 1 and not is_team(path) else ""
+            yield Spot(path, kind, item.first_line, item.last_line, sentence, around, free, target)
 
 
 def exchanged(text: str, spot: Spot, old: str, new: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from dreams import memdir
 from dreams.engines.base import Citation, Fate
@@ -47,7 +48,7 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
         _tell(rec, pending, having, each, telling)
     done: set[str] = set()
     for group in _together([p for p in pending if p.steps]):
-        if _stands(group, heard) and _write(rec, group):
+        if _stands(group, heard) and _write(rec, group, pending):
             rec.counts["updated"] += 1
             done |= {telling.core for _, telling in group[0].told}
             _name_leaning(rec, group, pending)
@@ -159,24 +160,64 @@ def _subject(telling: Telling, one: _Pending) -> frozenset[str]:
     return (telling.about & keys_of(one.spot.text)) - values
 
 
-def _write(rec: Recorder, group: Sequence[_Pending]) -> bool:
+def _write(rec: Recorder, group: Sequence[_Pending], pending: Sequence[_Pending]) -> bool:
+    steps = [(one.spot, one.steps[0][0], one.steps[-1][1]) for one in group]
+    if any(_jumps(one) for one in group):
+        return False
     changes: list[Change] = []
     texts: dict[str, str] = {}
     cited = _cited(group)
-    for one in group:
-        old, new = one.steps[0][0], one.steps[-1][1]
-        if len(one.steps) > 1 and any(a[1] != b[0] for a, b in zip(one.steps, one.steps[1:], strict=False)):
-            return False
-        after = places_of.exchanged(
-            texts.get(one.spot.path, rec.tree.texts[one.spot.path]), one.spot, old, new
-        )
+    reason = f"You said so: “{cited[-1].quote[:160]}”."
+    summaries = _summaries(group, pending)
+    for spot, old, new in [*steps, *summaries]:
+        text = texts.get(spot.path, rec.tree.texts[spot.path])
+        after = places_of.exchanged(text, spot, old, new)
+        if after is None and (spot, old, new) in summaries:
+            continue
         if after is None:
             return False
-        fates = tuple(_fates(rec.tree.texts[one.spot.path], after, one.spot.path))
-        texts[one.spot.path] = after
-        reason = f"You said so: “{cited[-1].quote[:160]}”."
-        changes.append(Change(one.spot.path, after, reason, fates, cited))
+        texts[spot.path] = after
+        changes.append(Change(spot.path, after, reason, tuple(_fates(text, after, spot.path)), cited))
     return rec.operation("update", _joined(changes), key=digest(*(one.spot.text for one in group)))
+
+
+def _jumps(one: _Pending) -> bool:
+    """Whether two different values of one sentence were told of; which is which is not kept."""
+    return any(before[1] != after[0] for before, after in pairwise(one.steps))
+
+
+def _summaries(group: Sequence[_Pending], pending: Sequence[_Pending]) -> list[tuple[Spot, str, str]]:
+    """The description and the index row of a file, where they have the whole old value and the file has it nowhere else."""
+    found = []
+    for one in group:
+        old, new = _whole_value(one)
+        if not old or one.spot.kind != "body":
+            continue
+        others = [
+            p for p in pending if p.spot.path == one.spot.path and p.spot.kind == "body" and p is not one
+        ]
+        if any(_has(other.text, old) for other in others):
+            continue
+        found += [
+            (p.spot, old, new)
+            for p in pending
+            if p.spot.target == one.spot.path
+            and p.spot.free
+            and p not in group
+            and p.spot.text.count(old) == 1
+        ]
+    return found
+
+
+def _whole_value(one: _Pending) -> tuple[str, str]:
+    """The value with the name before it ("Next.js 14"), before and after; nothing where it is a number alone."""
+    old, new = one.steps[0][0], one.steps[-1][1]
+    text = one.spot.text
+    at = text.find(old)
+    before = next((piece for piece in pieces(text) if piece.end == at - 1), None)
+    if old[:1].isdigit() and before is not None and before.text[:1].isupper():
+        return f"{before.text} {old}", f"{before.text} {new}"
+    return ("", "") if old[:1].isdigit() or text.count(old) != 1 else (old, new)
 
 
 def _joined(changes: Sequence[Change]) -> list[Change]:
