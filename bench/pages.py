@@ -47,15 +47,25 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All pages by name, and the asking process's peak of memory, in MB."""
+    """All pages by name, and the asking process's memory in MB: its peak, and what was its own at the end.
+
+    The rest is the database's file, mapped and shared. None where the system does not tell the two apart.
+    """
 
     pages: dict[str, Answer]
     memory: int
+    own: int | None
 
     @classmethod
     def read(cls, text: str) -> Answers:
         found = json.loads(text)
-        return cls({name: Answer(**page) for name, page in found["pages"].items()}, found["memory"])
+        return cls(
+            {name: Answer(**page) for name, page in found["pages"].items()}, found["memory"], found["own"]
+        )
+
+    @property
+    def memory_words(self) -> str:
+        return f"{self.memory} MB" + ("" if self.own is None else f" ({self.own} MB its own)")
 
 
 # --- Asking -------------------------------------------------------------------------------------------------------
@@ -116,7 +126,13 @@ def ask() -> Answers:
     client = Client(HTTP_HOST="127.0.0.1:8765", SERVER_PORT="8765")
     client.force_login(ensure_owner())
     pages = {name: answer(client, address) for name, address in addresses().items()}
-    return Answers(pages, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    return Answers(pages, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, own_memory())
+
+
+def own_memory() -> int | None:
+    status = Path("/proc/self/status")
+    found = re.search(r"^RssAnon:\s+(\d+) kB", status.read_text(), re.M) if status.exists() else None
+    return int(found[1]) // 1024 if found else None
 
 
 def answer(client: Client, address: str) -> Answer:
@@ -233,7 +249,7 @@ def tell(few: Answers, many: Answers, counts: Sequence[int]) -> int:
             f"  {name:<24}{before.cpu:7.1f} ms{page.cpu:7.1f} ms{page.cpu / before.cpu:7.1f}x{page.ms:9.1f} ms"
             f"{before.queries:5} {page.queries:3}{page.bytes / 1000:8.1f} KB  {', '.join(faults)}".rstrip()
         )
-    print(f"The most memory while asking: {few.memory} MB with few rows, {many.memory} MB with many.")
+    print(f"The most memory while asking: {few.memory_words} with few rows, {many.memory_words} with many.")
     if wrong:
         print(f"Wrong: {'; '.join(wrong)}")
     return 1 if wrong else 0
