@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dreams.engines.base import Edit, Problem
-from dreams.engines.wire import Reply, say
+from dreams.engines.wire import Reply, Use, say
 from tests.unit import engine_kit as kit
 
 LOSS = Problem(
@@ -67,11 +67,30 @@ def test_hundreds_of_problems_are_told_in_bounds_and_markup_in_them_is_text(tmp_
 
 
 def test_the_limit_on_turns_holds_while_mending_too(tmp_path: Path) -> None:
-    script = [
-        Reply((kit.learn(),)),
-        say("Done."),
-        Reply((kit.learn("feedback_b.md"),)),
-        say("Never reached."),
-    ]
-    run = kit.dream(tmp_path, script, examine=Checker([LOSS]), max_turns=3)
-    assert run.outcome is None and "turns" in run.error.lower()
+    mends = [Reply((kit.learn(f"feedback_{number}.md"),)) for number in range(9)]
+    run = kit.dream(
+        tmp_path,
+        [Reply((kit.learn(),)), say("Done."), *mends],
+        examine=Checker([LOSS]),
+        max_turns=6,
+    )
+    assert run.outcome is None and "all its 6 turns" in run.error
+
+
+def test_without_room_to_mend_finished_work_is_not_put_at_risk(tmp_path: Path) -> None:
+    checks = Checker([LOSS])
+    run = kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done.")], examine=checks, max_turns=4)
+    assert run.outcome is not None and run.outcome.summary == "Done." and checks.asked == []
+
+
+def test_a_limit_met_before_anything_was_mended_leaves_the_work_as_it_was(tmp_path: Path) -> None:
+    looks = [Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))] * 9
+    run = kit.dream(
+        tmp_path,
+        [Reply((kit.learn(),)), say("Learnt one rule."), *looks],
+        examine=Checker([LOSS]),
+        max_turns=6,
+    )
+    assert run.error == "" and run.outcome is not None and run.calls == 6
+    assert run.outcome.summary == "Learnt one rule." and len(run.outcome.edits) == 1
+    assert "the work stays as it was" in run.report.text

@@ -18,6 +18,9 @@ from dreams.engines.base import Allowance, LimitReached
 LEAST_OUTPUT = 500
 # From this share of a limit on the model is told to come to an end, so that its work is not lost.
 WARN_FROM = 0.8
+# Work that is done is sent back to be mended only below this share of every limit, and with so many turns left.
+MEND_UP_TO = 0.9
+TURNS_TO_MEND = 3
 NOTHING = "Nothing was proposed."
 
 
@@ -119,6 +122,10 @@ class Budget:
         if self._used_share() < WARN_FROM:
             return ""
         return "The budget of this dream is nearly used up. Finish what you began, and end with your summary."
+
+    def has_room(self) -> bool:
+        """Whether there is enough left to mend what the checks find: finished work is not put at risk for it."""
+        return self.limits.turns - self.turns >= TURNS_TO_MEND and self._used_share() < MEND_UP_TO
 
     def _used_share(self) -> float:
         shares = [

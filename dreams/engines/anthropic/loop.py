@@ -35,6 +35,14 @@ STILL_TOO_LONG = (
 FINAL = frozenset({"end_turn", "stop_sequence"})
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What the model had said when it was done for the first time, and how many edits it had made."""
+
+    summary: str
+    edits: int
+
+
 @dataclass(slots=True)
 class Progress:
     """Counters of the recoveries, each with its own end."""
@@ -44,7 +52,7 @@ class Progress:
     small: int = 0
     continuing: bool = False
     compacted: bool = False
-    examined: bool = False
+    done: Done | None = None
 
 
 @dataclass(slots=True)
@@ -62,11 +70,21 @@ class Loop:
 
     def run(self) -> str:
         while True:
-            self.budget.start_turn()
-            reply = self._ask()
-            summary = self._take(reply)
+            try:
+                self.budget.start_turn()
+                summary = self._take(self._ask())
+            except LimitReached as limit:
+                return self._as_it_was(limit)
             if summary is not None:
                 return summary
+
+    def _as_it_was(self, limit: LimitReached) -> str:
+        """A limit met while mending costs no finished work, as long as nothing was begun to be mended."""
+        done = self.progress.done
+        if done is None or len(self.toolbox.writer.edits) != done.edits:
+            raise limit
+        self.teller.turn("A limit was met before anything was mended: the work stays as it was.")
+        return done.summary
 
     def _ask(self) -> Reply:
         try:
@@ -121,11 +139,13 @@ class Loop:
 
     def _finished(self, reply: Reply) -> str | None:
         """The model says that it is done. What the checks find goes back to it, once."""
-        problems = [] if self.progress.examined else self.toolbox.examine()
-        self.progress.examined = True
+        summary = clean(reply.text)[:SUMMARY_CHARS]
+        is_first = self.progress.done is None and self.budget.has_room()
+        problems = self.toolbox.examine() if is_first else []
         if not problems:
             self._say(reply, "Done.")
-            return clean(reply.text)[:SUMMARY_CHARS]
+            return summary
+        self.progress.done = Done(summary, len(self.toolbox.writer.edits))
         self._say(reply, f"Checked: {plural(len(problems), 'thing')} to mend. Asked to mend what can be.")
         self.conversation.answered(reply)
         self.conversation.results([], mending.request(problems))

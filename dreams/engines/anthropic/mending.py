@@ -10,7 +10,7 @@ from dreams.engines.base import Problem
 MOST_CHARS = 12_000
 MESSAGE_CHARS = 400
 
-_ASK = (
+ASK = (
     "Before a person sees your work it was checked, and what follows stands against it. Go through it from the top: what "
     "must be mended would stop that person.\n"
     "- Lost without a word: put the line back, or make the change again and say under `removed` where it went.\n"
@@ -34,7 +34,7 @@ def request(problems: Sequence[Problem]) -> str:
             break
         lines.append(line)
     # Findings quote what others wrote.
-    return "\n\n".join([_ASK, fenced("findings", "\n".join(lines))])
+    return "\n\n".join([ASK, fenced("findings", "\n".join(lines))])
 
 
 def _line(problem: Problem) -> str:

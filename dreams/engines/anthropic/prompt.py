@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from dreams.conf import Config
-from dreams.engines.anthropic import schemas
+from dreams.engines.anthropic import mending, schemas
 from dreams.engines.anthropic.conversation import CACHED
 from dreams.engines.anthropic.stream import Json
 
@@ -23,8 +23,8 @@ def static_sections() -> tuple[tuple[str, str], ...]:
 
 @cache
 def version() -> str:
-    """Changes with any word of prompt or tools: twelve hexadecimal digits, kept with each dream."""
-    digest = hashlib.sha256(repr(schemas.ALL).encode())
+    """Changes with any word of prompt, tools or the request to mend: twelve hexadecimal digits, kept with each dream."""
+    digest = hashlib.sha256(repr((schemas.ALL, mending.ASK)).encode())
     for name, text in static_sections():
         digest.update(f"\0{name}\0{text}".encode())
     return digest.hexdigest()[:12]
