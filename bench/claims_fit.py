@@ -30,7 +30,7 @@ from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.reading import read
 
 # Which way each observation may speak; what is in neither list may speak both ways.
-MORE = {"crowd near", "crowd wide", "far lost", "line gap", "near gap", "near lost", "near other", "odd in list", "slot gap", "slot other", "slot taken", "unable", "unexpected", "wider gap"}  # fmt: skip
+MORE = {"crowd near", "crowd wide", "far lost", "line gap", "near gap", "near lost", "near other", "odd in list", "slot gap", "slot other", "slot taken", "taken", "taken told", "unable", "unexpected", "wider gap"}  # fmt: skip
 LESS = {"near", "near ratio", "own weight", "own words", "slot same", "surprise", "surprise told"}
 ONLY_NUMBERS = {"near gap", "slot gap", "slot other", "slot same", "slot taken", "wider gap"}
 ROUNDS, RIDGE, STEP = 500, 0.02, 0.05

@@ -7,24 +7,27 @@ claim whose words stand together in one place, and whose identifier stands in an
 
 from __future__ import annotations
 
+import functools
 import heapq
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.language.claims.anchors import Anchor, Claim
+from dreams.language.claims.anchors import Anchor, Claim, claim_of
 from dreams.language.claims.company import company_of
 from dreams.language.claims.crowd import crowd, good_places
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import HEADED, REACHES, Field, Shares
 from dreams.language.claims.local import nearest
 from dreams.language.claims.lookup import MOST_PLACES, Standing, occurrences
+from dreams.language.claims.shapes import Shape, shape
 from dreams.language.claims.slots import slot
 
 BEST_PLACES = 60
 SURPRISING = 4  # units on each side within which company is a surprise
 _PAIR_PLACES = 80
+_TAKERS = 6
 _HEADED_PLACES, _HEADED_BEST = 40, 4
 _BODY_BEFORE, _BODY_BEHIND, _BODIES = 4, 16, 200
 _KEYWORDS = "func|def|defp|defmodule|class|type|const|interface|struct|fn|let|var|function|enum|trait|module|package|field|attribute"
@@ -53,6 +56,7 @@ class Binding:
     ]  # its rank among the names that stand as well, within a line and within a dozen
     agree: int  # the most terms of the rest that stand within a line of one another
     good: int  # in how many places nearly as much stands together as in the best
+    taken: float  # how much better a line fits that has another thing of the anchor's shape
     known: int
     weight: float
     best: int  # the unit where the anchor is bound best, or -1
@@ -77,7 +81,7 @@ def _bound(field: Field, claim: Claim, anchor: Anchor, standing: Standing) -> Bi
     return Binding(
         anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), _surprise(field, places), (max(near, headed), other),
         slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0), crowd(field, claim, anchor, places, here),
-        max(map(field.together, [*field.richest(BEST_PLACES), *likely, *content]), default=0), good_places(field),
+        max(map(field.together, [*field.richest(BEST_PLACES), *likely, *content]), default=0), good_places(field), _taken(field, claim, anchor, here),
         field.company.known, field.company.total, best, elsewhere,
     )  # fmt: skip
 
@@ -150,3 +154,22 @@ def _surprise(field: Field, places: Sequence[int]) -> float:
             often = min(0.95, len(field.evidence.postings[term]) * (1 + SURPRISING) / max(field.end, 1))
             found -= weight * math.log(max(1 - (1 - often) ** len(chosen), 1e-6))
     return found / (company.total or 1.0)
+
+
+def _taken(field: Field, claim: Claim, anchor: Anchor, here: Shares) -> float:
+    """How much better than the anchor's own a line fits that has another thing of its shape, and not the anchor."""
+    if anchor.kind == "number":
+        return 0.0
+    own, said, best = shape(anchor.text), claim.text.lower(), 0.0
+    for place in field.richest(_TAKERS):
+        text, gap = field.evidence.units[place].text, field.at(place) - here[0]
+        if gap <= best or anchor.text in text:
+            continue
+        if any(kind == own and thing not in said for kind, thing in _things(text)):
+            best = gap
+    return best
+
+
+@functools.lru_cache(maxsize=4_000)
+def _things(text: str) -> tuple[tuple[Shape, str], ...]:
+    return tuple((shape(anchor.text), anchor.text.lower()) for anchor in claim_of(text).anchors)

@@ -55,6 +55,8 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
         "line gap": lost[0],
         "near gap": lost[1],
         "wider gap": lost[2],
+        "taken": binding.taken,
+        "taken told": _told(binding.taken * binding.weight),
         "near lost": _told(lost[1] * binding.weight),
         "far lost": _told(lost[4] * binding.weight),
         "near": near,
