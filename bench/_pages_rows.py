@@ -70,7 +70,8 @@ def chunks(rows: Iterator[Any], model: Any) -> list[Any]:
         if len(batch) == CHUNK:
             made += model.objects.bulk_create(batch)
             batch = []
-    return made + model.objects.bulk_create(batch)
+    made += model.objects.bulk_create(batch)
+    return made
 
 
 def fill_sessions(projects: list[Any], count: int, now: dt.datetime) -> None:
