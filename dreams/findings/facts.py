@@ -9,13 +9,15 @@ from itertools import groupby
 
 from dreams.language import lexicon, similarity
 from dreams.language.statements import Statement, statement
-from dreams.language.words import code_spans, tokens
+from dreams.language.words import code_spans, stem, tokens
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
 _NO_CONFLICT = frozenset(
     {"too few words in common", "the same statement in other words", "the same words", "too short to be sure"}
 )
 MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
+MOST_SLIPS = 3  # in one statement
+LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the small ones
 LONGEST = 4000  # characters of one statement that are compared
 
 
@@ -151,11 +153,42 @@ def _in_order(mine: list[str], clause: list[str]) -> bool:
 
 def reworded(old: str, new: str) -> bool:
     """Whether `new` can be `old` with a word or two left out: no fact missing, most words kept, no clause gone."""
+    if mended(old, new):
+        return True
     one = statement(old[:LONGEST])
     gone = set(words_lost(old, new))
     if len(gone) > max(1, len(one.weights) // 5) or coverage(old, new) < MOST:
         return False
     return not _clause_gone(one, gone) and not lost(old, new) and not _substituted(old, new)
+
+
+def mended(old: str, new: str) -> bool:
+    """Whether all that differs are slips of the pen set right: two letters that changed places, one too many or too few."""
+    mine, theirs = ([token.text for token in tokens(text[:LONGEST])] for text in (old, new))
+    if len(mine) != len(theirs) or mine == theirs:
+        return False
+    changed = [(one, other) for one, other in zip(mine, theirs, strict=True) if one != other]
+    return len(changed) <= MOST_SLIPS and all(_slip(one, other) for one, other in changed)
+
+
+def _slip(one: str, other: str) -> bool:
+    """A plain word that is nowhere known, one stroke away from the other and with the same first letter."""
+    if not (one.isalpha() and one.islower() and other.islower()) or one[0] != other[0]:
+        return False
+    if one in lexicon.KNOWN or stem(one) in lexicon.KNOWN or stem(one) == stem(other):
+        return False
+    if len(other) < LEAST_SLIP and other not in lexicon.FILLER:
+        return False
+    changes = [
+        op for op in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if op[0] != "equal"
+    ]
+    moved = len(one) == len(other) and sorted(one) == sorted(other) and sum(map(str.__ne__, one, other)) == 2
+    return moved or (
+        len(one) != len(other)
+        and len(changes) == 1
+        and abs(len(one) - len(other)) == 1
+        and changes[0][0] != "replace"
+    )
 
 
 def _clause_gone(one: Statement, gone: set[str]) -> bool:

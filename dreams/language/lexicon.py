@@ -73,7 +73,7 @@ with without|during before|during after|while before|while after|required option
 merge rebase|tabs spaces|manual automatic|manually automatically|light dark|top bottom|ascending descending|asc desc|accept reject|
 approve reject|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
 horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
-likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
+likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|each some|each none|this each|this all|this any|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
 faster slower|higher lower|greater smaller|larger smaller|inline external|dynamic static|ephemeral persistent|
 temporary permanent|stateful stateless|eager lazy|serial parallel|sequential parallel|unit integration|english german|
 singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|null undefined|get set|get post|post put|
@@ -144,6 +144,7 @@ STATE_PASTS = frozenset("worked lived studied belonged depended relied".split())
 CONTRAST = "insteadof"
 # Phrases of more words, as one.
 PHRASES = {
+    "every": "each", "likes": "prefers",
     "filter out": "exclude", "filtered out": "exclude", "leave out": "exclude", "left out": "exclude",
     "get rid of": "remove", "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
     "with no": "without", "prior to": "before", "due to": "because", "because of": "because",
@@ -213,3 +214,7 @@ GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
 OPPOSITES = _pairs(_OPPOSITES)
 JOINTS = _pairs(_JOINTS)
+# Words that are no slip of the pen for another one, whatever they look like.
+KNOWN = frozenset(
+    {*FILLER, *GENERIC, *SYNONYMS, *SYNONYMS.values(), *(word for pair in OPPOSITES for word in pair)}
+)
