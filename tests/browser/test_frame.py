@@ -1,16 +1,11 @@
-"""The frame of every page in a real browser: login, fences, keys, both themes, with and without JavaScript."""
+"""The frame of every page in a real browser: login, fences, keys, with and without JavaScript."""
 
 from __future__ import annotations
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from dreams.login import make_link
-from dreams.models import Finding
 from tests import world as make
-
-PAGES = ["/", "/health/", "/settings/", "/engines/"]
 
 
 def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(visitor: Page, address: str) -> None:
@@ -43,26 +38,6 @@ def test_a_link_on_another_site_leads_to_the_page_still_logged_in(window: Page, 
     window.wait_for_url(f"{address}/settings/?from=mail**")
     expect(window.get_by_role("heading", level=1)).to_have_text("Settings")
     assert window.url.endswith("#policies")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_breaks_a_rule_of_accessibility(
-    window: Page, address: str, world: object, scheme: str
-) -> None:
-    make.make_finding(world.proposal, Finding.Severity.BLOCK)  # type: ignore[attr-defined] # the fixture's world
-    window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
-    for path in PAGES:
-        window.goto(address + path)
-        result = Axe().run(window)
-        assert result.violations_count == 0, result.generate_report()
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_no_page_is_wider_than_the_window(window: Page, address: str, world: object, width: int) -> None:
-    window.set_viewport_size({"width": width, "height": 800})
-    for path in PAGES:
-        window.goto(address + path)
-        assert window.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_keys_walk_are_ignored_in_fields_and_can_be_switched_off(

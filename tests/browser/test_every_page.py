@@ -1,0 +1,312 @@
+"""Every page of the address book, empty and full, in both themes and three widths: nothing barred, spilled or fetched.
+
+A page that is added to `dreams/web/urls.py` and not opened here fails the last test.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.urls import Resolver404, resolve, reverse
+from django.utils import timezone
+from playwright.sync_api import Browser, Page
+
+from dreams import apply as applying
+from dreams import memories, rebase, review
+from dreams.login import ensure_owner
+from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
+from dreams.search import index
+from dreams.web import urls
+from tests import world as make
+from tests.browser.shots import log_in
+from tests.pipeline import world as real
+from tests.web import review_world as desk
+
+if TYPE_CHECKING:
+    from dreams.models import Project
+
+WIDE, NARROW, NARROWEST = 1280, 390, 360
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+# What depends on the width.
+LAYOUT = {"runOnly": {"type": "rule", "values": ["target-size", "scrollable-region-focusable"]}}
+AXE = Axe().axe_script  # loaded once into a page, as it is half a megabyte
+RUN = """options => axe.run(document, options).then(found => found.violations.map(
+    one => one.id + ": " + one.nodes.map(node => node.html.slice(0, 200)).join(" | ")))"""
+SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
+# Fragments and files: no page of their own.
+NO_PAGES = {"pulse", "audit-export", "review-preview"}
+
+
+@dataclass
+class Watch:
+    """A browser window, and what was wrong with the pages it opened."""
+
+    page: Page
+    address: str
+    wrong: list[str] = field(default_factory=list)
+    opened: set[str] = field(default_factory=set)
+    turn: int = 0
+
+    def hear(self, said: str) -> None:
+        """Chromium itself remarks on a page that answers with an error; two are opened on purpose."""
+        if not said.startswith("Failed to load resource: the server responded with a status of 4"):
+            self.wrong.append(f"{self.page.url} said: {said}")
+
+    def meet(self, url: str) -> None:
+        if urlsplit(url).hostname not in ("127.0.0.1", None):
+            self.wrong.append(f"{self.page.url} asked for {url}")
+
+    def open(self, path: str, status: int = 200) -> None:
+        answer = self.page.goto(self.address + path)
+        if answer is None or answer.status != status:
+            self.wrong.append(f"{path}: not {status}")
+        self.look(path)
+
+    def look(self, path: str) -> None:
+        """The open page in all forms; another state of a page that was open before, in two by turns."""
+        is_first = (name := _name(path)) not in self.opened
+        self.opened.add(name)
+        self.turn += 1
+        self.page.evaluate(AXE)
+        self.page.eval_on_selector_all(
+            "main details.fold", "folds => folds.slice(0, 6).forEach(fold => { fold.open = true; })"
+        )
+        if is_first:
+            self._judge(path, "light", WIDE, {})
+            self._judge(path, "dark", WIDE, COLOURS)
+            self._judge(path, "light", NARROW, LAYOUT)
+        else:
+            self._judge(path, *(("light", WIDE), ("dark", NARROW))[self.turn % 2], {})
+            self._fits(path, NARROW)
+        self._fits(path, NARROWEST)
+
+    def _judge(self, path: str, scheme: str, width: int, only: Mapping[str, object]) -> None:
+        self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
+        self._fits(path, width)
+        options = {"resultTypes": ["violations"], **only}
+        for found in self.page.evaluate(RUN, options):
+            self.wrong.append(f"{path}, {scheme}, {width} px: {found}")
+
+    def _fits(self, path: str, width: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": 900})
+        if (wide := self.page.evaluate("document.documentElement.scrollWidth")) > width:
+            self.wrong.append(f"{path}: {wide} px wide in a window of {width}")
+
+
+@pytest.fixture
+def watch(chromium: Browser, address: str) -> Iterator[Watch]:
+    context = chromium.new_context(reduced_motion="reduce")  # no colour is judged on its way to another
+    context.add_init_script(
+        "addEventListener('securitypolicyviolation', e => console.error('barred', e.violatedDirective, e.blockedURI))"
+    )
+    page = context.new_page()
+    watch = Watch(page, address)
+    page.on("console", lambda said: watch.hear(said.text))
+    page.on("pageerror", lambda error: watch.wrong.append(f"{page.url} broke: {error}"))
+    page.on("request", lambda asked: watch.meet(asked.url))
+    yield watch
+    context.close()
+
+
+def _name(path: str) -> str:
+    try:
+        return str(resolve(urlsplit(path).path).url_name)
+    except Resolver404:
+        return ""
+
+
+def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path) -> None:
+    watch.open("/login/")
+    watch.page.goto("about:blank")  # else the link is only another place of the same page
+    log_in(watch.page, watch.address)
+    for path in ("/", "/projects/", "/dreams/", "/usage/"):
+        watch.open(path)
+    for path in full_installation(tmp_path):
+        watch.open(path)
+    watch.open("/nowhere/", status=404)
+    old_form(watch)
+    assert not watch.wrong, "\n".join(watch.wrong)
+    assert unopened(watch.opened) == set()
+
+
+def old_form(watch: Watch) -> None:
+    """A form that was open since before the last login."""
+    watch.page.set_viewport_size({"width": WIDE, "height": 900})
+    watch.page.goto(f"{watch.address}/settings/")
+    watch.page.eval_on_selector_all(
+        "[name=csrfmiddlewaretoken]", "all => all.forEach(one => { one.value = 'x'.repeat(64); })"
+    )
+    watch.page.get_by_role("button", name="Pause", exact=True).click()
+    watch.page.get_by_role("heading", name="This page was too old").wait_for()
+    watch.look("/settings/")
+
+
+def unopened(opened: set[str]) -> set[str]:
+    """Names of addresses that answer to a GET and were not opened."""
+    client = Client()
+    client.force_login(ensure_owner())
+    names = {str(pattern.name) for pattern in urls.urlpatterns} - opened - NO_PAGES
+    return {name for name in names if client.get(_any_address(name)).status_code != 405}
+
+
+def _any_address(name: str) -> str:
+    pattern = next(pattern for pattern in urls.urlpatterns if pattern.name == name)
+    kinds = pattern.pattern.converters
+    return reverse(
+        name, kwargs={key: 1 if "Int" in type(kind).__name__ else "x" for key, kind in kinds.items()}
+    )
+
+
+def full_installation(folder: Path) -> list[str]:
+    """Make projects in every state; the addresses of all that can be looked at."""
+    return [
+        *dreams_of_every_end(),
+        *waiting(folder / "waiting"),
+        *conflicting(folder / "conflicting"),
+        *written(folder / "written"),
+        *leaky(folder),
+        *spoken(folder),
+        "/",
+        "/projects/",
+        "/dreams/",
+        "/audit/?check=1",
+        "/settings/",
+        "/engines/",
+        "/health/",
+    ]
+
+
+def dreams_of_every_end() -> list[str]:
+    """Of one project with a name that nothing can break; it has no memories and no sessions."""
+    project = make.make_project(LONG)
+    runs = [make.make_dream(project, status) for status in DreamRun.TERMINAL]
+    running = make.make_dream(project, DreamRun.Status.RUNNING, phase="gather", engine="anthropic")
+    tools = [{"name": "Read", "input": {"file_path": f"/memory/{LONG}.md"}, "ms": 12}]
+    Turn.objects.create(
+        dream=running, number=1, phase="orient", text="I **look** first.", tools=tools, at=timezone.now()
+    )
+    waiting = make.make_dream(make.make_project("second"), DreamRun.Status.PENDING, started_at=None)
+    here = f"/projects/{project.pk}/"
+    return [
+        *(f"/dreams/{run.public_id}/" for run in (*runs, running, waiting)),
+        *(
+            f"{here}{more}"
+            for more in ("", "?show=memories", "?show=sessions", "?show=timeline", "at/", "checkup/")
+        ),
+        f"{here}recall/?q=anything",
+    ]
+
+
+def waiting(folder: Path) -> list[str]:
+    """A proposal with findings and verdicts that nobody submitted, and its project."""
+    project = desk.make_project(folder)
+    proposal = desk.make_proposal(project)
+    desk.add_finding(proposal, "PostgreSQL 16", "warn", "No date.", "Name the day.")
+    review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, real.ME)
+    Policy.objects.create(project=project)
+    here, both = f"/projects/{project.pk}/", make.make_proposal(make.make_project("third")).public_id
+    one = f"proposal={proposal.public_id}&proposal={both}"
+    return [
+        f"/review/{proposal.public_id}/",
+        f"/review/{proposal.public_id}/?layout=split",
+        *(
+            f"{here}{more}"
+            for more in ("", "?show=memories", "?show=timeline", "checkup/", "secrets/", "settings/")
+        ),
+        f"{here}recall/?q=how+are+tests+run&after=1",
+        f"{here}recall/",
+        *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),
+    ]
+
+
+def conflicting(folder: Path) -> list[str]:
+    """A proposal whose file was changed on disk meanwhile, at the same line."""
+    proposal = desk.make_proposal(desk.make_project(folder, "clash"))
+    change = proposal.files.get(path="feedback_testing.md")
+    review.decide(proposal, [desk.hunk_with(proposal, "PostgreSQL 16")], Hunk.Verdict.APPROVED, real.ME)
+    now = desk.TESTING.replace("shared PostgreSQL 15", "shared PostgreSQL 17").encode()
+    real.put(real.folder(proposal.project) / change.path, now)
+    assert rebase.rebase(change, now) == "conflict"
+    at = f"/review/{proposal.public_id}/"
+    return [at, f"{at}conflict/{change.pk}/"]
+
+
+def written(folder: Path) -> list[str]:
+    """A project with a past: found, changed by a dream, and by somebody outside since."""
+    project = real.make_project(folder)
+    Version.objects.update(at=timezone.now() - dt.timedelta(3))
+    proposal = apply_all(project)
+    real.put(real.folder(project) / "project_deploy.md", "The API runs on host beta.\n")
+    memories.refresh(project)
+    memory = project.memories.get(path="feedback_testing.md")
+    first = memory.versions.earliest("at")
+    at, here = f"/memories/{memory.pk}/", f"/projects/{project.pk}/at/"
+    then = (timezone.now() - dt.timedelta(1)).strftime("%Y-%m-%dT%H:%M:%S")
+    return [
+        *(f"{at}{more}" for more in ("", "?view=source", "blame/", "compare/", "edit/", "forget/")),
+        f"{at}compare/?a={first.pk}&restore=1",
+        f"{here}?when={then}",
+        f"{here}?path={memory.path}",
+        f"{here}restore/?when={then}",
+        f"/projects/{project.pk}/between/",
+        f"/review/{proposal.public_id}/",
+        f"/review/{proposal.public_id}/undo/",
+    ]
+
+
+def apply_all(project: Project) -> Proposal:
+    proposal = real.three_changes(project)
+    proposal.dream = make.make_dream(project)
+    proposal.save()
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), real.ME)
+    applying.apply(proposal, real.ME)
+    return proposal
+
+
+def leaky(folder: Path) -> list[str]:
+    """One project with a secret in a memory, one where it is only in what was kept."""
+    stands = real.make_project(folder / "stands", {"deploy.md": f"Deploys use {SECRET}.\n"})
+    kept = real.make_project(folder / "kept", {"deploy.md": f"Deploys use {SECRET}.\n"})
+    real.put(real.folder(kept) / "deploy.md", "Deploys use a token.\n")
+    memories.refresh(kept)
+    return [f"/projects/{project.pk}/secrets/" for project in (stands, kept)]
+
+
+def spoken(folder: Path) -> list[str]:
+    """A session longer than a page with tools in it, one whose transcript is gone, and words to be found."""
+    path = folder / "s.jsonl"
+    path.write_text("".join(json.dumps(_turn(number)) + "\n" for number in range(1, 241)))
+    project = make.make_project("spoken")
+    make.make_memory(project, text="# Deploys\n\nDeploys go through the turbine pipeline.\n")
+    session = make.make_session(project, path=str(path), size=path.stat().st_size)
+    gone = make.make_session(project, LONG, gone_at=timezone.now())
+    index.catch_up(5)
+    at = f"/sessions/{session.pk}/"
+    return [
+        *(f"{at}{more}" for more in ("", "?q=turbine", "?goto=soon")),
+        f"/sessions/{gone.pk}/",
+        f"/projects/{project.pk}/?show=sessions",
+        "/search/?q=turbine",
+        "/search/?q=absent",
+    ]
+
+
+def _turn(number: int) -> dict[str, object]:
+    if number % 4 == 0:
+        used: object = [
+            {"type": "text", "text": f"I look at **part {number}**."},
+            {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": f"ls {LONG}"}},
+        ]
+        return {"type": "assistant", "message": {"role": "assistant", "content": used}}
+    return {"type": "user", "message": {"role": "user", "content": f"Turn {number}, the turbine stands."}}
