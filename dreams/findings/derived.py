@@ -22,7 +22,8 @@ TITLE = "The title of a row."
 DATED = "A relative date is written out."
 IN_PARTS = "Stands in more than one place now."
 REDACTED = "A secret was taken out of it."
-NOTES = frozenset({FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, DATED, IN_PARTS, REDACTED})
+NEWER = "The same statement stands there with a later date."
+NOTES = frozenset({NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, DATED, IN_PARTS, REDACTED})
 
 _BOOKKEEPING = frozenset(
     {
@@ -40,6 +41,11 @@ _BOOKKEEPING = frozenset(
 )
 _SLUG = re.compile(r"[\w.-]+")
 _DAY = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b")
+_FULL_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_AS_OF = re.compile(
+    r"\b(?:as of|as at|(?:last )?(?:updated|reviewed|checked|verified|modified)|status(?: as)?(?: of)?|state (?:as )?of)\b",
+    re.IGNORECASE,
+)
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
 _ANY_DAY = dt.date(2024, 5, 15)
 SUMMED = 0.7  # the share of a summary's words that its file must have
@@ -166,6 +172,20 @@ class Context:
         self.target = next((s for s in fresh if s.unit.key == key), None)
         self.kept = self.target is not None
         return REDACTED if self.target else ""
+
+    def newer(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note if a new statement says the same as of a later day: "As of 2026-03-16, the project has:"."""
+        self.target, self.kept = None, False
+        days = _FULL_DAY.findall(unit.text)
+        if len(days) != 1 or not _AS_OF.search(unit.text):
+            return ""
+        rest = _FULL_DAY.sub("", unit.text)
+        for standing in fresh:
+            then = _FULL_DAY.findall(standing.unit.text)
+            if len(then) == 1 and then[0] > days[0] and _FULL_DAY.sub("", standing.unit.text) == rest:
+                self.target = standing
+                return NEWER
+        return ""
 
     def _in_parts(self, unit: Unit) -> str:
         """Whether the statement was cut in two or three, each part standing somewhere in one piece."""

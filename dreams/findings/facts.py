@@ -143,7 +143,17 @@ def in_one_piece(old: str, new: str) -> bool:
     clauses: dict[int, list[str]] = {}
     for item in theirs:
         clauses.setdefault(item.clause, []).append(item.word)
-    return len(mine) > 2 and any(_in_order(mine, clause) for clause in clauses.values())
+    if len(mine) > 2 and any(_in_order(mine, clause) for clause in clauses.values()):
+        return True
+    return _longer_list(mine, words, statement(new[:LONGEST]).codes)
+
+
+def _longer_list(mine: list[str], theirs: list[str], codes: frozenset[str]) -> bool:
+    """The same words in order, with nothing put between them but more members of a list of code ("/a, /b and /c")."""
+    ops = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    between = [op for op in ops if op[0] != "equal" and 0 < op[1] < len(mine)]
+    ends = all(op[0] in {"equal", "insert"} for op in ops)
+    return len(mine) > 2 and ends and all(set(theirs[op[3] : op[4]]) <= codes for op in between)
 
 
 def _in_order(mine: list[str], clause: list[str]) -> bool:

@@ -205,6 +205,8 @@ class _Hunk:
             return Answer("kept-in", self.context.target, derived.DATED)
         if self.context.redacted(unit, self.fresh):
             return Answer("kept-in", self.context.target, derived.REDACTED)
+        if self.context.newer(unit, self.fresh):
+            return Answer("superseded-by", self.context.target, derived.NEWER)
         exact = self.after.same_words(unit, self.hunk.path)
         if exact:
             return Answer("kept-in", exact, CHANGED_HERE if self._replaced(unit) else "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dreams.engines.base import Citation, Fate
+from dreams.findings import examine
+from dreams.findings.comparing import between
 from tests.unit.findings_kit import DEPLOY, FILES, INDEX, changed, codes, one, report
 
 PORT = "- [Gone](gone.md) — the staging server listens on port 8443\n"
@@ -217,3 +219,32 @@ def test_a_checked_box_that_is_unchecked_blocks():
     before = {"a.md": b"- [x] migrate the billing tables to the new schema\n"}
     after = {"a.md": b"- [ ] migrate the billing tables to the new schema\n"}
     assert "unexplained-loss" in codes(report(after, before))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fate"),
+    [
+        ("As of 2026-03-16, the shop has:", "As of 2026-03-18, the shop has:", "superseded-by"),
+        ("Fastify backend with /ping and /health routes", "Fastify backend with /ping, /health, and /api/settings routes", "merged-into"),
+        ("Ana reviews evrey schema change", "Ana reviews every schema change", "merged-into"),
+    ],
+)  # fmt: skip
+def test_a_later_date_a_longer_list_and_a_mended_slip_are_no_loss(old, new, fate):
+    found = examine(between({"a.md": f"- {old}\n".encode()}, {"a.md": f"- {new}\n".encode()}))
+    assert fates(found) == [fate]
+    assert "unexplained-loss" not in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("As of 2026-03-18, the shop has:", "As of 2026-03-16, the shop has:"),
+        ("As of 2026-03-16, the shop has 3 tables", "As of 2026-03-18, the shop has 4 tables"),
+        ("The freeze starts 2026-03-16", "The freeze starts 2026-03-18"),
+        ("Backend with /ping and /health routes", "Backend with /ping, /api/settings routes"),
+        ("Keys are stored in the vault", "Keys are sorted in the vault"),
+    ],
+)
+def test_an_earlier_date_a_shorter_list_and_another_word_are_told(old, new):
+    found = examine(between({"a.md": f"- {old}\n".encode()}, {"a.md": f"- {new}\n".encode()}))
+    assert {"unexplained-loss", "reworded"} & set(codes(found))
