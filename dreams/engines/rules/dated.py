@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.engines.base import LineDate
 from dreams.engines.rules import days, places
@@ -145,7 +145,8 @@ def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
 
 def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
     """The same frame around both, the same sort of file, and one value that differs."""
-    if old.unit.frame != new.unit.frame or not places.agree(rec.tree, old.unit, new.unit, loosely=True):
+    one, two = (replace(each.unit, text=each.text) for each in (old, new))
+    if one.frame != two.frame or not places.agree(rec.tree, one, two, loosely=True):
         return False
     if "user" in {rec.tree.kind(old.unit.path), rec.tree.kind(new.unit.path)}:
         return False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.bodies import Unit
-from dreams.engines.rules.slots import pieces, values_of
+from dreams.engines.rules.slots import Piece, pieces, values_of
 from dreams.engines.rules.tree import Tree, is_index
 from dreams.language import lexicon
 from dreams.language.statements import statement
@@ -46,25 +46,40 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     mine, theirs = _about(tree, one), _about(tree, two)
     left, right = statement(mine), statement(theirs)
     alike = left.environments == right.environments and left.numbers == right.numbers
-    if _named(one.text) and _named(one.text) == _named(two.text):
+    if _names(one.text) & _names(two.text):
         return alike
     told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
     return all(sides) or (loosely and alike and any(sides))
 
 
-def _named(text: str) -> str:
+def _names(text: str) -> set[str]:
     """What a statement is about, where that has a name that is nobody else's: copper-indexer, Copper Indexer; not "the API"."""
     found = pieces(text)
-    for first, last in values_of(found):
-        own = all(piece.shape == "name" for piece in found[first : last + 1]) and last > first
-        own = own or bool(_OWN_NAME.fullmatch(found[first].text.strip("`")))
-        before = found[first - 1].text.lower() if first else ""
-        opens = sum(bool(piece.key) for piece in found[:first]) <= 1 and before not in _WHERE
-        if own and (opens or before == "of"):
-            return " ".join(piece.key for piece in found[first : last + 1])
-        return ""
-    return ""
+    return {
+        " ".join(piece.key for piece in found[first : last + 1])
+        for first, last in (_with_opening(found, run) for run in values_of(found))
+        if _is_own(found, first, last) and _is_subject(found, first)
+    }
+
+
+def _with_opening(found: Sequence[Piece], run: tuple[int, int]) -> tuple[int, int]:
+    """ "Copper Indexer: port 80" begins with a capital that is part of the name."""
+    opens = run[0] == 1 and found[1].shape == "name" and found[0].key and found[0].text[:1].isupper()
+    return (0, run[1]) if opens else run
+
+
+def _is_own(found: Sequence[Piece], first: int, last: int) -> bool:
+    words = found[first + 1 : last + 1]
+    return (last > first and all(piece.shape == "name" for piece in words)) or bool(
+        _OWN_NAME.fullmatch(found[first].text.strip("`"))
+    )
+
+
+def _is_subject(found: Sequence[Piece], first: int) -> bool:
+    before = found[first - 1].text.lower() if first else ""
+    opens = sum(bool(piece.key) for piece in found[:first]) <= 1 and before not in _WHERE
+    return opens or before == "of"
 
 
 def _about(tree: Tree, unit: Unit) -> str:
