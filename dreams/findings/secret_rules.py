@@ -79,6 +79,54 @@ tailscale-key        \btskey-[a-z]{2,12}-[A-Za-z0-9-]{16,80}
 mapbox-token         \bsk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,60}
 pulumi-token         \bpul-[0-9a-f]{40}
 age-key              \bAGE-SECRET-KEY-1[0-9A-Z]{50,64}
+square-token         \bEAAA[a-zA-Z0-9_-]{56,70}\b
+facebook-token       \bEAACEdEose0cBA[A-Za-z0-9]{40,}
+fly-token            \bfm[12]_[A-Za-z0-9+/=_-]{80,}
+nuget-key            \boy2[a-z0-9]{43}\b
+artifactory-key      \bAKC[A-Za-z0-9]{60,75}\b
+artifactory-token    \bcmVmdGtu[A-Za-z0-9]{50,60}\b
+clojars-token        \bCLOJARS_[a-z0-9]{60}\b
+contentful-token     \bCFPAT-[A-Za-z0-9_-]{43}
+dynatrace-token      \bdt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}
+easypost-key         \bEZ[AT]K[A-Za-z0-9]{54}
+frameio-token        \bfio-u-[A-Za-z0-9_=-]{64}
+flutterwave-key      \bFLW(?:SECK|PUBK)_TEST-[a-h0-9]{32}-X\b
+hubspot-token        \bpat-(?:na|eu)\d-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
+intra42-secret       \bs-s4t2(?:ud|af)-[0-9a-f]{64}
+prefect-key          \bpnu_[A-Za-z0-9]{36}\b
+readme-key           \brdme_[a-z0-9]{70}
+scalingo-token       \btk-us-[A-Za-z0-9_-]{48}
+brevo-key            \bxkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}
+shippo-token         \bshippo_(?:live|test)_[0-9a-f]{40}
+typeform-token       \btfp_[A-Za-z0-9_.=-]{59}
+netlify-token        \bnfp_[A-Za-z0-9]{36,60}
+resend-key           \bre_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}\b
+onepassword-token    \bops_eyJ[A-Za-z0-9+/=_-]{100,}
+infracost-key        \bico-[A-Za-z0-9]{32}\b
+launchdarkly-key     \b(?:api|sdk)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b
+octopus-key          \bAPI-[A-Z0-9]{26}\b
+openshift-token      \bsha256~[A-Za-z0-9_-]{43}
+settlemint-token     \bsm_(?:aat|pat|sat)_[A-Za-z0-9]{16}\b
+sonar-token          \bsq[pua]_[0-9a-f]{40}\b
+sourcegraph-token    \bsgp_(?:[A-Za-z0-9]{16}_|local_)?[0-9a-f]{40}\b
+adafruit-key         \baio_[A-Za-z0-9]{28}\b
+alibaba-key          \bLTAI[A-Za-z0-9]{12,20}\b
+tencent-key          \bAKID[A-Za-z0-9]{32}\b
+duffel-token         \bduffel_(?:live|test)_[A-Za-z0-9_=-]{43}
+maxmind-key          \b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b
+nvidia-key           \bnvapi-[A-Za-z0-9_-]{60,70}
+fireworks-key        \bfw_[A-Za-z0-9]{22,24}\b
+tavily-key           \btvly-(?:dev-|prod-)?[A-Za-z0-9]{32}\b
+firecrawl-key        \bfc-[0-9a-f]{32}\b
+polar-token          \bpolar_(?:oat|pat|at_[ou])_[A-Za-z0-9]{32,50}
+posthog-key          \bph[xs]_[A-Za-z0-9]{40,50}
+plaid-token          \baccess-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
+razorpay-key         \brzp_(?:live|test)_[A-Za-z0-9]{14}\b
+braintree-token      \baccess_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[0-9a-f]{32}
+buildkite-token      \bbk(?:ua|pt|ct|pat)_[0-9a-f]{40}
+cloudflare-ca-key    \bv1\.0-[0-9a-f]{24}-[0-9a-f]{100,}
+circleci-token       \bCCIPAT_[A-Za-z0-9]{22}_[0-9a-f]{40}
+harness-token        \b[ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}\b
 json-web-token       \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
 private-key          -----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?
 url-credentials      \b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'<>`]*:(?P<s>[^\s/@"'<>`]{3,})@[^\s/@"'<>`]+
@@ -105,6 +153,13 @@ _REFERENCE = re.compile(
 _NOT_A_VALUE = re.compile(
     r"^(?:true|false|none|null|undefined|required|optional|string|str|bytes|int|number|bool)\b", re.IGNORECASE
 )
+# What every tutorial's database has; nobody is kept out by it.
+_SAMPLE_PASSWORDS = frozenset(
+    {"password", "passwd", "pass", "pwd", "postgres", "root", "secret", "guest", "test", "user"}
+)
+_DIGEST = re.compile(
+    r"(?:sha\d{1,3}|md5|blake2\w?)[:-][0-9a-fA-F+/=]{16,}$|(?:[\w.-]+/){2,}[A-Za-z][\w.-]*$|[a-z]+\d+\.\w+$"
+)
 _PASSWORDS = re.compile(r"pass|pwd", re.IGNORECASE)
 
 
@@ -122,8 +177,21 @@ def _table() -> list[tuple[str, str]]:
     return [(rule, pattern.strip()) for rule, pattern in rows]
 
 
+GROUP = 27  # rules
 _RULES = [(rule, re2.compile(pattern)) for rule, pattern in _table()]
-_ANY = re2.compile("|".join(f"(?:{_plain})" for _plain in (p.replace("?P<s>", "?:") for _, p in _table())))
+
+
+def _grouped() -> list[tuple[re.Pattern[str], list[tuple[str, re.Pattern[str]]]]]:
+    """Rules in groups, each with one pattern that tells whether any of them fits: one for all would outgrow re2's memory."""
+    groups = [_RULES[at : at + GROUP] for at in range(0, len(_RULES), GROUP)]
+    forms = [pattern.replace("?P<s>", "?:") for _, pattern in _table()]
+    return [
+        (re2.compile("|".join(f"(?:{form})" for form in forms[at * GROUP : (at + 1) * GROUP])), group)
+        for at, group in enumerate(groups)
+    ]
+
+
+_GROUPS = _grouped()
 _ASSIGNED = re2.compile(_ASSIGNMENT)
 
 
@@ -144,9 +212,13 @@ def _encodable(text: str) -> str:
 
 
 def _prefixed(text: str) -> Iterator[SecretSpan]:
-    if not _ANY.search(text):
-        return
-    for rule, pattern in _RULES:
+    for any_of_them, group in _GROUPS:
+        if any_of_them.search(text):
+            yield from _by_rules(text, group)
+
+
+def _by_rules(text: str, group: list[tuple[str, re.Pattern[str]]]) -> Iterator[SecretSpan]:
+    for rule, pattern in group:
         for match in pattern.finditer(text):
             start, end = match.span(pattern.groupindex.get("s", 0))
             if _is_live(rule, text[start:end]):
@@ -173,7 +245,9 @@ def _is_live(rule: str, value: str) -> bool:
     """A form that prose can have too needs a random look besides."""
     if rule == "bearer":
         return _looks_secret(rule, value)
-    return not _is_placeholder(value) and not (rule == "url-credentials" and _REFERENCE.match(value))
+    if rule == "url-credentials" and (_REFERENCE.match(value) or value.lower() in _SAMPLE_PASSWORDS):
+        return False
+    return not _is_placeholder(value)
 
 
 def _is_placeholder(value: str) -> bool:
@@ -182,7 +256,7 @@ def _is_placeholder(value: str) -> bool:
 
 def _looks_secret(name: str, value: str) -> bool:
     """Random-looking: prose, identifiers, paths and placeholders behind "token:" are none."""
-    if _is_placeholder(value) or _REFERENCE.match(value) or _NOT_A_VALUE.match(value):
+    if _is_placeholder(value) or _REFERENCE.match(value) or _NOT_A_VALUE.match(value) or _DIGEST.match(value):
         return False
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     marks = any(not char.isalnum() and char not in "-_./:" for char in value)
