@@ -218,7 +218,6 @@ def waiting(folder: Path) -> list[str]:
     one = f"proposal={proposal.public_id}&proposal={both}"
     return [
         f"/review/{proposal.public_id}/",
-        f"/review/{proposal.public_id}/?layout=split",
         *(
             f"{here}{more}"
             for more in ("", "?show=memories", "?show=timeline", "checkup/", "secrets/", "settings/")
@@ -237,8 +236,7 @@ def conflicting(folder: Path) -> list[str]:
     now = desk.TESTING.replace("shared PostgreSQL 15", "shared PostgreSQL 17").encode()
     real.put(real.folder(proposal.project) / change.path, now)
     assert rebase.rebase(change, now) == "conflict"
-    at = f"/review/{proposal.public_id}/"
-    return [at, f"{at}conflict/{change.pk}/"]
+    return [f"/review/{proposal.public_id}/conflict/{change.pk}/"]
 
 
 def written(folder: Path) -> list[str]:
@@ -259,7 +257,6 @@ def written(folder: Path) -> list[str]:
         f"{here}?path={memory.path}",
         f"{here}restore/?when={then}",
         f"/projects/{project.pk}/between/",
-        f"/review/{proposal.public_id}/",
         f"/review/{proposal.public_id}/undo/",
     ]
 
