@@ -262,3 +262,4 @@ def test_a_name_of_its_own_makes_a_statement_the_same_in_any_file_and_a_common_w
     assert merged("copper-indexer listens on port 8080.", "own")
     assert not merged("The API listens on port 8080.", "common")
     assert not merged("Deployed to eu-west-1 on every merge.", "region")
+    assert not merged("Expected: ~12:00 UTC on each weekday", "time")

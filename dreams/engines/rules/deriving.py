@@ -10,9 +10,9 @@ from dreams.engines.base import Citation
 from dreams.engines.rules import repository
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.known import Known
+from dreams.engines.rules.pieces import keys_of
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.repository import CodeFact
-from dreams.engines.rules.slots import keys_of
 from dreams.engines.rules.tree import Recorder
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement

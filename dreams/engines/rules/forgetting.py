@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.lessons import Lesson
+from dreams.engines.rules.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.engines.rules.removing import fates, free_units, remove
-from dreams.engines.rules.slots import ROLES, WEAK, keys_of, pieces
 from dreams.engines.rules.speech import ASK, SOFT
 from dreams.engines.rules.tree import Recorder
 from dreams.engines.rules.wishes import Wish

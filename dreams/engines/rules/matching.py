@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.slots import WEAK, Piece, Slot, keys_of, pairs_of, pieces, slot, values_of
+from dreams.engines.rules.pieces import WEAK, Piece, keys_of, pairs_of, pieces, values_of
+from dreams.engines.rules.slots import Slot, slot
 from dreams.engines.rules.tellings import Telling
 from dreams.language import lexicon
 from dreams.language.words import stem

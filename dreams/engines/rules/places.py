@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.bodies import Unit
-from dreams.engines.rules.slots import Piece, pieces, values_of
+from dreams.engines.rules.pieces import Piece, pieces, values_of
 from dreams.engines.rules.tree import Tree, is_index
 from dreams.language import lexicon
 from dreams.language.statements import statement
@@ -70,10 +70,10 @@ def _with_opening(found: Sequence[Piece], run: tuple[int, int]) -> tuple[int, in
 
 
 def _is_own(found: Sequence[Piece], first: int, last: int) -> bool:
-    words = found[first + 1 : last + 1]
-    return (last > first and all(piece.shape == "name" for piece in words)) or bool(
-        _OWN_NAME.fullmatch(found[first].text.strip("`"))
-    )
+    """Two capitalised words, or one that is written as names of packages are."""
+    words = found[first : last + 1]
+    named = [piece.shape == "name" or place == 0 for place, piece in enumerate(words, start=first)]
+    return (last > first and all(named)) or bool(_OWN_NAME.fullmatch(found[first].text.strip("`")))
 
 
 def _is_subject(found: Sequence[Piece], first: int) -> bool:

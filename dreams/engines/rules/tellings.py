@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dreams.engines.rules.pieces import Piece, keys_of, pieces
 from dreams.engines.rules.secrets import looks_secret
-from dreams.engines.rules.slots import Piece, keys_of, pieces
 from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks, typed_lines
 from dreams.engines.rules.wording import sentences, whole
 

@@ -1,0 +1,110 @@
+"""A statement as pieces: numbers, code, names, words and filler, each with its place and what it is compared by. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
+
+from dreams.language import lexicon
+from dreams.language.statements import statement
+
+Shape = Literal["number", "code", "name", "word", "filler"]
+_PIECE = re.compile(r"`[^`\n]+`|[^\s`]+")
+_EDGES = "\"'“”‘’«»*_()[]{}.,;:!?—–"
+_NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
+_CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]+\d")
+# Verbs that say who is in charge: there a name may come first.
+ROLES = frozenset(
+    "own maintain lead manag manage responsibl responsible review approv approve".split()  # noqa: SIM905 - a word list
+)
+# Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
+WEAK = frozenset(
+    "use run execute go come take live sit set host be keep save store need require".split()  # noqa: SIM905 - a word list
+)
+# Forms that the light stemmer does not bring together.
+_FORMS = {
+    "owner": "own", "maintainer": "maintain", "reviewer": "review", "approver": "approve", "leader": "lead", "kept": "keep",
+    "built": "build", "sent": "send", "ran": "run", "wrote": "write", "written": "write", "begins": "start", "took": "take",
+    "responsible": "own",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word of a statement; `key` is what it is compared by, empty for filler."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    shape: Shape
+
+    @property
+    def is_value(self) -> bool:
+        return self.shape in {"number", "code", "name"}
+
+
+@lru_cache(maxsize=20_000)
+def pieces(text: str) -> tuple[Piece, ...]:
+    found: list[Piece] = []
+    opening = True
+    for match in _PIECE.finditer(text[:2_000]):
+        raw = match[0]
+        coded = raw.startswith("`") and raw.endswith("`") and len(raw) > 2
+        bare = raw if coded else raw.strip(_EDGES + "`")
+        if bare:
+            start = match.start() + raw.index(bare)
+            found.append(_piece(bare, start, coded, opening))
+        opening = raw[-1:] in ".!?:"
+    return tuple(found)
+
+
+def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
+    shape: Shape = "word"
+    if coded:
+        shape = "code"
+    elif _NUMBER.fullmatch(bare):
+        shape = "number"
+    elif _CODE.search(bare):
+        shape = "code"
+    elif bare[:1].isupper() and not opening:
+        shape = "name"
+    low = bare.strip("`").lower().removesuffix("'s").removesuffix("’s")
+    if shape in {"number", "code"}:
+        return Piece(bare, start, start + len(bare), " ".join(low.split()), shape)
+    keys = list(statement(_FORMS.get(low, low)).weights)
+    if shape == "word" and (len(keys) != 1 or low in lexicon.FILLER):
+        return Piece(bare, start, start + len(bare), "", "filler")
+    return Piece(bare, start, start + len(bare), keys[0] if len(keys) == 1 else low, shape)
+
+
+def values_of(found: Sequence[Piece]) -> list[tuple[int, int]]:
+    """First and last place of each run of numbers, names and code side by side."""
+    runs: list[tuple[int, int]] = []
+    for place, piece in enumerate(found):
+        if piece.is_value and runs and runs[-1][1] == place - 1:
+            runs[-1] = (runs[-1][0], place)
+        elif piece.is_value:
+            runs.append((place, place))
+    return runs
+
+
+def pairs_of(found: Sequence[Piece]) -> set[tuple[str, str]]:
+    """Words side by side, with no filler between them: what a thing without a proper name is called."""
+    return {
+        (one.key, other.key)
+        for one, other in pairwise(found)
+        if one.key
+        and other.key
+        and not {one.key, other.key} & WEAK
+        and not one.key.isdigit()
+        and not other.key.isdigit()
+    }
+
+
+def keys_of(text: str) -> frozenset[str]:
+    return frozenset(piece.key for piece in pieces(text) if piece.key)
