@@ -48,6 +48,7 @@ _AS_OF = re.compile(
 )
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
 _ANY_DAY = dt.date(2024, 5, 15)
+LEAST_PART = 3  # words of meaning on each side of an "and" that a sentence may be cut at
 SUMMED = 0.7  # the share of a summary's words that its file must have
 
 
@@ -118,6 +119,8 @@ class Context:
             u.text for u in units if u.kind != "field" or (u.name == "description" and path != self.path)
         )
         one, other = statement(text[: facts.LONGEST]), statement(body)
+        if not one.items:  # "who does what": small words alone say nothing that could be lost
+            return True
         needed = one.numbers | one.codes | {name for _, name in one.names}
         return needed <= other.weights.keys() and facts.coverage_of(text, body) >= SUMMED
 
@@ -192,6 +195,11 @@ class Context:
         if unit.kind in {"code", "heading"}:
             return ""
         parts = [part for part in re.split(r"[;:,()]\s+|\s[—–-]\s+|[()]", unit.text) if keyed(part)]
+        if len(parts) == 1:
+            parts = [
+                part for part in re.split(r"\s+and\s+", unit.text) if len(statement(part).items) >= LEAST_PART
+            ]
+            parts = parts if len(parts) == 1 + len(re.findall(r"\s+and\s+", unit.text)) else []
         if len(parts) > 1 and all(self._part_stands(part) for part in parts):
             self.kept = True
             return IN_PARTS

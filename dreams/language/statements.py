@@ -32,7 +32,7 @@ _SIGNS = {
 _SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS), re.IGNORECASE)
 _LABEL = re.compile(r"[^.,;:()\n—–]{1,60}(?::\s|\s[—–-]\s)")
 _CONNECTORS = frozenset(
-    "over before after to from than instead not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
+    "over before after to from than instead insteadof not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
     "imports triggers requires uses use overrides owns blocks beats precedes follows on for".split()
 )
 _PHRASE = re.compile(

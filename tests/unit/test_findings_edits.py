@@ -1,0 +1,166 @@
+"""Edits of notes as careful people make them are no loss; what leaves is told, whatever kind of fact it is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+
+import pytest
+
+from dreams.findings import examine
+from dreams.findings.comparing import between
+
+BUILD = """\
+---
+name: project_build
+description: Build and release of the shop
+type: project
+---
+
+Run `make check` before pushing. CI runs the same target on every branch.
+
+## Rules
+
+- Integration tests hit a real Postgres 16 database, never mocks.
+- The billing worker retries failed charges 3 times with a delay of 30 seconds.
+- Do not edit files under `vendor/`, they are overwritten by the sync job.
+- Feature flags live in `config/flags.yaml` and are reloaded every 5 minutes.
+"""
+PEOPLE = """\
+---
+name: user_team
+description: Who does what in the shop team
+type: user
+---
+
+- Ana reviews every schema change before it is merged.
+- Tomás owns the notification service, Priya the reporting pipeline.
+- Since 2026-01-14 uploads go through the media gateway instead of S3 directly.
+- The staging database is restored from production every Monday, with names masked.
+- The user works from Lisbon and is online from 09:00 to 17:00.
+"""
+INDEX = "# Memory\n\n- [Build](build.md) — build and release of the shop\n- [Team](team.md) — who does what\n"
+FILES = {"MEMORY.md": INDEX, "build.md": BUILD, "team.md": PEOPLE}
+Edit = Callable[[dict[str, str]], None]
+
+
+def change(path: str, old: str, new: str) -> Edit:
+    def edit(files: dict[str, str]) -> None:
+        assert old in files[path]
+        files[path] = files[path].replace(old, new, 1)
+
+    return edit
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("- ")]
+
+
+def move(files: dict[str, str]) -> None:
+    line = rows(files["team.md"])[1]
+    files["team.md"] = files["team.md"].replace(line + "\n", "")
+    files["build.md"] += line + "\n"
+
+
+def turn(files: dict[str, str]) -> None:
+    lines = rows(files["team.md"])
+    head = files["team.md"].split("- ", 1)[0]
+    files["team.md"] = head + "\n".join(reversed(lines)) + "\n"
+
+
+def split(files: dict[str, str]) -> None:
+    lines = rows(files["team.md"])[3:]
+    for line in lines:
+        files["team.md"] = files["team.md"].replace(line + "\n", "")
+    files["ops.md"] = (
+        "---\nname: ops\ndescription: Operations\ntype: project\n---\n\n" + "\n".join(lines) + "\n"
+    )
+    files["MEMORY.md"] += "- [Operations](ops.md) — operations\n"
+
+
+def merge(files: dict[str, str]) -> None:
+    files["build.md"] += (
+        "\n## Who does what in the shop team\n\n" + files.pop("team.md").split("---\n\n", 1)[1]
+    )
+    files["MEMORY.md"] = files["MEMORY.md"].replace("- [Team](team.md) — who does what\n", "")
+
+
+def wrap(files: dict[str, str]) -> None:
+    for line in rows(files["build.md"]):
+        files["build.md"] = files["build.md"].replace(line, textwrap.fill(line, 40, subsequent_indent="  "))
+
+
+def prose(files: dict[str, str]) -> None:
+    head, body = files["team.md"].split("---\n\n", 1)
+    files["team.md"] = head + "---\n\n" + " ".join(line[2:] for line in rows(body)) + "\n"
+
+
+def table(files: dict[str, str]) -> None:
+    head, body = files["team.md"].split("---\n\n", 1)
+    cells = "\n".join(f"| {line[2:]} |" for line in rows(body))
+    files["team.md"] = f"{head}---\n\n| What |\n|---|\n{cells}\n"
+
+
+def bullets(files: dict[str, str]) -> None:
+    change("build.md", "Run `make check` before pushing. CI", "- Run `make check` before pushing.\n- CI")(
+        files
+    )
+
+
+CAREFUL = {
+    "moved to another file": move,
+    "another order": turn,
+    "a file split": split,
+    "two files merged": merge,
+    "wrapped anew": wrap,
+    "a list made prose": prose,
+    "prose made a list": bullets,
+    "a list made a table": table,
+    "another heading": change("build.md", "## Rules", "## Conventions"),
+    "a row cut short": change("MEMORY.md", " — who does what", ""),
+    "an article gone": change("team.md", "the notification", "notification"),
+    "another word for it": change("team.md", "reviews every schema", "reviews each schema"),
+    "a short form": change("build.md", "Do not edit", "Don't edit"),
+    "emphasis": change("team.md", "- Ana", "- **Ana**"),
+    "a sentence in two": change("build.md", "flags.yaml` and are", "flags.yaml`.\n- Feature flags are"),
+    "a detail more": change("team.md", "is merged.", "is merged (asked for by the user)."),
+}
+LOST = {
+    "a line": change("team.md", "- Ana reviews every schema change before it is merged.\n", ""),
+    "a sentence": change("build.md", " CI runs the same target on every branch.", ""),
+    "a clause": change("team.md", ", Priya the reporting pipeline", ""),
+    "a reason": change("build.md", ", they are overwritten by the sync job", ""),
+    "a number": change("build.md", "3 times", "5 times"),
+    "a unit": change("build.md", "30 seconds", "30 minutes"),
+    "a version": change("build.md", "Postgres 16", "Postgres 17"),
+    "a denial": change("build.md", "Do not edit", "Edit"),
+    "never": change("build.md", "never mocks", "always mocks"),
+    "a command": change("build.md", "`make check`", "`make test`"),
+    "a path": change("build.md", "`config/flags.yaml`", "`config/app.yaml`"),
+    "a name": change("team.md", "Ana reviews", "Anna reviews"),
+    "owners who change places": change("team.md", "Tomás owns the notification service, Priya", "Priya owns the notification service, Tomás"),
+    "a date": change("team.md", "2026-01-14", "2026-02-14"),
+    "a day": change("team.md", "every Monday", "every Friday"),
+    "an environment": change("team.md", "staging database", "test database"),
+    "before and after": change("team.md", "before it is merged", "after it is merged"),
+    "the other side of instead": change("team.md", "the media gateway instead of S3", "S3 instead of the media gateway"),
+    "a field": change("team.md", "type: user\n", ""),
+    "a time": change("team.md", "09:00 to 17:00", "10:00 to 17:00"),
+}  # fmt: skip
+
+
+def blocks(edit: Edit) -> list[str]:
+    after = dict(FILES)
+    edit(after)
+    before, now = ({path: text.encode() for path, text in files.items()} for files in (FILES, after))
+    return [found.message for found in examine(between(before, now)).findings if found.severity == "block"]
+
+
+@pytest.mark.parametrize("kind", CAREFUL)
+def test_a_careful_edit_is_no_loss(kind: str) -> None:
+    assert blocks(CAREFUL[kind]) == []
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_a_fact_that_leaves_blocks(kind: str) -> None:
+    assert blocks(LOST[kind]) != []
