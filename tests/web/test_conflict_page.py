@@ -139,3 +139,16 @@ def test_what_a_choice_comes_to_is_shown_before_it_is_kept(browser: Client, file
     assert "<html" not in part and "1 place still open" in part
     file.refresh_from_db()
     assert file.conflict is not None
+
+
+def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Client, tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    outside = world.TESTING.replace("make reset", "make pristine")
+    (world.folder(project) / "feedback_testing.md").write_text(outside)
+    assert not applying.apply(proposal, world.ME).complete
+    assert (world.folder(project) / "project_export.md").exists()
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "was changed in the same place" in text
+    assert "Changed since:" not in text and "Changed on disk since" not in text

@@ -54,7 +54,9 @@ def state(
     proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[Hunk], memories: Mapping[str, Memory]
 ) -> State:
     applied = [hunk for hunk in hunks if hunk.applied_in_id is not None]
-    live = [] if proposal.closed_at is not None else list(files)
+    # What this proposal wrote itself is no change by somebody else.
+    written = {hunk.file_id for hunk in applied}
+    live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
     undoes = proposal.undoes
     return State(
         name=proposal.state,
