@@ -73,6 +73,7 @@ def parse(key: str, raw: object) -> Value:
     return value
 
 
+@cache  # it looks at every zone on the disk, and settings are read many times in a dream
 def _bad_zone(value: str) -> str:
     known = value in zoneinfo.available_timezones()
     return "" if known else f"{value!r} is not a time zone such as Europe/Berlin or UTC"
