@@ -208,6 +208,18 @@ def test_a_statement_put_anew_in_more_words_takes_the_place_of_the_old_one(
     assert f"- {line}\n" not in made.text("notes.md")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Add a dark mode toggle to the settings page and write tests for it",
+        "now add a dark mode toggle to the settings page of the admin",
+        "I want you to add a dark mode toggle to the settings page today",
+    ],
+)
+def test_a_task_is_not_put_in_the_place_of_a_note_that_reads_like_it(tmp_path: Path, said: str) -> None:
+    assert told(tmp_path, "Add a dark mode toggle to the settings page", said).edits == []
+
+
 def test_a_statement_about_a_part_is_not_put_in_the_place_of_the_whole(tmp_path: Path) -> None:
     line = "The API runs on PostgreSQL 15 in eu-west-1."
     made = told(tmp_path, line, "Remember that the API of the importer runs on PostgreSQL 16 in eu-west-1.")

@@ -70,6 +70,15 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
+# What is to be done is no statement of what is.
+_TASK = re.compile(
+    r"(?:now |then |also |next |just )*(?:add|fix|run|re-?run|make|write|update|remove|create|implement|refactor|use|check|test|build|move|rename|change|"
+    r"show|explain|look|find|do|go|try|start|stop|open|close|commit|push|pull|deploy|install|upgrade|delete|drop|put|set|give|tell|read|"
+    r"review|generate|convert|replace|merge|split|clean|debug|investigate|continue|keep|help|list|print|get|fetch|search|analy[sz]e|"
+    r"improve|optimi[sz]e|verify|ensure|extract|document|describe|summari[sz]e|plan|design|apply|revert|restore|handle|support|turn|switch|"
+    r"enable|disable|bump|configure|migrate|port|draft|compare|i want|i need|you)\b",
+    re.IGNORECASE,
+)
 REVERTED = re.compile(
     r"\b(?:revert\w*|roll(?:ed|ing)? back|rollback|undo|undid|undone|(?:moved|went|switched|changed|back) (?:back|to)|again|change of plans?|"
     r"wrong|typo|mistake|scrap|not true)\b",
@@ -129,7 +138,7 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
     if unsure or looks_secret(sentence):
         return
     found = _moved(text, sentence) or _stated(text, sentence, told_as_change)
-    if not found and short and len(text.split()) >= LEAST_WORDS:
+    if not found and short and len(text.split()) >= LEAST_WORDS and not _TASK.match(text):
         found = [replace(asserted(text, sentence), bare=True)]
     yield from found
 
