@@ -18,6 +18,7 @@ _ROW = 7  # so many words in a row, filler too, are a statement of their own
 _ARTICLES = frozenset({"the", "a", "an", "this", "that", "our", "its", "any", "all"})
 _ENLARGING = frozenset({"for", "in", "on", "of", "during", "and", "or"})
 _PHRASE = 5  # words that may stand in the place of others where all else is alike
+MOST_ANCHORS = 12  # names, numbers and codes of one statement that are looked at in pairs
 _WHOLE = 3  # words of meaning from which a statement that another one has whole may have asides added to it
 
 
@@ -225,6 +226,8 @@ def _turned_round(short: Statement, long: Statement) -> bool:
 
 def _swapped(short: Statement, long: Statement) -> bool:
     """The same words with two of them exchanged, or steps in another order: "Linux at work, Windows at home"."""
+    if _crossed(short, long):
+        return True
     mine, theirs = _common_order(short, long)
     moved = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
     if _listed({mine[place] for place in moved}, short, long):
@@ -235,6 +238,29 @@ def _swapped(short: Statement, long: Statement) -> bool:
         return True
     anchors, words = _parted(short, mine, theirs)
     return anchors[0] != anchors[1] and words[0] == words[1] and len(words[0]) > 1
+
+
+def _crossed(short: Statement, long: Statement) -> bool:
+    """Two names that stand the other way round about the same word of one clause: "Ana asks Bob"; a passive does so rightly."""
+    if ("by" in short.counts) != ("by" in long.counts):
+        return False
+    theirs = _between(long)
+    return any(
+        words & theirs.get((other, one), frozenset()) for (one, other), words in _between(short).items()
+    )
+
+
+def _between(one: Statement) -> dict[tuple[str, str], frozenset[str]]:
+    """For each two names, numbers or codes of one clause, the plain words between them; the first of each pair counts."""
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    places = [place for place, item in enumerate(one.items) if item.anchor][:MOST_ANCHORS]
+    for at, first in enumerate(places):
+        for last in places[at + 1 :]:
+            alike = one.items[first].word == one.items[last].word
+            if not alike and one.items[first].clause == one.items[last].clause:
+                words = frozenset(i.word for i in one.items[first + 1 : last] if not i.anchor)
+                found.setdefault((one.items[first].word, one.items[last].word), words)
+    return found
 
 
 def _listed(moved: set[str], short: Statement, long: Statement) -> bool:
@@ -250,11 +276,11 @@ def _in_a_row(words: set[str], one: Statement) -> bool:
 
 
 def _common_order(short: Statement, long: Statement) -> tuple[list[str], list[str]]:
-    """The words that each statement has exactly once, in the order of the one and of the other."""
+    """The words that both have, each as often, in the order of the one and of the other."""
     mine, theirs = _words(short), _words(long)
     counts, others = Counter(mine), Counter(theirs)
-    once = {word for word in counts if counts[word] == others[word] == 1}
-    return [w for w in mine if w in once], [w for w in theirs if w in once]
+    alike = {word for word in counts if counts[word] == others[word]}
+    return [w for w in mine if w in alike], [w for w in theirs if w in alike]
 
 
 def _parted(

@@ -355,6 +355,8 @@ The endpoint is public|The endpoint is private
 Horizontal scaling is preferred|Vertical scaling is preferred
 The field is mandatory|The field is optional
 # swapped
+Fixed `create_item` hardcoding `is_home=False` on import|Fixed `is_home=False` hardcoding `create_item` on import
+The run took 480 seconds for 132 of 132 tests|The run took 132 seconds for 132 of 480 tests
 Service A calls service B|Service B calls service A
 The parent owns the child record|The child owns the parent record
 Convert Celsius to Fahrenheit|Convert Fahrenheit to Celsius
