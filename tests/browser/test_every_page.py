@@ -149,6 +149,8 @@ def old_form(watch: Watch) -> None:
     watch.page.get_by_role("button", name="Pause", exact=True).click()
     watch.page.get_by_role("heading", name="This page was too old").wait_for()
     watch.look("/settings/")
+    watch.page.get_by_role("link", name="Open it anew").click()
+    watch.page.wait_for_url("**/settings/")
 
 
 def unopened(opened: set[str]) -> set[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from urllib.parse import urlsplit, urlunsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from dreams.web import bare
 
@@ -41,8 +43,18 @@ def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
         403,
         "This page was too old",
         "You logged in or out since it was opened, so nothing was changed. Open it anew and do it again.",
-        onward=request.path if request.method in ("GET", "HEAD") else "",
+        onward=_page_of_the_form(request),
     )
+
+
+def _page_of_the_form(request: HttpRequest) -> str:
+    """Where the form stood, by what the browser says; a path of ours or nothing."""
+    came_from = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(came_from, allowed_hosts={request.get_host()}):
+        return ""
+    parts = urlsplit(came_from)
+    onward = urlunsplit(("", "", parts.path, parts.query, ""))
+    return onward if url_has_allowed_host_and_scheme(onward, allowed_hosts=None) else ""
 
 
 def _page(status: int, title: str, text: str, onward: str = "") -> HttpResponse:
