@@ -139,6 +139,17 @@ def test_a_file_that_sums_up_what_changed_changes_with_it_in_its_description_and
     assert made.after["other.md"] == made.before["other.md"]
 
 
+def test_a_summary_does_not_change_where_what_it_sums_up_does_not(tmp_path: Path) -> None:
+    files = {
+        "testing.md": memory(
+            "Use pytest with PostgreSQL 15, never SQLite.\n", description="tests run on PostgreSQL 15"
+        ),
+        "MEMORY.md": "- [Testing](testing.md) — tests run on PostgreSQL 15\n",
+    }
+    made = dream(tmp_path, files, [session(1, "the tests run on SQLite now, not PostgreSQL 15")])
+    assert made.edits == []
+
+
 def test_what_stands_below_an_environment_is_about_it_alone(tmp_path: Path) -> None:
     body = "- Database: PostgreSQL 15\n\n## Staging\n\n- Database: PostgreSQL 14\n"
     files = {"stack.md": memory(body), "MEMORY.md": "- [Stack](stack.md) — stack\n"}

@@ -111,7 +111,7 @@ def _name_unsure(rec: Recorder, telling: Telling, found: Sequence[_Pending]) -> 
 
 def _chosen(found: list[tuple[_Pending, Slot]], telling: Telling) -> list[tuple[_Pending, Slot]]:
     """The one statement meant with all that repeat it; nothing where two different ones could be meant."""
-    bodies = [pair for pair in found if pair[0].spot.kind == "body"] or found
+    bodies = [pair for pair in found if pair[0].spot.kind == "body"]  # a summary never changes alone
     if not telling.about - keys_of(telling.new or telling.core) - keys_of(telling.old):
         bodies = bodies if all(_says_the_same(bodies[0][0].text, pair[0].text) for pair in bodies) else []
     least = min((_besides(pair[0], telling) for pair in bodies), default=0)
