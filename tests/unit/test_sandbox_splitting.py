@@ -95,7 +95,8 @@ def test_operators_part_commands_where_bash_parts_them(groups: list[list[str]], 
     wanted: list[list[str]] = []
     for group in groups:
         commands = ["w " + part for part in group if (_accepted("w " + part) or [[], []])[1:] == []]
-        commands = [command for command in commands if not command.rstrip(" \t").endswith(";")]
+        # A line end is taken at the very end alone.
+        commands = [c for c in commands if not c.rstrip(" \t").endswith((";", "\n"))]
         if len(commands) < 2:
             continue
         line = (

@@ -29,6 +29,15 @@ def test_all_hunks_make_the_new_text_and_none_leave_the_old(pair, granularity):
     assert bool(found) == (base != new)
 
 
+def joined(lines: list[str], line_end: str) -> str:
+    """The lines, with a line end where one that ended its text stands before another now."""
+    out = ""
+    for line in lines:
+        out += line_end if out and not out.endswith("\n") else ""
+        out += line
+    return out
+
+
 @given(pairs(), st.data())
 def test_any_selection_gives_the_same_text_in_any_order_and_its_complement_brings_the_rest(pair, data):
     base, new = pair
@@ -42,7 +51,7 @@ def test_any_selection_gives_the_same_text_in_any_order_and_its_complement_bring
         lines += source[at : hunk.base_start]
         lines += hunk.new_lines if hunk.id in chosen else hunk.base_lines
         at = hunk.base_end
-    assert part == "".join(lines + source[at:]), "no line was glued to another"
+    assert part == joined([*lines, *source[at:]], line_end_of(source)), "no line was glued to another"
     back = hunks(new, base)
     assert apply_hunks(new, back, {h.id: True for h in back}) == base
 
@@ -205,3 +214,9 @@ def test_thousands_of_lines_that_repeat_are_compared_within_bounds(count):
 def test_a_line_of_half_a_megabyte_is_still_one_changed_line():
     base, new = "- " + "word " * 100_000 + "\n", "- " + "drow " * 100_000 + "\n"
     assert [h.kind for h in hunks(base, new)] == ["remove", "add"]
+
+
+def test_a_last_line_that_stays_is_not_glued_to_one_that_came_before_it():
+    base = "deploy\n- [deploy](a.md) — deploy\ndeploy"
+    found = hunks(base, "deploy;00")
+    assert apply_hunks(base, found, {found[0].id: True}) == "deploy;00\ndeploy"
