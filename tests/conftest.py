@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -9,12 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractUser
     from django.test import Client
 
     from tests.world import World
+
+# The suite tries the same examples for everybody, so that it is green or red for a reason; HYPOTHESIS_PROFILE=explore
+# looks for new ones.
+settings.register_profile("suite", derandomize=True)
+settings.register_profile("explore", settings.get_profile("default"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 @pytest.fixture(scope="session", autouse=True)

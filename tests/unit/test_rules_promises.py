@@ -241,3 +241,13 @@ def test_a_thousand_memories_are_read_in_one_go(tmp_path: Path):
     made = dream(tmp_path, files, [session(1, "always " + "write a lot of words " * 800)])
     assert made.text("MEMORY.md").count("](project_thing_") == 1000
     assert "merged" not in made.summary
+
+
+def test_a_row_that_would_name_a_day_only_once_it_is_cut_stays_whole():
+    hook = "; ".join(["billing listens on port 0", *(f"billing listens on port 0 {end}" for end in _ENDS)])
+    files = {"b.md": b"x\r\n", "MEMORY.md": f"- [A](b.md) \u2014 {hook}\r\n".encode()}
+    made = dreamt(files, [])
+    assert dreamt(made.after, []).edits == []
+
+
+_ENDS = ("in production", "since last week", "each night, and nobody changes that without a word" * 2)

@@ -89,7 +89,8 @@ def _cut(tree: Tree, row: memdir.IndexRow, aim: int) -> _Cut | None:
         return None
     head = len(alone.rewritten(alone.rows[0], hook="x").text) - 1
     hook = clause(row.hook, max(aim - head, LEAST_HOOK))
-    if not hook:
+    # Cut short, it may name a day that the whole sentence leaves open: the next dream would write that out.
+    if not hook or names_a_day(hook):
         return None
     raw = alone.rewritten(alone.rows[0], hook=hook).text
     return _Cut(row, topic, raw) if len(raw) <= row.length - LEAST_GAIN else None
