@@ -6,11 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.core.cache import cache
 
-from dreams import conf, findings, instructions, memories
-from dreams.findings import secrets
+from dreams import conf, findings, hostkey, instructions, memories
 from dreams.findings.base import Found, Report
 from dreams.models import Project
 
@@ -36,7 +34,7 @@ class Checkup:
 
 def look(project: Project) -> Checkup:
     """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
-    secrets.use_key(settings.SECRET_KEY.encode())
+    hostkey.use()
     files = memories.contents(project)
     config, told = conf.current(project), instructions.text_for(project)
     key = _key(project, files, config, told)

@@ -24,6 +24,11 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
     return "".join([*pieces, text[at:]]), dict(counts)
 
 
+def values(text: str) -> dict[str, str]:
+    """Each secret that stands in `text`, with the rule that knows it. For taking out; it must go nowhere else."""
+    return {text[span.start : span.end]: span.rule for span in spans(text)}
+
+
 def without(content: str, values: Mapping[str, str]) -> str:
     """`content` with each secret (value → rule) as `[redacted: rule]`, wherever it stands.
 

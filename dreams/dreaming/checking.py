@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.conf import settings
-
-from dreams import drafts, findings, proposals, text
+from dreams import drafts, findings, hostkey, proposals, text
 from dreams.engines.base import Edit, Problem
-from dreams.findings import secrets
 from dreams.findings.base import Found, Report
 from dreams.models import DreamRun, Project
 from dreams.workspace import Workspace
@@ -82,7 +79,7 @@ class Checks:
 
 def examined(project: Project, before: Mapping[str, bytes], made: drafts.Draft) -> Report:
     """The findings on all of a draft."""
-    secrets.use_key(settings.SECRET_KEY.encode())
+    hostkey.use()
     return findings.examine(proposals.subject_of_draft(project, before, made))
 
 

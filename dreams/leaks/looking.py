@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from dreams import blobs, text
+from dreams import blobs, hostkey, text
 from dreams.findings import secrets
 from dreams.findings.secret_rules import spans
 from dreams.models import AppliedFile, Blob, FileChange, Hunk, Memory, Project, Version
+from dreams.redact import values
 
 #: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
 MOST_TEXTS = 20_000
@@ -58,7 +58,7 @@ class Leaks:
 
 def look(project: Project) -> Leaks:
     """Every secret in what is kept of `project`."""
-    use_hosts_key()
+    hostkey.use()
     found: dict[str, Leak] = {}
     for memory, data in _present(project):
         content = text.decode(data)
@@ -67,17 +67,12 @@ def look(project: Project) -> Leaks:
             leak.places.append(Place(memory.path, memory.pk, content.count("\n", 0, span.start) + 1))
     paths = kept_texts(project)
     for sha, content in contents_of(project):
-        for value, rule in {content[span.start : span.end]: span.rule for span in spans(content)}.items():
+        for value, rule in values(content).items():
             leak = _leak(found, value, rule)
             leak.texts += 1
             leak.paths |= paths[sha]
     ordered = sorted(found.values(), key=lambda leak: (not leak.stands, leak.rule, leak.id))
     return Leaks(tuple(ordered), len(paths) <= MOST_TEXTS)
-
-
-def use_hosts_key() -> None:
-    """So that a secret has the same name from one process to the next."""
-    secrets.use_key(settings.SECRET_KEY.encode())
 
 
 def kept_texts(project: Project) -> dict[str, set[str]]:

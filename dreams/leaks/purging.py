@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, history, journal, memories, text, writing
+from dreams import auditlog, blobs, history, hostkey, journal, memories, text, writing
 from dreams.findings import secrets
 from dreams.findings.secret_rules import spans
 from dreams.leaks import looking, rows
@@ -47,7 +47,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Reviewer, *, reas
 
     Raises PurgeRefused while one still stands in a memory or in an open proposal.
     """
-    looking.use_hosts_key()
+    hostkey.use()
     texts = dict(looking.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dreams import manual, memories, text
 from dreams.findings.secret_rules import spans
 from dreams.models import Project, Proposal
-from dreams.redact import without
+from dreams.redact import values, without
 from dreams.review import Reviewer
 from dreams.text import plural
 
@@ -23,9 +23,8 @@ def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -
         found = spans(content)
         if not found or (paths and path not in paths):
             continue
-        values = {content[span.start : span.end]: span.rule for span in found}
         count += len(found)
-        before[path], after[path] = data, text.encode(without(content, values))
+        before[path], after[path] = data, text.encode(without(content, values(content)))
     if not after:
         return None
     reason = f"Takes {plural(count, 'secret')} out of {plural(len(after), 'memory', 'memories')}."

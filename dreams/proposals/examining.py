@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from django.conf import settings
 from django.db import transaction
 
-from dreams import conf, drafts, findings, instructions, redact, text, textdiff
-from dreams.findings import secrets
+from dreams import conf, drafts, findings, hostkey, instructions, redact, text, textdiff
 from dreams.findings.base import ChangedHunk, Report, Subject
 from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
@@ -33,8 +31,7 @@ def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool 
     `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What is said of
     changes that nobody has decided on stays beside them.
     """
-    # With a key of this host a confirmed secret is known again by another process, and says nothing to anybody else.
-    secrets.use_key(settings.SECRET_KEY.encode())
+    hostkey.use()
     report = findings.examine(subject_of(proposal, before, undecided=undecided))
     if not undecided:
         report = _with_undecided(proposal, before, report)
@@ -45,7 +42,7 @@ def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool 
 
 def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
     """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
-    secrets.use_key(settings.SECRET_KEY.encode())
+    hostkey.use()
     return findings.examine(subject_of(proposal, before, undecided=True, instead=instead))
 
 

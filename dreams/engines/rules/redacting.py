@@ -19,7 +19,7 @@ def redact(rec: Recorder) -> None:
         found = spans(text)
         if not found:
             continue
-        after = redaction.without(text, {text[span.start : span.end]: span.rule for span in found})
+        after = redaction.without(text, redaction.values(text))
         line_no = text.count("\n", 0, found[0].start) + 1
         quote = redaction.redact(text.splitlines()[line_no - 1]) if text.splitlines() else ""
         kinds = ", ".join(sorted({span.rule.replace("-", " ") for span in found}))
