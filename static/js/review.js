@@ -61,6 +61,13 @@ document.addEventListener("click", (event) => {
   there.focus({ preventScroll: true });
 });
 
+// Come back to after a whole page load: the change the address names is the present one.
+const named = location.hash.startsWith("#hunk-") && document.getElementById(location.hash.slice(1));
+if (named) {
+  named.classList.add("now");
+  named.focus({ preventScroll: true });
+}
+
 // What the server refused or could not be reached for must be seen: nothing was decided then.
 for (const name of ["htmx:sendError", "htmx:responseError"]) {
   document.addEventListener(name, () => {

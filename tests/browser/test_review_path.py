@@ -218,3 +218,34 @@ def check(page: Page, at: str) -> None:
         result = Axe().run(page, options=only)
         assert result.violations_count == 0, f"{at} at {width}\n{result.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{at} at {width} is too wide"
+
+
+def test_a_button_that_has_only_just_come_is_answered_in_place(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    """Two keys in quick succession: the second must not load the page anew and lose where one was."""
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    first = desk.hunk_with(proposal, "reference_runbook")
+    window.evaluate(
+        """() => {
+            window.stayed = true;
+            new MutationObserver((changes, observer) => {
+                const undo = document.getElementById("take-back");
+                if (undo) { observer.disconnect(); undo.click(); }
+            }).observe(document.body, {childList: true, subtree: true});
+        }"""
+    )
+    with window.expect_response(lambda answer: "take-back" in answer.url):
+        card(window, first).get_by_role("button", name="Approve").click()
+    expect(window.get_by_text("0 of 8 decided")).to_be_visible()
+    assert window.evaluate("window.stayed") is True
+
+
+def test_a_change_named_in_the_address_is_the_present_one(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    link = desk.hunk_with(proposal, "reference_runbook")
+    window.goto(f"{address}/review/{proposal.public_id}/#hunk-{link.pk}")
+    expect(card(window, link)).to_be_focused()
+    window.keyboard.press("a")
+    expect(card(window, link)).to_contain_text("approved")
