@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from dreams import conf, discovery, forecast, gates, inputs, locks, pricing, process
 from dreams.engines.anthropic import keys
-from dreams.models import LockHold, Project, Proposal
+from dreams.models import LockHold, Project, Proposal, Session
+
+AT_ONCE = 500
 
 
 @dataclass(slots=True)
@@ -117,24 +119,16 @@ def _clock(project: Project) -> int | None:
 
 def _sessions(
     project: Project, now: dt.datetime, scan: Callable[[Project], None] | None
-) -> Sequence[gates.SessionFact]:
+) -> Iterator[gates.SessionFact]:
+    """The newest first, and only as many as are taken: a project that never dreamt may have a hundred thousand."""
     if scan is not None:
         scan(project)
     live = discovery.live_session_ids(project)
-    since = Q(given_back_at__isnull=False)
-    clock = _clock(project)
-    if clock is None:
-        since |= Q(pk__isnull=False)
-    else:
-        # A microsecond of slack: rows keep microseconds, the gate compares nanoseconds.
-        since |= Q(
-            touched_at__gte=dt.datetime.fromtimestamp(clock / 1e9, dt.UTC) - dt.timedelta(microseconds=1)
-        )
-    rows = project.sessions.filter(since, gone_at__isnull=True).values_list(
+    rows = _touched(project, _clock(project)).values_list(
         "session_id", "root_key", "touched_at", "own", "given_back_at", "corrections"
     )
-    return [
-        gates.SessionFact(
+    for session_id, root, touched, own, given_back, corrections in rows.iterator(AT_ONCE):
+        yield gates.SessionFact(
             session_id=session_id,
             root_id="" if root is None else str(root),
             mtime_ns=int(touched.timestamp() * 1e9),
@@ -143,8 +137,15 @@ def _sessions(
             given_back=given_back is not None,
             corrected=corrections > 0,
         )
-        for session_id, root, touched, own, given_back, corrections in rows
-    ]
+
+
+def _touched(project: Project, clock: int | None) -> QuerySet[Session]:
+    rows = project.sessions.filter(gone_at__isnull=True).order_by("-touched_at")
+    if clock is None:
+        return rows
+    # A microsecond of slack: rows keep microseconds, the gate compares nanoseconds.
+    last = dt.datetime.fromtimestamp(clock / 1e9, dt.UTC) - dt.timedelta(microseconds=1)
+    return rows.filter(Q(given_back_at__isnull=False) | Q(touched_at__gte=last))
 
 
 def _inputs(project: Project) -> gates.InputsFact:

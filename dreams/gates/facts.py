@@ -4,7 +4,7 @@ Cheap facts are values (one database row); expensive ones are callables without 
 earlier gate is closed. A callable may raise OSError: its gate is then closed, with that as the reason.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -91,7 +91,7 @@ class LockFact:
     holder: str = ""
 
 
-def _no_sessions() -> Sequence[SessionFact]:
+def _no_sessions() -> Iterable[SessionFact]:
     return ()
 
 
@@ -113,7 +113,7 @@ class Facts:
     retry_at: datetime | None = None
     failures: int = 0
     clock: Callable[[], int | None] = lambda: None
-    sessions: Callable[[], Sequence[SessionFact]] = _no_sessions
+    sessions: Callable[[], Iterable[SessionFact]] = _no_sessions
     inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
     engine: Callable[[], EngineFact] = EngineFact
     spending: Callable[[], SpendingFact] = SpendingFact

@@ -145,8 +145,8 @@ SCANNED = "scanned"
 
 
 def sessions(case: Case) -> Verdict:
-    tally = count_sessions(case.facts.sessions(), case.clock, case.config.correction_weight)
     needed = case.config.min_sessions
+    tally = count_sessions(case.facts.sessions(), case.clock, case.config.correction_weight, needed)
     passed = tally.score >= needed
     reason = f"{tally.in_words(needed)} {'since the last dream' if case.clock is not None else 'so far'}"
     return Verdict(passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}")

@@ -1,20 +1,27 @@
-"""Counting the sessions that are new for a dream. Pure; one pass, no stat."""
+"""Counting the sessions that are new for a dream. Pure; one pass that ends early, no stat."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dreams.gates.facts import SessionFact
 
+# Nobody needs to know whether a thousand or a hundred thousand are new: counting all of them would take a second.
+ENOUGH = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`plain` and `corrected` count, forks once; `live` and `own` are touched sessions that were left out."""
+    """`plain` and `corrected` count, forks once; `live` and `own` are touched sessions that were left out.
+
+    `ended_early`: there may be more of each.
+    """
 
     plain: int
     corrected: int
     live: int
     own: int
     weight: float
+    ended_early: bool = False
 
     @property
     def score(self) -> float:
@@ -22,6 +29,8 @@ class Tally:
 
     def in_words(self, needed: int) -> str:
         total = self.plain + self.corrected
+        if self.ended_early:
+            return f"{total:,} or more sessions, where {needed:,} are needed,"
         noun = "session" if needed == 1 else "sessions"
         if self.score == total:
             return f"{total} of {needed} {noun}"
@@ -36,13 +45,17 @@ class Tally:
         return f"; left out: {', '.join(parts)}" if parts else ""
 
 
-def count_sessions(sessions: Iterable[SessionFact], last_ns: int | None, weight: float) -> Tally:
+def count_sessions(
+    sessions: Iterable[SessionFact], last_ns: int | None, weight: float, needed: int = ENOUGH
+) -> Tally:
     """Sessions touched strictly after `last_ns` (None: ever) or given back, neither live nor the dreams' own.
 
-    A fork repeats its parent's history, so all forks of one root are one, corrected when one of them is.
+    A fork repeats its parent's history, so all forks of one root are one, corrected when one of them is. No more are
+    asked for once there are as many as `needed`, and as anybody wants to know of.
     """
     roots: dict[str, bool] = {}
     live = own = 0
+    enough = max(needed, ENOUGH)
     for session in sessions:
         if not (session.given_back or last_ns is None or session.mtime_ns > last_ns):
             continue
@@ -53,5 +66,7 @@ def count_sessions(sessions: Iterable[SessionFact], last_ns: int | None, weight:
         else:
             root = session.root_id or session.session_id
             roots[root] = roots.get(root, False) or session.corrected
+        if len(roots) >= enough:
+            break
     corrected = sum(roots.values())
-    return Tally(len(roots) - corrected, corrected, live, own, weight)
+    return Tally(len(roots) - corrected, corrected, live, own, weight, len(roots) >= enough)

@@ -76,6 +76,17 @@ def test_sessions_with_corrections_can_count_more():
     assert result.reason.startswith("5 of 5 sessions (3 in all; the 1 with corrections count 3 each)")
 
 
+def test_nobody_counts_a_hundred_thousand_sessions_to_know_that_there_are_enough():
+    asked = (session(f"s{number}") for number in range(100_000))
+    assert gate(asked).reason == "1,000 or more sessions, where 5 are needed, since the last dream."
+    assert next(asked).session_id == "s1000"
+
+
+def test_the_count_goes_on_past_forks_until_it_is_sure():
+    forks = [session(f"fork{number}", root="s0") for number in range(3_000)]
+    assert gate([*forks, *many(5)], min_sessions=6).reason.startswith("5 of 6")
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-1, 1), st.booleans(), st.booleans())
