@@ -91,8 +91,8 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     memories.sync(proposal.project, snapshot)
     _rebase_all(proposal, snapshot, confirmed)
     files = unapplied(proposal)
-    waiting = _waiting(files)
-    held_back = _with_their_operations(files, set(waiting))
+    conflicts, unconfirmed = _conflicts(files), _unconfirmed(files)
+    held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
     order = _order(proposal, reviewer, ready, snapshot)
@@ -100,9 +100,8 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     close_if_done(proposal)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
-        conflicts=tuple(w for w in waiting.values() if w.sha256 is None and w.why.startswith("conflict"))
-        + tuple(Waiting(c.path, f"conflict: {c.why}") for c in result.conflicts),
-        rebased=tuple(w for w in waiting.values() if not w.why.startswith("conflict")),
+        conflicts=conflicts + tuple(Waiting(c.path, f"conflict: {c.why}") for c in result.conflicts),
+        rebased=unconfirmed,
         untouched=tuple(
             path for path in _paths(proposal) if path not in {item.path for item in result.applied}
         ),
@@ -130,20 +129,25 @@ def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: boo
             )
 
 
-def _waiting(files: Iterable[FileChange]) -> dict[str, Waiting]:
-    waiting: dict[str, Waiting] = {}
-    for file in files:
-        if file.conflict:
-            waiting[file.path] = Waiting(
-                file.path, "conflict: it changed in the same place since your review"
-            )
-        elif not file.rebase_confirmed:
-            wanted = proposals.decided_bytes(file)
-            sha = text.sha256(wanted) if wanted is not None else ""
-            waiting[file.path] = Waiting(
-                file.path, "it changed since your review; look at the new result and confirm", sha
-            )
-    return waiting
+def _conflicts(files: Iterable[FileChange]) -> tuple[Waiting, ...]:
+    return tuple(
+        Waiting(file.path, "conflict: it changed in the same place since your review")
+        for file in files
+        if file.conflict
+    )
+
+
+def _unconfirmed(files: Iterable[FileChange]) -> tuple[Waiting, ...]:
+    """Files brought onto what stands there now, which nobody has confirmed yet."""
+    return tuple(
+        Waiting(
+            file.path,
+            "it changed since your review; look at the new result and confirm",
+            text.sha256(wanted) if (wanted := proposals.decided_bytes(file)) is not None else "",
+        )
+        for file in files
+        if not file.conflict and not file.rebase_confirmed
+    )
 
 
 def _with_their_operations(files: Sequence[FileChange], held_back: set[str]) -> set[str]:
