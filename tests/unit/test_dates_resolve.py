@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+import zoneinfo
 
 import pytest
 from hypothesis import given, settings
@@ -91,6 +92,19 @@ RESOLVED = [
     ("el mes pasado se cambió", "2026-02", "2026-02 se cambió"),
     ("hace dos días se cambió", "2026-03-02", "2026-03-02 se cambió"),
     ("Christmas last year broke the cron", "2025-12-25", None),
+    ("will do it the week after next", "2026-W12", None),
+    ("due by EOD tomorrow", "2026-03-05", None),
+    ("it will ship by end of this quarter", "2026-03-01/2026-04-01", None),
+    ("left it in November last year", "2025-11", None),
+    ("cut on March 3rd of last year", "2025-03-03", None),
+    ("she started a week ago yesterday", "2026-02-24", None),
+    ("due a week from Friday", "2026-03-13", None),
+    ("hired two and a half years ago", "2023-09-04", "hired in 2023-09"),
+    ("cut three wks ago", "2026-02-11", None),
+    ("fixed yesturday", "2026-03-03", "fixed on 2026-03-03"),
+    ("This morning the standup decided on Kafka", "2026-03-04", None),
+    ("after last month's incident we pinned it", "2026-02", None),
+    ("It is expected to land in Q3", "2026-Q3", None),
 ]
 
 LEFT = """
@@ -189,6 +203,21 @@ Contracts are renewed on March 1.
 We always moved it in March.
 The job runs at the end of the month.
 A 'yesterday' bug; the yesterday view
+the week before two weeks ago, the day after March 10, the Friday before last Monday
+the last day of March was quiet; the week before last year ended
+she started a week ago Monday
+left it last year in March; tomorrow week; last Thursday or so
+yesterday's-news and {{ yesterday }} and ${tomorrow}
+Filters: Today, Yesterday, Last 7 days
+| Today | Yesterday |
+today / yesterday
+the previous month button
+The label reads yesterday, the words today and tomorrow, the song Yesterday
+If it was changed last week, skip it
+Dated 2026-02-01: we switched yesterday
+yesterday, 3 March 2026, we switched
+files within the last 7 days are shown
+Sales peak in March
 It runs if due today.
 """.strip().splitlines()
 
@@ -229,6 +258,12 @@ def test_month_and_year_ends_are_counted_right(reference: dt.date, text: str, is
 def test_hours_count_only_where_the_time_of_day_is_known() -> None:
     assert [s.iso for s in resolve("failed 6 hours ago", dt.datetime(2026, 3, 4, 5, 0))] == ["2026-03-03"]  # noqa: DTZ001 - a local reference
     assert resolve("failed 6 hours ago", dt.date(2026, 3, 4)) == []
+
+
+def test_hours_over_a_change_of_the_clocks_are_hours_that_passed() -> None:
+    half_past_one = dt.datetime(2026, 3, 30, 0, 30, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+    [span] = resolve("failed 24 hours ago", half_past_one)
+    assert span.iso == "2026-03-28"  # the night of the 29th lacked an hour
 
 
 def test_the_orientation_decides_where_the_sentence_does_not() -> None:

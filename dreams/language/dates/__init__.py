@@ -20,7 +20,7 @@ __all__ = ["DateSpan", "Orientation", "resolve", "rewrite"]
 _RULES: tuple[Rule, ...] = (*partial.FIRST, *relative.RULES, *partial.RULES, *foreign.RULES)
 # One look that spares most lines the grammar.
 _ANY = re.compile(
-    r"day|week|month|year|decade|ago\b|night|hour|minute|tomorrow|this |last |next |past |quarter|\bQ[1-4]\b|"
+    r"day|week|month|year|decade|ago\b|night|tonite|hour|minute|tom\w{0,4}row|tomorr|tommorw|tmrw|yest|this |last |next |past |quarter|\bQ[1-4]\b|"
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mins|hrs)|christmas|xmas|easter|hallow|juneteenth|pentecost|"
     r"thanksgiving|hence|from now|\d(?:st|nd|rd|th)\b|\b(?:fir|secon|thir|four|fif|six|seven|eigh|nin|ten|twel|twen)\w*(?:st|nd|rd|th)\b|"
     r"\b(?:mon|tue|tues|wed|thu|thurs|fri|sat|sun)\b|\beve\b|gestern|heute|morgen|hier|aujourd|demain|ayer|hoy|어제|오늘|내일|모레|그제|그저께|"

@@ -104,7 +104,7 @@ def part_of(period: Period, part: str) -> Period:
     """The early, middle or late part, taken narrowly so that every usual reading contains it.
 
     Weeks: two first, the middle one, three last days. Months: thirds of ten days. Years: first and
-    last quarter, June and July. ValueError for other periods.
+    last quarter, June and July; quarters: their months. ValueError for other periods.
     """
     first, last = period.start, period.end
     if period.kind == "week":
@@ -113,9 +113,11 @@ def part_of(period: Period, part: str) -> Period:
     if period.kind == "month":
         ends = {"early": (first, first + 10 * DAY), "mid": (first + 10 * DAY, first + 20 * DAY)}
         return span(*ends.get(part, (first + 20 * DAY, last)))
-    if period.kind == "year":
-        months = {"early": (0, 3), "mid": (5, 7), "late": (9, 12)}[part]
-        return span(add_months(first, months[0]), add_months(first, months[1]))
+    if period.kind in {"year", "quarter"}:
+        of_year = {"early": (0, 3), "mid": (5, 7), "late": (9, 12)}
+        of_quarter = {"early": (0, 1), "mid": (1, 2), "late": (2, 3)}
+        begin, stop = (of_year if period.kind == "year" else of_quarter)[part]
+        return span(add_months(first, begin), add_months(first, stop))
     raise ValueError(f"no {part} part of a {period.kind}")
 
 

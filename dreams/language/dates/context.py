@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from dreams.language.dates import neighbours
+
 Orientation = Literal["past", "future", "auto"]
 AROUND = 300  # code points of a sentence on each side that tell its tense: long texts stay linear
 LONGEST = 20_000  # code points read of one text; a line of a note is far shorter
@@ -16,6 +18,7 @@ _MASKED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
     r"|(?P<ticks>`{1,2})[^\n]{1,400}?(?P=ticks)"
     r"|\b[a-z][a-z0-9+.-]*://\S+|\]\([^)\n]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
+    r"|\{\{[^}\n]{1,200}\}\}|\$\{[^}\n]{1,200}\}"
     r"|\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|<[a-z/!][^>\n]{0,200}>",
     re.DOTALL | re.IGNORECASE,
 )
@@ -25,7 +28,8 @@ _FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
     r"aim|intend|have|has|expect|expects) to|must|should|due|deadline|upcoming|expires?|scheduled? (?:for|on|a)|"
     r"schedule|remind|todo|to-do|meet(?= (?:me|on|at|you|us|in|with))|next up|launching|releasing|"
-    r"would like to|can you|could you|please|book|tentatively|planned for)\b|[’']ll\b",
+    r"would like to|can you|could you|please|book|tentatively|planned for|target(?:ed|ing|s)? for|"
+    r"(?:is|are|['’]s|now|currently|still) (?:expected|planned|slated|set|supposed|on track) (?:to|for))\b|[’']ll\b",
     re.IGNORECASE,
 )
 _FIRM_FUTURE = re.compile(r"\b(?:will|shall|won't|going to|gonna|let's)\b|[’']ll\b", re.IGNORECASE)
@@ -65,10 +69,11 @@ _HABIT = re.compile(
     r"\b(?:never|always|every|each|any|anyone|anybody|whoever|whenever|usually|typically|generally|regularly|normally|mostly|often|"
     r"sometimes|occasionally|rarely|seldom|weekly|daily|monthly|nightly|hourly|yearly|annual|annually|quarterly|fortnightly|"
     r"bi-?weekly|alternat(?:e|es|ing)|(?:once|twice|times) (?:an?|per)|per (?:day|week|month|year)|as (?:a rule|usual)|per usual|"
-    r"by default|used to|policy|policies|rule|rules|convention|cadence|standups?|e\.g\.?|"
+    r"by default|used to|policy|policies|rule|rules|convention|cadence|e\.g\.?|"
     r"for example|for instance|such as|recurring|hypothetical(?:ly)?)(?![\w])",
     re.IGNORECASE,
 )
+_STANDUP = re.compile(r"\bstandups?\b", re.IGNORECASE)  # on a weekday it is each week, this morning it is not
 # Such a phrase has a place in every week or year, unless a word says which one.
 _RETURNS = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\bjan|\bfeb|\bmar|\bapr|\bmay\b|\bjun|\bjul|\baug|\bsep|\boct|\bnov|\bdec|"
@@ -84,6 +89,10 @@ _OF_MANY = re.compile(
 _AS_NAME = re.compile(r"\b(?:a|an|the|that|your|our|my|his|her|their)\s+[*_]*$", re.IGNORECASE)
 _LONE = re.compile(r"(?:today|tonight|yesterday|tomorrow|\w+day)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|unless|whether|in case)\b[^,.;:]*$", re.IGNORECASE)
+# A sentence that begins so says what is to be done each time.
+_SUPPOSED = re.compile(
+    r"(?:^|[\n;:]|[.!?]\s)[\s>*+-]*(?:if|unless|when(?:ever)?|in case|suppose)\b[^,.;:]*$", re.IGNORECASE
+)
 _MOVED = re.compile(
     r"\b(?:mov|reschedul|postpon|shift|push|delay|switch|chang|defer)(?:ed|ing|es|e|s)?\b[^.;:,]{0,30}$",
     re.IGNORECASE,
@@ -99,7 +108,7 @@ _DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?!\d))"
 _DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}")
 _DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
 # "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
-_OWN_DATE = re.compile(r"^[\s>*+#\[(-]*\d{4}-\d\d-\d\d")
+_OWN_DATE = re.compile(r"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){0,3}\d{4}-\d\d-\d\d")
 
 
 @dataclass
@@ -157,6 +166,7 @@ class Context:
             or self._heading(start)
             or bool(_MENTION.search(self.before(start)))
             or self._named(start, end)
+            or self._beside(start, end)
             or self._habitual(start, end)
         )
 
@@ -168,10 +178,12 @@ class Context:
         """A rule or an example, unless it tells what was done, and when by more than a weekday."""
         phrase, before = self.text[start:end], self.before(start)
         sentence = self.sentence(start)
+        if _SUPPOSED.search(self.text[max(0, start - AROUND) : start]):
+            return True
         if _OF_MANY.search(before) and not phrase.lower().startswith(("yesterday", "tomorrow", "today")):
             return True
         if _RETURNS.search(phrase) and not _WHICH.search(phrase):
-            rule = _HABIT.search(sentence) or _CONDITION.search(before)
+            rule = _HABIT.search(sentence) or _STANDUP.search(sentence) or _CONDITION.search(before)
             return bool(rule or (_DUTY.search(sentence) and not _FIRM_FUTURE.search(sentence)))
         return bool(_HABIT.search(sentence)) and not _is_past(sentence)
 
@@ -201,7 +213,17 @@ class Context:
         )  # a particle, by its rule's leave
         if (right[:1].isalnum() and not hangul) or (right and right[0] in "_/\\(=@#>}%"):
             return False
+        if re.match(r"['’]s[-_/]", self.text[end : end + 3]):  # "yesterday's-news"
+            return False
         return not (len(right) == 2 and right[0] in ".-:" and right[1].isalnum())
+
+    def _beside(self, start: int, end: int) -> bool:
+        before, after = self.before(start), self.text[end : end + 40]
+        return (
+            neighbours.in_larger(before, after)
+            or neighbours.said_twice(after)
+            or neighbours.on_screen(before, self.text[start:end], after)
+        )
 
     def _dated(self, start: int, end: int) -> bool:
         left, right = self.before(start), self.text[end : end + 40]

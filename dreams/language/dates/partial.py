@@ -18,6 +18,17 @@ from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule
 from dreams.language.dates.relative import edge_reading
 
 _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
+# "Sales peak in December": each year.
+_YEARLY = re.compile(
+    r"\b(?:starts?|begins?|ends?|peaks?|opens?|closes?|runs?|happens?|occurs?|resets?|rises?|falls?|drops?|changes?|comes?)\s+"
+    r"(?:\w+\s+)?(?:in\s+)?$",
+    re.IGNORECASE,
+)
+_EACH_YEAR = re.compile(
+    r"\b(?:(?:fiscal|financial|tax|school|academic|calendar)\s+year|season|semester|term|market|exchange|office|shop|store|school)s?\s+"
+    r"(?:starts?|begins?|ends?|opens?|closes?|is|are)\s+(?:closed\s+|open\s+)?(?:on\s+)?$",
+    re.IGNORECASE,
+)
 NEAR = dt.timedelta(days=60)  # so near, and the next candidate ten months off, one year is meant
 
 
@@ -49,7 +60,8 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
     dt.date(2024, month, on)  # 31 June is no day of any year
     if not m.groupdict().get("wd"):
         period = _chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
-        return with_part(period, m.groupdict().get("p")) if period else None
+        yearly = _EACH_YEAR.search(context.before(m.start())) and context.tense(m.start()) is None
+        return with_part(period, m.groupdict().get("p")) if period and not yearly else None
     nearest = min(
         (dt.date(year, month, on) for year in range(ref.date.year - 1, ref.date.year + 2)),
         key=lambda d: abs(d - ref.date),
@@ -99,7 +111,11 @@ def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading
 def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     month = v.month(m["m"])
     period = _chosen(lambda year: calendars.month_of(year, month), m, context, ref)
-    if period is None or (context.tense(m.start()) is None and period.start <= ref.date < period.end):
+    if period is None:
+        return None
+    if context.tense(m.start()) is None and (
+        period.start <= ref.date < period.end or _YEARLY.search(context.before(m.start()))
+    ):
         return None
     return whole(period)
 
@@ -160,13 +176,30 @@ def _holiday_of_year(m: re.Match[str], context: Context, ref: Reference) -> Read
     return whole(calendars.day(calendars.HOLIDAYS[name](year)))
 
 
+def _of_a_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    """ "in March last year", "March 3rd of this year", "Q4 last year"."""
+    year = ref.date.year + {"last": -1, "this": 0, "next": 1}[m["d"].lower()]
+    if m["q"]:
+        return whole(calendars.unit_of(dt.date(year, 3 * int(m["q"]) - 2, 1), "quarter"))
+    month, number = v.month(m["m"] or m["m2"]), m["n"] or m["n2"]
+    if not number:
+        return whole(calendars.month_of(year, month))
+    on = int(number) if number.isdigit() else v.ordinal(number)
+    return whole(calendars.day(dt.date(year, month, on)))
+
+
 def _stands_as_date(m: re.Match[str], context: Context) -> bool:
     """Not the first half of a name ("Good Friday agreement"): after a preposition, or at the end of a clause."""
     before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
     return bool(
         re.search(rf"\b(?:on|at|over|around|for|{_IN})\s+$", before, re.IGNORECASE)
-        or re.match(r"\s*(?:[.,;:!?)]|$)", after)
+        or (re.match(r"\s*(?:[.,;:!?)]|$)", after) and _tells(m, context))
     )
+
+
+def _tells(m: re.Match[str], context: Context) -> bool:
+    """A sentence with a tense, or the name alone: a list of names tells nothing of when."""
+    return context.tense(m.start()) is not None or context.alone(m.start(), m.end())
 
 
 def _nearest(on: Callable[[int], dt.date], date: dt.date, *, past: bool) -> Period:
@@ -200,6 +233,17 @@ FIRST: tuple[Rule, ...] = (
         "holiday of a year",
         rf"(?P<h>{_HOLIDAYS})\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
         _holiday_of_year,
+    ),
+    rule(
+        "of a year",
+        rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"
+        r"|(?-i:Q)(?P<q>[1-4])),?\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
+        _of_a_year,
+    ),
+    rule(
+        "in a year",
+        rf"(?:last|this|next)\s+year,?\s+(?:in|on|around|by|since)\s+(?:(?:early|mid|late|the)[\s-]+)?(?:{v.MONTH}|\w+)(?:\s+\d+)?",
+        leave,
     ),
 )
 RULES: tuple[Rule, ...] = (

@@ -13,7 +13,8 @@ from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule
 
 _OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
 _DIRECTIONS = {"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
-_STEP = re.compile(rf"(?P<n>{v.COUNT})\s+(?P<u>{v.UNIT})\b", re.IGNORECASE)
+_STEP = re.compile(rf"(?P<n>{v.COUNT})(?P<half>\s+and\s+a\s+half)?\s+(?P<u>{v.UNIT})\b", re.IGNORECASE)
+_HALVES = {"year": (6, "month"), "day": (12, "hour")}  # a half of another unit is no whole number of days
 
 # "Tokens will expire in 30 days" gives a lifetime, not a date.
 _LIFETIME = re.compile(
@@ -27,7 +28,7 @@ def _direction(word: str) -> int:
 
 
 def _day_word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    word = m["w"].lower()
+    word = v.day_word(m["w"])
     part = "night" if word == "tonight" else m["p"]
     return with_part(calendars.day(ref.date + _OFFSETS[word] * DAY), part)
 
@@ -45,7 +46,26 @@ def _two_days_off(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 
 def _steps(phrase: str) -> list[tuple[int, str]]:
-    return [(v.number(m["n"]), v.unit(m["u"])) for m in _STEP.finditer(phrase)]
+    """The counts and units of a phrase; ValueError for a half that is no date ("two and a half weeks")."""
+    steps = []
+    for m in _STEP.finditer(phrase):
+        steps.append((v.number(m["n"]), v.unit(m["u"])))
+        if m["half"]:
+            steps.append(_half(v.unit(m["u"])))
+    return steps
+
+
+def _half(unit: str) -> tuple[int, str]:
+    if unit not in _HALVES:
+        raise ValueError(f"half a {unit} is no date")
+    return _HALVES[unit]
+
+
+def _clocked(moment: dt.datetime, by: dt.timedelta) -> dt.datetime:
+    """Hours that passed, also over a night in which the clocks were changed."""
+    if moment.tzinfo is None:
+        return moment + by
+    return (moment.astimezone(dt.UTC) + by).astimezone(moment.tzinfo)
 
 
 def _moved(ref: Reference, steps: list[tuple[int, str]], sign: int) -> dt.date | None:
@@ -55,7 +75,7 @@ def _moved(ref: Reference, steps: list[tuple[int, str]], sign: int) -> dt.date |
     )
     if clock and ref.clock is None:
         return None
-    date = (ref.clock + sign * clock).date() if clock and ref.clock else ref.date
+    date = _clocked(ref.clock, sign * clock).date() if clock and ref.clock else ref.date
     # Long units first: a month before 31 March minus one day is not one day before, minus a month.
     order = ["decade", "year", "quarter", "month", "fortnight", "week", "day"]
     for n, unit in sorted((s for s in steps if s[1] in order), key=lambda s: order.index(s[1])):
@@ -77,11 +97,20 @@ def _counted(date: dt.date | None, steps: list[tuple[int, str]]) -> Reading | No
 def _ago(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     steps = _steps(m["steps"])
     if m["half"]:
-        halves = {"year": (6, "month"), "day": (12, "hour")}
-        if steps[-1][1] not in halves:
+        steps.append(_half(steps[-1][1]))
+    if m["w"] and v.day_word(m["w"]) != "today":  # "a week ago yesterday"
+        if {unit for _, unit in steps} != {"week"}:
             return None
-        steps.append(halves[steps[-1][1]])
+        steps, ref = [*steps, (0, "day")], Reference(ref.date + _OFFSETS[v.day_word(m["w"])] * DAY, None)
     return _counted(_moved(ref, steps, -1), steps)
+
+
+def _weeks_from_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """ "a week from Friday", said of what is to come, and not on a Friday."""
+    wanted = v.weekday(m["wd"])
+    if context.tense(m.start()) == "past" or wanted == ref.date.weekday():
+        return None
+    return whole(calendars.day(calendars.after(ref.date, wanted) + 7 * v.number(m["n"]) * DAY))
 
 
 def _half_year_ago(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -115,14 +144,16 @@ def _weekdays_ago(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 
 def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    before = context.before(m.start())
-    if re.search(r"\bweek(?:end)?s?\s+$|\bafter\s+$", before, re.IGNORECASE):
+    before, owns = context.before(m.start()), re.match(r"['’]s\b", context.text[m.end() :])
+    if re.search(
+        r"\bweek(?:end)?s?\s+$" if owns else r"\bweek(?:end)?s?\s+$|\bafter\s+$", before, re.IGNORECASE
+    ):
         return None
     return whole(calendars.unit_of(ref.date, m["u"].lower(), _direction(m["d"])))
 
 
 def _unit_beyond(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    offset = -2 if m["d"].lower() == "last" else 2
+    offset = -2 if m["d"] else 2
     return whole(calendars.unit_of(ref.date, m["u"].lower(), offset))
 
 
@@ -241,7 +272,7 @@ def _nth_day(m: re.Match[str], context: Context, ref: Reference) -> Reading:
 
 
 _D = r"(?P<d>last|previous|this|current|next|coming)"
-_STEPS = rf"(?P<steps>{v.COUNT}\s+{v.UNIT}(?:\s*,?\s*(?:and\s+)?{v.COUNT}\s+{v.UNIT}){{0,3}})"
+_STEPS = rf"(?P<steps>{v.COUNT}(?:\s+and\s+a\s+half)?\s+{v.UNIT}(?:\s*,?\s*(?:and\s+)?{v.COUNT}\s+{v.UNIT}){{0,3}})"
 _P = rf"(?:\s+(?P<p>{v.PART}))?"
 
 RULES: tuple[Rule, ...] = (
@@ -280,13 +311,19 @@ RULES: tuple[Rule, ...] = (
         _off_anchor,
     ),
     rule(
+        "weeks from a weekday",
+        rf"(?P<n>{v.COUNT})\s+weeks?\s+from\s+(?P<wd>{v.WEEKDAY})",
+        _weeks_from_weekday,
+    ),
+    rule(
         "off another day",
         rf"{v.COUNT}\s+{v.UNIT}\s+(?:before|after|from|prior\s+to|since|until|into)\s+(?:the\s+)?"
         rf"(?:(?:last|this|next|past|previous)\s+\w+|{v.WEEKDAY}|{v.MONTH}|christmas|easter|thanksgiving|new\s+year)",
         leave,
     ),
     rule("half a year ago", r"half\s+a\s+year\s+ago|(?:a\s+)?half\s+year\s+ago", _half_year_ago),
-    rule("ago", rf"{_STEPS}(?P<half>\s+and\s+a\s+half)?\s+ago(?:\s+today)?", _ago),
+    rule("ago on a weekday", rf"{_STEPS}\s+ago\s+(?:on\s+|this\s+|last\s+|next\s+)?{v.WEEKDAY}", leave),
+    rule("ago", rf"{_STEPS}(?P<half>\s+and\s+a\s+half)?\s+ago(?:\s+(?P<w>{v.DAY_WORD}))?", _ago),
     rule("from now", rf"(?:in\s+)?{_STEPS}\s+(?:from\s+now|hence)", _from_now),
     rule("in units", rf"in\s+(?:another\s+)?{_STEPS}(?!['’]|\s+(?:of|or|ago|before|after))", _in_units),
     rule("weekdays ago", rf"(?P<n>{v.COUNTED})\s+(?P<wd>{v.WEEKDAY})s?\s+ago", _weekdays_ago),
@@ -314,12 +351,12 @@ RULES: tuple[Rule, ...] = (
     rule("weekend beyond", r"(?:the\s+)?weekend\s+(?:before\s+last|after\s+next)", leave),
     rule(
         "unit beyond",
-        rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+next)(?!\s+\w+day)",
+        rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+next)(?:\s+(?P=u))?(?!\s+(?:\w*day|week|month|quarter|year|night)\b)",
         _unit_beyond,
     ),
     rule(
         "part of unit",
-        rf"(?P<e>{v.EDGE})[\s-]+(?:(?P<d>last|previous|past|this|current|next)\s+|(?<=of\sthe\s))(?P<u>week|month|year)",
+        rf"(?P<e>{v.EDGE})[\s-]+(?:(?P<d>last|previous|past|this|current|next)\s+|(?<=of\sthe\s))(?P<u>{v.PERIOD})",
         _edge,
     ),
     rule("earlier", r"(?P<e>earlier|later)\s+(?:this|in\s+the)\s+(?P<u>week|month|quarter|year)", _earlier),
@@ -338,13 +375,18 @@ RULES: tuple[Rule, ...] = (
         leave,
     ),
     rule(
+        "a moving window",
+        rf"within\s+(?:the\s+)?(?:last|past|next)\s+{v.COUNTED}\s+{v.UNIT}",
+        leave,
+    ),
+    rule(
         "last units",
         rf"(?P<d>last|past|previous|next|coming|following)\s+(?P<n>{v.COUNTED})\s+(?P<u>days|quarters|weeks|months|years|hours)",
         _last_units,
     ),
     rule(
         "the last unit",
-        r"(?:the|a)\s+(?:last|next|previous|past|following)\s+(?:\w+day(?!\s+(?:of|in)\b)|day|week|weekend|month|quarter|year)s?",
+        r"(?:the|a)\s+(?:last|next|previous|past|following)\s+(?:\w+day|day|week|weekend|month|quarter|year)s?(?!\s+(?:of|in)\b)",
         leave,
     ),
     rule(
@@ -363,5 +405,5 @@ RULES: tuple[Rule, ...] = (
     rule("bare weekend", r"(?:on|over|during)\s+(?P<x>the\s+weekend)", _bare_weekend),
     rule("last night", r"last\s+(?:night|evening)", _last_night),
     rule("this part", r"this\s+(?P<p>morning|afternoon|evening)", _this_part),
-    rule("day word", rf"(?P<w>today|tonight|yesterday|tomorrow){_P}", _day_word),
+    rule("day word", rf"(?P<w>{v.DAY_WORD}){_P}", _day_word),
 )

@@ -31,8 +31,17 @@ def _choice(words: Iterable[str]) -> str:
 COUNT = rf"(?:\d{{1,4}}|{_choice(NUMBERS)})"
 COUNTED = rf"(?:\d{{1,4}}|{_choice({**SMALL, **TENS})})"
 ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_choice(ORDINALS)})"
-UNIT = r"(?:days?|weeks?|fortnights?|months?|quarters?|years?|decades?|hours?|hrs?|minutes?|mins?)"
+UNIT = r"(?:days?|weeks?|wks?|fortnights?|months?|mths?|quarters?|years?|yrs?|decades?|hours?|hrs?|minutes?|mins?)"
 PERIOD = r"(?:week|month|quarter|year)"
+# As people type them; each can be nothing else.
+MISSPELT = {
+    "tonite": "tonight",
+    **dict.fromkeys(("yesturday", "yesteday", "yesterdy", "yestrday", "yesterady", "yestarday"), "yesterday"),
+    **dict.fromkeys(
+        ("tomorow", "tommorow", "tommorrow", "tomorrrow", "tomorrw", "tommorw", "tomorro", "tmrw"), "tomorrow"
+    ),
+}
+DAY_WORD = rf"(?:today|tonight|yesterday|tomorrow|{_choice(MISSPELT)})"
 WEEKDAY = rf"(?:{_choice(calendars.WEEKDAYS)})"
 # Short names only where a word before them makes them weekdays: "sat" and "sun" are words of their own.
 WEEKDAY_SHORT = rf"(?:{_choice(calendars.WEEKDAYS)}|mon|tues?|wed|thurs?|thu|fri|sat|sun)\b\.?"
@@ -63,9 +72,14 @@ def ordinal(word: str) -> int:
 
 
 def unit(word: str) -> str:
-    short = {"hr": "hour", "min": "minute"}
+    short = {"hr": "hour", "min": "minute", "wk": "week", "mth": "month", "yr": "year"}
     word = word.lower().rstrip("s")
     return short.get(word, word)
+
+
+def day_word(word: str) -> str:
+    """Today, tonight, yesterday or tomorrow, however it is spelt."""
+    return MISSPELT.get(word.lower(), word.lower())
 
 
 def weekday(word: str) -> int:
