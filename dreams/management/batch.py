@@ -40,6 +40,8 @@ def _answer(number: int, line: bytes, reply: Callable[[Row], Row]) -> Row:
         return reply(row)
     except (ValueError, RecursionError) as error:
         return {"error": f"line {number}: {error}"}
+    except Exception as error:  # a mistake of ours about one line must not cost the answers of all after it
+        return {"error": f"line {number}: could not be answered ({type(error).__name__})"}
 
 
 def text_of(row: Row, key: str) -> str:

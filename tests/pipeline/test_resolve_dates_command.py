@@ -1,8 +1,10 @@
 """`resolve_dates --batch`, run as people run it."""
 
+import io
 import json
 from pathlib import Path
 
+from dreams.management import batch
 from tests.pipeline.batches import run_batch
 
 
@@ -32,3 +34,11 @@ def test_a_bad_line_is_answered_by_an_error_and_the_next_goes_on(tmp_path: Path)
     )
     assert ["error" in row for row in rows] == [True, True, True, True, False]
     assert "reference_date" in rows[3]["error"]
+
+
+def test_a_mistake_of_ours_about_one_line_does_not_stop_the_others() -> None:
+    out = io.StringIO()
+    batch.answer(io.BytesIO(b'{"n": 0}\n{"n": 1}\n'), out, lambda row: {"n": [1][int(str(row["n"]))]})
+    first, second = map(json.loads, out.getvalue().splitlines())
+    assert first == {"n": 1}
+    assert "line 2" in second["error"]

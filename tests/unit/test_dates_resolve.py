@@ -105,6 +105,13 @@ RESOLVED = [
     ("This morning the standup decided on Kafka", "2026-03-04", None),
     ("after last month's incident we pinned it", "2026-02", None),
     ("It is expected to land in Q3", "2026-Q3", None),
+    ("The system will be down this coming weekend", "2026-03-07/2026-03-09", None),
+    ("signed it at the start of the quarter", "2026-01-01/2026-02-01", None),
+    ("back in November we planned it", "2025-11", None),
+    ("Counsel is on leave until March 24", "2026-03-24", None),
+    ("1.5.1 came out three days ago, 1.5.2 followed", "2026-03-01", None),
+    ("moved to S3 earlier this year by Kim", "2026-01-01/2026-03-04", None),
+    ("In the past 5 days three nodes died", "2026-02-27/2026-03-04", None),
 ]
 
 LEFT = """
@@ -218,6 +225,15 @@ Dated 2026-02-01: we switched yesterday
 yesterday, 3 March 2026, we switched
 files within the last 7 days are shown
 Sales peak in March
+The job imports yesterday's orders and fetches today's teams
+users see yesterday's data
+compare this week with last week; this month vs last month
+start_date defaults to today; default: last 30 days; the date must not be before today
+a model that shipped last month; a backup from three weeks ago
+rates over the last ten days; changes since the beginning of this month are noted
+range picker (this week, last week, this month)
+introduced 6 months ago or more; it was fine a minute ago; an hour and a quarter of an hour ago
+npm run today
 It runs if due today.
 """.strip().splitlines()
 

@@ -36,7 +36,7 @@ _FIRM_FUTURE = re.compile(r"\b(?:will|shall|won't|going to|gonna|let's)\b|[’']
 # Past by themselves, whatever stands before them.
 _TOLD = re.compile(
     r"\b(?:was|were|did|didn't|had|went|came|saw|ran|broke|wrote|took|gave|began|became|chose|drove|fell|flew|forgot|grew|knew|"
-    r"rose|spoke|swore|threw|woke|wore|ate|has been|have been|['’](?:s|ve) been|"
+    r"rose|spoke|swore|threw|woke|wore|ate|back in|has been|have been|['’](?:s|ve) been|"
     r"(?:s?he|it) (?:cut|put|set|hit|hurt|shut|read|quit|let|split|spread))\b",
     re.IGNORECASE,
 )
@@ -54,6 +54,7 @@ _CUSTOM = re.compile(
     r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
     re.IGNORECASE,
 )
+_REMAINING = re.compile(r"\b(?:days?|hours?|weeks?|months?|time|is|are)\s+left\b", re.IGNORECASE)
 # What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
 _PLANNED = re.compile(
     r"\b(?:(?:was|were|has been|have been|had|we['’]ve)\s+)?(?:decided|agreed|asked|chose|promised|insisted|requested|told \w+|said)\s+"
@@ -80,6 +81,7 @@ _RETURNS = re.compile(
     r"\bq[1-4]\b|christmas|easter|thanksgiving|the weekend|^the \w+$",
     re.IGNORECASE,
 )
+_UNTIL = re.compile(r"\b(?:until|till|through)\s+(?:the\s+)?$", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:last|next|this|past|previous|coming|ago|from now)\b", re.IGNORECASE)
 _OF_MANY = re.compile(
     r"\b(?:(?:every|each|any|some|most|all|other|alternate|second|third|fourth|fifth|first|2nd|3rd|4th)|"
@@ -104,11 +106,16 @@ _MENTION = re.compile(
 )
 _YEAR_AFTER = re.compile(r"\s*(?:[.,]|of|in)?\s*(?:(?:1[89]|20|21)\d\d\b|['’]\d\d\b)", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:1[89]|20|21)\d\d[\s,/(\[-]*(?:the\s+)?$")
-_DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?!\d))"
+_DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?![.\d]*\d))"
 _DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}")
 _DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
 # "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
 _OWN_DATE = re.compile(r"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){0,3}\d{4}-\d\d-\d\d")
+
+
+_ONLY_LEADS = frozenset(
+    {"", "in", "in the", "over", "over the", "during the", "for the", "the", "within the", "since the"}
+)
 
 
 @dataclass
@@ -144,8 +151,9 @@ class Context:
         return self.text[max(0, start - 40) : start]
 
     def alone(self, start: int, end: int) -> bool:
-        """Nothing but the phrase is there: a label or a heading."""
-        return not re.search(r"\w", self.text[:start] + self.text[end:])
+        """Nothing but the phrase is there, and a preposition: a label or a heading."""
+        around = self.text[:start].strip().lower(), self.text[end:]
+        return not re.search(r"\w", around[1]) and around[0] in _ONLY_LEADS
 
     def tense(self, start: int) -> Literal["past", "future"] | None:
         """Which way the sentence around `start` looks, None if it does not say."""
@@ -195,8 +203,10 @@ class Context:
         return bool(_LONE.fullmatch(self.text, start, end)) and bool(_AS_NAME.search(self.before(start)))
 
     def customary(self, start: int) -> bool:
-        """ "is renewed on 2 October": each year, as far as the sentence says."""
+        """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""
         sentence = self.sentence(start)
+        if _UNTIL.search(self.before(start)):
+            return False
         return bool(_CUSTOM.search(sentence)) and not _is_past(sentence)
 
     def moved(self, start: int) -> bool:
@@ -223,6 +233,8 @@ class Context:
             neighbours.in_larger(before, after)
             or neighbours.said_twice(after)
             or neighbours.on_screen(before, self.text[start:end], after)
+            or neighbours.any_such(before)
+            or (neighbours.moves(before, after) and self.tense(start) is None)
         )
 
     def _dated(self, start: int, end: int) -> bool:
@@ -238,7 +250,7 @@ class Context:
 
 def _is_past(sentence: str) -> bool:
     """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
-    told = _PLANNED.sub(" ", sentence)
+    told = _REMAINING.sub(" ", _PLANNED.sub(" ", sentence))
     if _TOLD.search(told):
         return True
     return bool(_DONE.search(told)) and not _CUSTOM.search(told)

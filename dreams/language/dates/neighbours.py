@@ -1,4 +1,4 @@
-"""What stands right beside a phrase and makes it a piece of a larger one, a label on a screen, or dated already."""
+"""What stands right beside a phrase: the rest of a larger one, the date itself, a label on a screen, a window that moves."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|qu
 # "the day before last Thursday" is another day, and half of it read would be a wrong date.
 _COUNTS_FROM = re.compile(
     rf"\b(?:(?:{_UNIT}s?|(?:the|that)\s+(?:{_WEEKDAY}))\s+(?:before|after|following|preceding|prior\s+to)|eve\s+of|weekend\s+of|(?:{_WEEKDAY})\s+of|"
-    rf"{_UNIT}s\s+(?:from|since|until|into)|(?:last|this|next)\s+year\s+(?:in|on)|"
+    rf"{_UNIT}s\s+(?:from|since|until|into)|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
     r"(?:on\s+or\s+about|somewhere\s+around|around|circa|roughly|approximately|approx\.?))\s+(?:the\s+)?[*_]*$",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    rf"\s+(?:or\s+(?:so|the\s+(?:{_UNIT}))|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
+    rf"\s+(?:or\s+(?:so|more|longer|the\s+(?:{_UNIT}))|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
     r"plus\s+or|give\s+or\s+take|(?:,\s*)?(?:of\s+)?(?:(?:last|this|next|that|any|each|every)\s+year|the\s+(?:year|previous|following|same)))\b",
     re.IGNORECASE,
 )
@@ -29,29 +29,63 @@ _SAID_TWICE = re.compile(rf"[\s*_]*[(\[,]\s*(?:the\s+)?{_NAMED_DATE}", re.IGNORE
 _WIDGET = (
     r"(?:buttons?|tabs?|columns?|labels?|filters?|presets?|dropdowns?|menus?|options?|headers?|headings?|titles?|tooltips?|"
     r"views?|badges?|chips?|toggles?|pickers?|captions?|cards?|widgets?|panels?|buckets?|icons?|links?|screens?|sections?|"
-    r"placeholders?|shortcuts?|selectors?|fields?|rows?|charts?|keywords?|strings?|tokens?|functions?|helpers?|variables?)"
+    r"placeholders?|shortcuts?|selectors?|keywords?|strings?|tokens?|helpers?|variables?)"
 )
 _WIDGET_AFTER = re.compile(
-    rf"['\"’”)]?\s+(?:\w+\s+)?{_WIDGET}\b|\s+as\s+(?:an?\s+)?(?:text|string|label|word)\b", re.IGNORECASE
+    rf"['\"’”)]?\s+{_WIDGET}\b|\s+as\s+(?:an?\s+)?(?:text|string|label|word)\b", re.IGNORECASE
 )
 _WIDGET_BEFORE = re.compile(
-    rf"\b(?:{_WIDGET}\s*[:=]|{_WIDGET}\s+(?:is|are|reads?|says?|shows?)|words?|phrases?|terms?|like|click|press|tap)\s+"
-    r"(?:(?:on\s+)?[\w ]{0,30}(?:,|\band|\bor|/)\s*)*[*_'‘\"]*$",
+    rf"\b(?:{_WIDGET}\s*[:=]|{_WIDGET}\s+(?:is|are|reads?|says?|shows?)|words?|phrases?|terms?|click|press|tap)\s+"
+    r"(?:(?:on\s+)?[\w ]{0,30}(?:,|\band\b|\bor\b|/)\s*)*[*_'‘\"]*$",
     re.IGNORECASE,
 )
 _SHOWS = re.compile(
     r"\b(?:reads|displays|prints|renders|returns|accepts|parses|outputs|shows)\s+[*_]*$", re.IGNORECASE
 )
-_RELATIVE = r"(?:today|tonight|yesterday|tomorrow|(?:last|this|next|past|previous)\s+(?:\w+|\d+\s+\w+))"
+_RELATIVE = (
+    r"(?:in\s+\d+\s+\w+|today|tonight|yesterday|tomorrow|(?:last|this|next|past|previous)\s+(?:\d+\s+)?\w+)"
+)
 # "Today, Yesterday, Last 7 days", "today / yesterday": choices on a screen.
-_LISTED_AFTER = re.compile(rf"\s*(?:[|/]\s*{_RELATIVE}|,\s*{_RELATIVE}\s*(?:,|and\b|or\b))", re.IGNORECASE)
+_LISTED_AFTER = re.compile(
+    rf"\s*(?:[|/]\s*{_RELATIVE}|,\s*{_RELATIVE}\s*(?:[,)]|$|and\b|or\b))", re.IGNORECASE
+)
 _LISTED_BEFORE = re.compile(
-    rf"(?:{_RELATIVE}\s*[|/]|{_RELATIVE}\s*,\s*{_RELATIVE}\s*(?:,|and\b|or\b))\s*(?:and\s+|or\s+)?$",
+    rf"(?:{_RELATIVE}\s*[|/]|[(:]\s*{_RELATIVE}\s*,|{_RELATIVE}\s*,\s*{_RELATIVE}\s*(?:,|and\b|or\b))\s*(?:and\s+|or\s+)?$",
     re.IGNORECASE,
 )
 _CELL = re.compile(r"(?:^|\n)[^\n]*\|\s*[*_]*$")
 _CELL_ENDS = re.compile(r"[*_]*\s*\|")
 _TITLE = re.compile(r"(?:Today|Tonight|Yesterday|Tomorrow)\Z")
+_SCRIPT = re.compile(
+    r"\b(?:npm|yarn|pnpm|bun)\s+run\s+$|^\s*(?:make|just)\s+$|[=<>→]\s*(?:the\s+)?$", re.IGNORECASE
+)
+_VALIDATED = re.compile(
+    r"\bdates?\b[^.;]{0,15}\b(?:must|cannot|can['’]t|may)\s+(?:not\s+)?be\s+(?:(?:before|after|in|on|earlier\s+than|later\s+than)\s+)?$",
+    re.IGNORECASE,
+)
+
+# What it is filled with is another day each day.
+_DEFAULT = re.compile(
+    r"\bdefaults?\b[^.;]{0,20}$|\b(?:min|max|minimum|maximum)[ _-]?(?:date|day)?\s+(?:is\s+)?$",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:vs\.?|versus|compares?(?:\s+(?:\w+\s+){0,3}(?:with|to|and))?|labell?ed\s+as|beside|sum\s+of|counts?\s+of)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_COMPARED_AFTER = re.compile(r"(?:['’]s)?\s+(?:vs\.?|versus)\b", re.IGNORECASE)
+_THINGS_OF_A_DAY = re.compile(
+    r"['’]s\s+(?:\w+\s+){0,2}?(?:data|dates?|logs?|reports?|files?|orders?|events?|entry|entries|prices?|values?|rows?|records?|"
+    r"stats|statistics|numbers?|scores?|weather|forecasts?|news|errors?|invoices?|commits?|teams?|tasks?|totals?|sales|figures?|"
+    r"metrics?|meals?|logs|partitions?|snapshots?|schedule|agenda|close|visits?|sum|count|average|streak|rank)\b|['’]s\s*(?:[.,;)]|$)",
+    re.IGNORECASE,
+)
+# "a model that shipped last month", "a backup from three weeks ago": any such one, whenever that is read.
+_ANY_SUCH = re.compile(
+    r"\ban?\s+(?:[\w-]+\s+){1,2}(?:(?:(?:that|which|who|you|they)\s+(?:was\s+|were\s+)?)\w+|from)\s+(?:in\s+|on\s+)?$|"
+    r"\bthe\s+\w+\s+you\s+\w+\s+$|\ban?\s+\w+\s+(?:created|opened|placed|submitted|reviewed|merged)\s+on\s+$",
+    re.IGNORECASE,
+)
 
 
 def in_larger(before: str, after: str) -> bool:
@@ -72,6 +106,23 @@ def on_screen(before: str, phrase: str, after: str) -> bool:
         or _SHOWS.search(before)
         or _LISTED_AFTER.match(after)
         or _LISTED_BEFORE.search(before)
+        or _SCRIPT.search(before)
+        or _VALIDATED.search(before)
         or (_CELL.search(before) and _CELL_ENDS.match(after))
         or (_TITLE.match(phrase) and re.search(r"[a-z]\s+$", before))
     )
+
+
+def moves(before: str, after: str) -> bool:
+    """What is named is another day on another day; asked only where nothing is told as done or to come."""
+    return bool(
+        _DEFAULT.search(before)
+        or _COMPARED.search(before)
+        or _COMPARED_AFTER.match(after)
+        or _THINGS_OF_A_DAY.match(after)
+    )
+
+
+def any_such(before: str) -> bool:
+    """The phrase belongs to a thing of which there may be many: "a model that shipped last month"."""
+    return bool(_ANY_SUCH.search(before))

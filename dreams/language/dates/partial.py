@@ -242,7 +242,7 @@ FIRST: tuple[Rule, ...] = (
     ),
     rule(
         "in a year",
-        rf"(?:last|this|next)\s+year,?\s+(?:in|on|around|by|since)\s+(?:(?:early|mid|late|the)[\s-]+)?(?:{v.MONTH}|\w+)(?:\s+\d+)?",
+        rf"(?:last|this|next)\s+year,?\s+(?:in|on|around|since)\s+(?:(?:early|mid|late|the)[\s-]+)?(?:{v.MONTH}|{v.WEEKDAY}|{v.ORDINAL}|Q[1-4]|spring|summer|autumn|fall|winter)(?:\s+\d+)?",
         leave,
     ),
 )
@@ -317,7 +317,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         "bare weekday",
         rf"(?:(?:on|by|until|till|since|before|after|due|from|for|this\s+is)\s+(?P<x>(?P<wd>{v.WEEKDAY}){_P})"
-        rf"(?=\s*(?:[.,;:!?)*]|$|at\b|and\b|but\b|because\b|so\b|we\b|i\b|when\b|after\b|before\b|from\b|with\b|to\b|in\b|for\b|around\b))"
+        rf"(?=\s*(?:[.,;:!?)*]|$|at\b|and\b|but\b|because\b|so\b|we\b|i\b|when\b|after\b|before\b|from\b|with\b|to\b|in\b|for\b|around\b|took\b|will\b|was\b|by\b))"
         rf"(?!\s+(?:to|through|for|in)\s+(?:{v.WEEKDAY}|the)))",
         _bare_weekday,
     ),
