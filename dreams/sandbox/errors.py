@@ -21,3 +21,7 @@ class LimitReached(Exception):
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
         self.status = status
+
+
+class LineTooLong(LimitReached):
+    """One line is more than can be looked at; where files are searched one by one, the next one still is."""

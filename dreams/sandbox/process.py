@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from dreams.safefs import SafeFsError
 
-from .errors import LimitReached
+from .errors import LineTooLong
 from .limits import Meter
 from .mounts import Tree, trouble
 
 CHUNK = 128 * 1024
 
 
-class _Chunks:
+class Chunks:
     """The bytes of an open file. No generator: one that is never begun would never close its file."""
 
     def __init__(self, fd: int, meter: Meter) -> None:
@@ -34,6 +34,20 @@ class _Chunks:
             raise StopIteration
         self._meter.took(len(data))
         return data
+
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size if self._fd is not None else 0
+
+    def peek(self, start: int, length: int) -> bytes:
+        """Bytes of the file from `start` on, without moving."""
+        data = os.pread(self._fd, length, start) if self._fd is not None else b""
+        self._meter.took(len(data))
+        return data
+
+    def go(self, start: int) -> None:
+        """Read on from here."""
+        if self._fd is not None:
+            os.lseek(self._fd, start, os.SEEK_SET)
 
     def close(self) -> None:
         fd, self._fd = self._fd, None
@@ -85,7 +99,7 @@ class Process:
         """The bytes of a file, or of the input for `-`. Raises OSError or SafeFsError before the first one."""
         if path == "-":
             return self.stdin
-        return _Chunks(self.tree.open(self.tree.place(path, self.cwd)), self.meter)
+        return Chunks(self.tree.open(self.tree.place(path, self.cwd)), self.meter)
 
     def try_chunks(self, path: str, status: int = 1, wording: str = "{}: {}") -> Iterator[bytes] | None:
         """Like chunks; None, and an error line, when it cannot be opened."""
@@ -122,7 +136,7 @@ class Process:
             if not stop:
                 kept.append(chunk)
                 size += len(chunk)
-                self._refuse_endless(size)
+                self.refuse_endless(size)
                 continue
             yield b"".join([*kept, chunk[:stop]])
             kept, size = [chunk[stop:]], len(chunk) - stop
@@ -130,10 +144,10 @@ class Process:
         if rest:
             yield rest
 
-    def _refuse_endless(self, size: int) -> None:
+    def refuse_endless(self, size: int) -> None:
         limit = self.meter.limits.line_bytes
         if size > limit:
-            raise LimitReached(f"stopped at a line of more than {limit:,} bytes")
+            raise LineTooLong(f"stopped at a line of more than {limit:,} bytes")
 
     def held(self, lines: Iterable[bytes]) -> list[bytes]:
         """All lines at once, within the cap on memory."""

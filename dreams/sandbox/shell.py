@@ -67,6 +67,9 @@ class Shell:
         except LimitReached as reached:
             sink.note(str(reached))
             return reached.status, False
+        except RecursionError:
+            sink.note("stopped: a program nested too deeply")
+            return 1, False
         except Exception as error:
             # One line that meets a fault of ours must not end the agent's whole session.
             sink.note(

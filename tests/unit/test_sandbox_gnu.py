@@ -80,6 +80,14 @@ ORDINARY = [
     "grep -oP '\\d+' data.csv",
     "grep -nP '^(foo|note)\\b.*?o' a.md b.md",
     "grep -ciP 'FOO|bar' a.md",
+    "grep -noP 'type: \\K[a-z]+(?=r)' a.md",
+    "grep -oP '(?<=o)o' a.md",
+    "printf 'user\\r\\n[\\t]\\\\t\\n' | sed 's/\\r$//; s/[^\\t]*\\t/<&>/; s/\\\\t/!/ # why'",
+    "printf 'a\\033[31mb\\n' | sed -E 's/\\x1B\\[[0-9;]*m/\\x26\\o101\\d66/g; s|\\||-|'",
+    "printf 'an\\nb\\n' | sed 'N; s/[\\n]/+/; y/n/\\r/'",
+    "sed -z 's/\\n/,/g' a.md",
+    "printf '\\na\\nb\\n\\n\\nc d\\n' | awk -v RS= '{print NR, NF, $0}'",
+    "wc -c a.md b.md",
 ]
 
 

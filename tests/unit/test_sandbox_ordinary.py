@@ -110,6 +110,8 @@ def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
         ("head -1 /transcripts/project/s1.jsonl | jq -c 'keys'", '["text","type"]\n'),
         ("jq -r 'select(.type == \"user\") | .text' /transcripts/project/s1.jsonl | head -1", "error\n"),
         ("jq -s length /transcripts/project/s1.jsonl", "5\n"),
+        ("jq --arg t user -s -r 'map(select(.type == $t)) | length' /transcripts/project/s1.jsonl", "5\n"),
+        ("jq -n --argjson a '[1, 1e999]' -c '$a[0], 1e999'", "1\n1.7976931348623157e+308\n"),
         ("echo '{\"a\": [1, {\"b\": null}]}' | jq -c '.a[1], (.a | length)'", '{"b":null}\n2\n'),
     ],
 )
@@ -159,3 +161,21 @@ def test_a_program_without_end_is_ended(world: World, line: str, why: str) -> No
 def test_a_nested_program_is_no_fault_of_the_shell(world: World, line: str) -> None:
     answer = world.run(line)
     assert answer.exit_code != 70, answer.output[-200:]
+
+
+def test_the_end_of_a_huge_file_is_read_without_the_rest_of_it(world: World) -> None:
+    with (world.memory / "huge").open("wb") as huge:
+        huge.truncate(20 * 1024**3)
+        huge.seek(0, 2)
+        huge.write(b"\nlast but one\nlast\n")
+    assert world.out("tail -n 2 huge") == "last but one\nlast\n"
+    assert world.out("tail -c 5 huge") == "last\n"
+    assert world.out("wc -c huge") == f"{20 * 1024**3 + 19} huge\n"
+
+
+def test_a_line_without_end_stops_one_file_and_not_the_search(world: World) -> None:
+    with (world.memory / "huge").open("wb") as huge:
+        huge.truncate(100 * 1024**2)
+    found = world.run("grep -rl note .")
+    assert "./topic/one.md" in found.output and "huge: stopped at a line" in found.output
+    assert found.exit_code == 2

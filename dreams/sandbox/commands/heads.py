@@ -11,7 +11,7 @@ from dreams.safefs import SafeFsError
 from ..errors import UsageError
 from ..mounts import trouble
 from ..options import Spec, read
-from ..process import Process, Runner, raw
+from ..process import Chunks, Process, Runner, raw
 from .numbers import count
 
 _QUIET = {"q": "q", "quiet": "q", "silent": "q", "v": "v", "verbose": "v", "z": "z", "zero-terminated": "z"}
@@ -140,6 +140,8 @@ def tail(name: str, argv: list[str]) -> Runner:
         ):
             if heading:
                 yield heading
+            if isinstance(chunks, Chunks) and not from_start:
+                _skip_ahead(chunks, wanted, None if kind == "c" else end)
             if kind == "c":
                 yield from _from_byte(chunks, wanted) if from_start else _last_bytes(process, chunks, wanted)
             elif from_start:
@@ -153,6 +155,24 @@ def tail(name: str, argv: list[str]) -> Runner:
 def _plus(argv: list[str]) -> list[str]:
     """`tail +5 FILE` as `tail -n +5 FILE`."""
     return ["-n", argv[0], *argv[1:]] if argv and re.fullmatch(r"\+[0-9]+", argv[0]) else argv
+
+
+_NEAR = 256 * 1024
+_FARTHEST = 16 * 1024 * 1024
+
+
+def _skip_ahead(chunks: Chunks, wanted: int, end: bytes | None) -> None:
+    """Near to the end of a large file: sessions of gigabytes are asked for their last lines. `end` None: bytes."""
+    size = chunks.size()
+    if end is None:
+        chunks.go(max(size - wanted, 0))
+        return
+    near = _NEAR
+    while near < size and near <= _FARTHEST:
+        if chunks.peek(size - near, near).count(end) > wanted:
+            chunks.go(size - near)
+            return
+        near *= 8
 
 
 def _from_line(lines: Iterator[bytes], first: int) -> Iterator[bytes]:

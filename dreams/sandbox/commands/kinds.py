@@ -117,8 +117,9 @@ def _text(head: bytes) -> str:
         words = f"{script[1].decode('ascii', 'replace')} script, {words} executable"
     longest = max(map(len, head.split(b"\n")))
     words += f", with very long lines ({longest})" if longest > 300 else ""
-    if b"\r\n" in head:
-        words += ", with CRLF line terminators"
+    if ended := head.count(b"\r\n"):
+        mixed = ", LF" if head.count(b"\n") > ended else ""
+        words += f", with CRLF{mixed} line terminators"
     elif b"\n" not in head:
         words += ", with no line terminators"
     return words

@@ -11,7 +11,7 @@ from dreams.safefs import SafeFsError
 
 from ..mounts import trouble
 from ..options import Spec, read
-from ..process import Process, Runner, raw
+from ..process import Chunks, Process, Runner, raw
 from .quoting import shell_quoted
 
 _WC = Spec(
@@ -78,6 +78,9 @@ def _count_one(process: Process, path: str, wanted: list[str]) -> _Counts | None
 
 def _counted(process: Process, chunks: Iterator[bytes], wanted: list[str]) -> _Counts:
     counts = _Counts()
+    if isinstance(chunks, Chunks) and set(wanted) <= {"c", "m"}:
+        counts.size = chunks.size()
+        return counts
     in_word = False
     column = 0
     for chunk in chunks:

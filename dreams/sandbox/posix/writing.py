@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import re2
 
-from ..errors import LimitReached, Refused
+from ..errors import LineTooLong, Refused
 from .nodes import Chars, Either, Group, Node, Row, Sign, folded
 from .reading import Reader
 
@@ -100,4 +100,4 @@ def compiled(expression: bytes, *, longest: bool = True) -> re2._Regexp:
 def check_cost(pattern: re2._Regexp, text: bytes) -> None:
     """Linear time still is pattern times text, and no clock stops a search: raises LimitReached beforehand."""
     if pattern.programsize * len(text) > MOST_WORK:
-        raise LimitReached(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")
+        raise LineTooLong(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")

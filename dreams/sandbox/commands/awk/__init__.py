@@ -113,10 +113,29 @@ class _Run:
 
     def _records(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         end = self._state.text(self._state.get("RS"))
+        if not end:
+            yield from self._paragraphs(chunks)
+            return
         if len(end) != 1:
             raise UsageError("RS: one character is read", 2)
         for line in self._process.lines(chunks, end):
             yield line.removesuffix(end)
+
+    def _paragraphs(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """RS = "": records are parted by empty lines."""
+        held: list[bytes] = []
+        size = 0
+        for line in self._process.lines(chunks):
+            text = line.removesuffix(b"\n")
+            if text:
+                held.append(text)
+                size += len(text)
+                self._process.refuse_endless(size)
+            elif held:
+                yield b"\n".join(held)
+                held, size = [], 0
+        if held:
+            yield b"\n".join(held)
 
     def _record(self) -> None:
         for index, rule in enumerate(self._rules):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dreams.safefs import SafeFsError
 
+from ...errors import LineTooLong
 from ...globbing import matches
 from ...mounts import Place, trouble
 from ...process import Process, is_folder
@@ -118,5 +119,8 @@ def _file(process: Process, plan: Plan, state: State, path: str, *, below: bool)
     state.named = shows_name(plan, state, below=below)
     try:
         yield from scan(process, plan, state, process.chunks(path), path)
+    except LineTooLong as error:
+        state.failed = True
+        process.complain(f"{path}: {error}; the rest of it was not searched", 2)
     finally:
         state.named = named

@@ -181,11 +181,13 @@ def _lines(block: bytes) -> list[bytes]:
 def _matches(plan: Plan, line: bytes, meter: Meter) -> Iterator[tuple[int, int]]:
     """Each match that is not empty, from left to right."""
     at = 0
+    meant = 0 if plan.behind is None else plan.each.groupindex[b"kept"]
     while at <= len(line):
-        found = plan.each.search(line, at)
+        meter.tick()
+        found = plan.each.search(line, max(at - (plan.behind or 0), 0))
         if found is None:
             return
-        start, stop = found.span()
+        start, stop = found.span(meant)
         if plan.words:
             stop = _word_end(plan, line, start, stop, meter)
         if stop <= start:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 import re2
@@ -11,6 +10,7 @@ from ... import posix
 from ...errors import Refused, UsageError
 from ...options import Args, Spec
 from ..numbers import plain
+from . import perl
 
 GREP = Spec(
     flags={
@@ -93,6 +93,7 @@ class Plan:
     numbered: bool
     mode: str  # "lines", "count", "names", "names-without", "quiet" or "only"
     end: bytes
+    behind: int | None = None  # -P with a kept part: how far before it a match may begin
 
     @property
     def context(self) -> bool:
@@ -114,7 +115,11 @@ class State:
 def plan_of(args: Args, texts: list[bytes], syntax: str) -> Plan:
     fold = (args.last_of("i", "y", "no-i") or "no-i") != "no-i"
     longest = syntax != "P"
-    expressions = [_expression(text, syntax, fold) for text in dict.fromkeys(texts)]
+    behind: int | None = None
+    if longest:
+        expressions = [_expression(text, syntax, fold) for text in dict.fromkeys(texts)]
+    else:
+        expressions, behind = _perl(args, texts, fold)
     whole = b"|".join(b"(?:" + each + b")" for each in expressions) if expressions else b"[^\\x00-\\xff]"
     words = args.has("w") and not args.has("x")
     line = _bounded(whole, lines=args.has("x"), words=words)
@@ -136,36 +141,24 @@ def plan_of(args: Args, texts: list[bytes], syntax: str) -> Plan:
         numbered=args.has("n"),
         mode=_mode(args),
         end=b"\n",
+        behind=behind,
     )
 
 
+def _perl(args: Args, texts: list[bytes], fold: bool) -> tuple[list[bytes], int | None]:
+    if len(set(texts)) > 1:
+        raise UsageError("the -P option only supports a single pattern", 2)
+    found = [perl.read(text, fold=fold) for text in texts[:1]]
+    behind = found[0].behind if found else None
+    if behind is not None and (args.has("w") or args.has("x")):
+        raise Refused("grep -P: \\K and looking around are not on offer with -w and -x")
+    return [one.expression for one in found], behind
+
+
 def _expression(text: bytes, syntax: str, fold: bool) -> bytes:
-    if syntax == "P":
-        return _perl(text, fold)
     if syntax == "F":
         return posix.fixed(text, fold=fold)
     return posix.translate(text, extended=syntax == "E", fold=fold)
-
-
-def _perl(text: bytes, fold: bool) -> bytes:
-    """What re2 knows of Perl's patterns, which is all that can be matched in linear time."""
-    if re.search(rb"\(\?(<?[=!]|>|[PR&|(])|\\[KkgRXhHvVG1-9]|[*+?}]\+", text):
-        raise Refused(
-            "grep -P: looking around, \\K, \\h, back-references and the like are not on offer; use -o and cut"
-        )
-    expression = b"(?i:" + text + b")" if fold else text
-    try:
-        re2.compile(expression, _bytes_options())
-    except re2.error as error:
-        raise UsageError(f"{str(error)[:80]}", 2) from None
-    return expression
-
-
-def _bytes_options() -> re2.Options:
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.log_errors = False
-    return options
 
 
 def _bounded(whole: bytes, *, lines: bool, words: bool) -> bytes:

@@ -34,8 +34,6 @@ _JQ = Spec(
         "L": "programs are not taken from files",
         "slurpfile": "files are named as operands",
         "rawfile": "files are named as operands",
-        "arg": "write the value into the program",
-        "argjson": "write the value into the program",
         "args": "write the value into the program",
     },
 )
@@ -44,14 +42,15 @@ _DECODER = json.JSONDecoder()
 
 
 def jq(name: str, argv: list[str]) -> Runner:
+    argv, given = _given(argv)
     args = read(name, _JQ, argv)
     if not args.operands:
         raise UsageError("usage: jq [OPTIONS] FILTER [FILE]...", 2)
-    program = parse(args.operands.pop(0))
+    program = parse(args.operands.pop(0), frozenset(given))
     indent = _indent(args)
 
     def run(process: Process) -> Iterator[bytes]:
-        scope = Scope(process.meter)
+        scope = Scope(process.meter, given)
         last: list[Json] = []
         try:
             for value in _inputs(process, args):
@@ -67,6 +66,23 @@ def jq(name: str, argv: list[str]) -> Runner:
             process.status = int(not truth(last[0])) if last else 4
 
     return run
+
+
+def _given(argv: list[str]) -> tuple[list[str], dict[str, Json]]:
+    """The other words, and the variables that `--arg NAME TEXT` and `--argjson NAME JSON` set."""
+    rest, given = list(argv), dict[str, Json]()
+    for option in ("--arg", "--argjson"):
+        while option in rest:
+            at = rest.index(option)
+            if len(rest) < at + 3:
+                raise UsageError(f"{option} takes two parameters (e.g. {option} varname value)", 2)
+            name, text = rest[at + 1 : at + 3]
+            value = text if option == "--arg" else _whole(text)
+            if value is _PARTIAL:
+                raise UsageError(f"Invalid JSON text passed to {option}", 2)
+            given.setdefault(f"${name}", value)
+            del rest[at : at + 3]
+    return rest, given
 
 
 def _indent(args: Args) -> int | str | None:

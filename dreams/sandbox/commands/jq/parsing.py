@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 
 from ...errors import Refused, UsageError
@@ -17,9 +18,9 @@ _DEEPEST = 60
 _UPDATES = ("=", "|=", "+=", "-=", "*=", "/=", "%=", "//=")
 
 
-def parse(program: str) -> Filter:
-    """Raises Refused for what is not on offer, UsageError for bad grammar."""
-    return _Parser(tokens(program), frozenset()).whole()
+def parse(program: str, known: frozenset[str] = frozenset()) -> Filter:
+    """`known`: the variables that are set. Raises Refused for what is not on offer, UsageError for bad grammar."""
+    return _Parser(tokens(program), known).whole()
 
 
 class _Parser:
@@ -189,7 +190,7 @@ class _Parser:
     def _primary(self) -> Filter:
         token = self._take()
         if token.kind == "number":
-            number = float(token.value)
+            number = min(float(token.value), sys.float_info.max)  # as jq does with what is too large
             return fl.constant(int(number) if number == int(number) else number)
         if token.kind == "text":
             return self._text(token, None)

@@ -23,6 +23,8 @@ _SED = Spec(
         "u": "u",
         "unbuffered": "u",
         "posix": "posix",
+        "z": "z",
+        "null-data": "z",
     },
     values={"e": "e", "expression": "e"},
     why_not={
@@ -46,8 +48,9 @@ def sed(name: str, argv: list[str]) -> Runner:
     def run(process: Process) -> Iterator[bytes]:
         # Read anew for each run: a program at work remembers which ranges it is in.
         commands = parse(scripts, extended=args.has("E"))
-        work = Run(process, commands, quiet=args.has("n"))
-        inputs = (process.lines(chunks) for _, chunks in process.inputs(args.operands, 2))
+        end = b"\0" if args.has("z") else b"\n"
+        work = Run(process, commands, quiet=args.has("n"), end=end)
+        inputs = (process.lines(chunks, end) for _, chunks in process.inputs(args.operands, 2))
         if args.has("s"):
             for lines in inputs:
                 yield from work.all(lines)

@@ -9,6 +9,7 @@ import re2
 from ... import posix
 from ...errors import Refused, UsageError
 from ...process import raw
+from . import escapes
 from .program import Address, Case, Command, Replacement, Substitution
 
 _WHY = {
@@ -24,8 +25,6 @@ _OFFERED = "{ } p P d D n N g G h H x z s y i a c l = q Q b t T and : are on off
 _PLAIN = "pPdDnNgGhHxz="
 _MOST = 200
 _DEEPEST = 30
-_SPECIAL = ".*[]^$+?(){}|"
-_TEXT_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 def parse(scripts: list[str], *, extended: bool) -> list[Command]:
@@ -73,8 +72,11 @@ class _Script:
         found: list[Command] = []
         while True:
             self._skip(" \t;\n")
+            self._take(r"#[^\n]*")
             if self._at >= len(self._text):
                 return found
+            if self._peek() == "\n":
+                continue
             found.append(self._command())
             if len(found) > _MOST:
                 raise Refused(f"sed: more than {_MOST} commands")
@@ -143,8 +145,7 @@ class _Script:
 
     def _end(self, letter: str) -> None:
         self._skip(" \t")
-        if self._peek() == "#":
-            raise Refused("sed: a comment; leave it out")
+        self._take(r"#[^\n]*")
         if self._peek() not in ("", ";", "}", "\n"):
             raise Refused(f"sed: {self._text[self._at :][:20]!r} behind {letter}: this is not on offer")
 
@@ -162,7 +163,7 @@ class _Script:
         if not text:
             raise UsageError("expected \\ after `a', `c' or `i'")
         self._at = len(self._text)
-        return raw(re.sub(r"\\(.)", lambda found: _TEXT_ESCAPES.get(found[1], found[1]), text)) + b"\n"
+        return raw(re.sub(r"\\(.)", lambda found: escapes.NAMED.get(found[1], found[1]), text)) + b"\n"
 
     # Addresses
 
@@ -199,8 +200,9 @@ class _Script:
     def _compiled(self, text: str, *, fold: bool) -> re2._Regexp | None:
         if not text:
             return None
-        text = text.replace("\\t", "\t")
-        expression = posix.translate(raw(text), extended=self._extended, fold=fold, capture=True, lines=False)
+        expression = posix.translate(
+            raw(escapes.in_pattern(text)), extended=self._extended, fold=fold, capture=True, lines=False
+        )
         return posix.compiled(expression)
 
     def _until(self, delimiter: str) -> str:
@@ -213,7 +215,7 @@ class _Script:
                 raise UsageError("unterminated address regex or `s' command")
             if char == "\\" and not bracket:
                 behind = self._text[self._at + 1 : self._at + 2]
-                out.append(behind if behind == delimiter and delimiter not in _SPECIAL else char + behind)
+                out.append(behind if behind == delimiter else char + behind)
                 self._at += 2
                 continue
             bracket = self._in_bracket(char, bracket)
@@ -281,9 +283,10 @@ class _Script:
             return int(char)
         if char in tuple("LUluE"):
             return Case(char)
-        if char in tuple("cdox"):
-            raise Refused(f"sed: \\{char} in a replacement is not on offer; write the character itself")
-        return raw(_TEXT_ESCAPES.get(char, char))
+        if found := escapes.numbered(self._text, self._at - 1):
+            named, self._at = found
+            return raw(named)
+        return raw(escapes.NAMED.get(char, char))
 
     def _table(self) -> bytes:
         """What y does to each byte."""
@@ -306,9 +309,9 @@ class _Script:
             if char == "\\":
                 behind = self._peek()
                 self._at += 1
-                if behind != delimiter and behind not in "\\nt":
+                if behind not in (delimiter, "\\", *escapes.NAMED):
                     raise UsageError("`y' command strings have different lengths")
-                char = {"n": "\n", "t": "\t"}.get(behind, behind)
+                char = behind if behind == delimiter else escapes.NAMED.get(behind, behind)
             out.append(char)
         self._at += 1
         return raw("".join(out))

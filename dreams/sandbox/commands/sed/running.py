@@ -24,10 +24,11 @@ class _CycleEnded(Exception):
 class Run:
     """One stream of lines."""
 
-    def __init__(self, process: Process, commands: list[Command], *, quiet: bool) -> None:
+    def __init__(self, process: Process, commands: list[Command], *, quiet: bool, end: bytes) -> None:
         self._process = process
         self._commands = commands
         self._quiet = quiet
+        self._end = end
         self._hold, self._hold_whole = b"", True
         self._last_pattern: re2._Regexp | None = None
         self._out: list[bytes] = []
@@ -62,16 +63,16 @@ class Run:
             return False
         self._following = next(self._lines, None)
         self._number += 1
-        self._text = line.removesuffix(b"\n")
-        self._whole = line.endswith(b"\n")
+        self._text = line.removesuffix(self._end)
+        self._whole = line.endswith(self._end)
         self._appended: list[bytes] = []
         self._replaced = False
         return True
 
     def _put(self, text: bytes, *, whole: bool = True) -> None:
         if self._missing:
-            self._out.append(b"\n")
-        self._out.append(text + b"\n" if whole else text)
+            self._out.append(self._end)
+        self._out.append(text + self._end if whole else text)
         self._missing = not whole
 
     def _printed(self) -> bytes:
@@ -88,7 +89,7 @@ class Run:
     def _put_text(self, text: bytes) -> None:
         """The text of a, i or c, with its own line end."""
         if self._missing:
-            self._out.append(b"\n")
+            self._out.append(self._end)
         self._out.append(text)
         self._missing = False
 
@@ -111,7 +112,7 @@ class Run:
         self._read()
         self._replaced = replaced
         if join:
-            self._text = bounded(before + b"\n" + self._text)
+            self._text = bounded(before + self._end + self._text)
 
     # Commands
 
@@ -155,7 +156,7 @@ class Run:
         return at if command.number is None else command.number
 
     def _delete_first(self) -> bool:
-        _, found, rest = self._text.partition(b"\n")
+        _, found, rest = self._text.partition(self._end)
         self._flush(silent=True)
         if found:
             self._text = rest
@@ -168,7 +169,7 @@ class Run:
         elif letter == "p":
             self._put(self._text, whole=self._whole)
         elif letter == "P":
-            first, found, _ = self._text.partition(b"\n")
+            first, found, _ = self._text.partition(self._end)
             self._put(first, whole=self._whole or bool(found))
         elif letter == "=":
             self._put_text(b"%d\n" % self._number)
@@ -194,12 +195,12 @@ class Run:
         if letter == "h":
             self._hold, self._hold_whole = self._text, self._whole
         elif letter == "H":
-            self._hold = bounded(self._hold + b"\n" + self._text)
+            self._hold = bounded(self._hold + self._end + self._text)
             self._hold_whole = self._whole
         elif letter == "g":
             self._text, self._whole = self._hold, self._hold_whole
         elif letter == "G":
-            self._text = bounded(self._text + b"\n" + self._hold)
+            self._text = bounded(self._text + self._end + self._hold)
             self._whole = self._hold_whole
         elif letter == "x":
             self._text, self._hold = self._hold, self._text
