@@ -1,0 +1,28 @@
+"""A mark for each date of requests, kept by triggers (SQLite): sums of months that are over are kept beside it."""
+
+from __future__ import annotations
+
+from django.apps.registry import Apps
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+from dreams import usagemarks
+
+
+def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
+    _run(editor, usagemarks.CREATE)
+
+
+def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
+    _run(editor, usagemarks.DROP)
+
+
+def _run(editor: BaseDatabaseSchemaEditor, statements: tuple[str, ...]) -> None:
+    for sql in statements if editor.connection.vendor == "sqlite" else ():
+        editor.execute(sql, None)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("dreams", "0009_page_indexes")]
+
+    operations = [migrations.RunPython(create, drop)]

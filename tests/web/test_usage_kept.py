@@ -1,0 +1,98 @@
+"""Sums of months that are over are kept, and never told once anything of them changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dreams import usagemarks
+from dreams.models import RequestUsage, Session
+from dreams.web.selectors import usage as selector
+from tests import world
+
+pytestmark = pytest.mark.django_db
+_keys = count(10_000)
+
+
+def _request(session: Session, days: int, tokens: int = 10, **fields: object) -> RequestUsage:
+    at = timezone.now() - dt.timedelta(days=days)
+    return RequestUsage(key=next(_keys), session=session, model="m", at=at, input_tokens=tokens, **fields)
+
+
+def _told() -> tuple[int, dict[int | None, int], dict[dt.date, int]]:
+    found = selector.usage(timezone.now(), "365")
+    projects = {line.pk: line.sum.tokens.total for line in found.sessions.projects}
+    days = {bar.day: bar.sum.tokens.total for bar in found.chart.bars if bar.sum.tokens.total}
+    return found.sessions.total.tokens.total, projects, days
+
+
+def _half_a_year(session: Session) -> None:
+    RequestUsage.objects.bulk_create([_request(session, days) for days in range(0, 364, 3)])
+
+
+def _added(session: Session) -> None:
+    RequestUsage.objects.bulk_create([_request(session, 150, 7)], ignore_conflicts=True)
+
+
+def _changed(session: Session) -> None:
+    RequestUsage.objects.filter(key=_of_half_a_year_ago(session).key).update(input_tokens=1_000)
+
+
+def _moved_in_time(session: Session) -> None:
+    row = _of_half_a_year_ago(session)
+    RequestUsage.objects.filter(key=row.key).update(at=timezone.now() - dt.timedelta(days=90))
+
+
+def _removed(session: Session) -> None:
+    _of_half_a_year_ago(session).delete()
+
+
+def _moved_to_another_project(session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(project=world.make_project(name="other"))
+
+
+def _of_half_a_year_ago(session: Session) -> RequestUsage:
+    return RequestUsage.objects.filter(
+        session=session, at__lt=timezone.now() - dt.timedelta(days=180)
+    ).latest("at")
+
+
+@pytest.mark.parametrize("change", [_added, _changed, _moved_in_time, _removed, _moved_to_another_project])
+def test_what_changes_in_a_month_long_over_is_told_at_once(change: Callable[[Session], None]) -> None:
+    session = world.make_session(world.make_project())
+    _half_a_year(session)
+    before = _told()
+    assert _told() == before
+    change(session)
+    after = _told()
+    rows = RequestUsage.objects.all()
+    assert after != before
+    assert after[0] == sum(row.input_tokens for row in rows) == sum(after[2].values())
+    assert after[1] == {Session.objects.get(pk=session.pk).project_id: after[0]}
+
+
+def test_a_month_that_is_over_is_summed_up_once() -> None:
+    session = world.make_session(world.make_project())
+    _half_a_year(session)
+    asked = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as queries:
+            _told()
+        asked.append([query["sql"] for query in queries if "dreams_requestusage" in query["sql"]])
+    first, second = asked
+    assert len(first) == len(second) == 2
+    # PostgreSQL sums up a year as fast as it would look after what is kept.
+    assert (first == second) is not usagemarks.has_marks()
+
+
+def test_a_request_without_a_moment_has_no_mark() -> None:
+    session = world.make_session(world.make_project())
+    before = usagemarks.marks(dt.date(2000, 1, 1))
+    RequestUsage.objects.create(key=next(_keys), session=session, model="m", at=None)
+    assert usagemarks.marks(dt.date(2000, 1, 1)) == before
