@@ -7,6 +7,7 @@ import os
 
 from django.db.models import Q
 
+from dreams import text
 from dreams.hosts import host
 from dreams.models import DreamRun, Project, Proposal
 
@@ -24,6 +25,7 @@ class Ambiguous(LookupError):
 
 def project(name: str) -> Project:
     """By slug, memory directory (absolute, relative or `~`) or id. Raises Unknown, Ambiguous."""
+    name = text.storable(name)
     where = Q(slug=name) | Q(memory_dir__in=_directories(name))
     if name.isascii() and name.isdecimal() and len(name) <= LONGEST_ID:
         where |= Q(pk=int(name))
@@ -53,6 +55,7 @@ def _near(name: str) -> str:
 
 def proposal(name: str) -> Proposal:
     """By the proposal's or its dream's id. Raises Unknown."""
+    name = text.storable(name)
     found = Proposal.objects.filter(public_id=name).select_related("project", "dream").first()
     if found is not None:
         return found
@@ -64,6 +67,7 @@ def proposal(name: str) -> Proposal:
 
 def dream(name: str) -> DreamRun:
     """By the dream's or its proposal's id. Raises Unknown."""
+    name = text.storable(name)
     found = (
         DreamRun.objects.filter(Q(public_id=name) | Q(proposals__public_id=name))
         .select_related("project")
@@ -76,5 +80,6 @@ def dream(name: str) -> DreamRun:
 
 def all_proposals(name: str) -> list[Proposal]:
     """Everything that a dream proposed, newest first; one proposal when it is named itself. Raises Unknown."""
+    name = text.storable(name)
     one = Proposal.objects.filter(public_id=name).first()
     return [one] if one else list(dream(name).proposals.order_by("-pk"))

@@ -78,7 +78,8 @@ def set_policy(
     """
     _check_policy(operation, action, memory_type)
     with transaction.atomic():
-        rows = Policy.objects.select_for_update()
+        # Only the rule itself: its order joins the project, which PostgreSQL cannot lock where there is none.
+        rows = Policy.objects.select_for_update(of=("self",))
         row = rows.filter(project=project, memory_type=memory_type, operation=operation).first()
         was = row.action if row else ""
         if was == action:

@@ -71,8 +71,9 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
     Override.objects.update_or_create(key=key, defaults={"value": value})
     steps = [Step(greedy) for _ in range(40)]
     if key == "max_seconds":
-        steps[1] = Step(Reply((Text("A slow answer. " * 9_000),), piece=4, pause=0.05))
-        monkeypatch.setattr("dreams.dreaming.watch.time", SimpleNamespace(monotonic=_Hasty()))
+        clock_on = _Hasty()
+        steps[1] = Step(clock_on.slow_answer)
+        monkeypatch.setattr("dreams.dreaming.watch.time", SimpleNamespace(monotonic=clock_on))
     engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
     with WireServer(Script(steps)) as server:
@@ -96,10 +97,15 @@ def _page(browser: Client, run: DreamRun) -> str:
 
 
 class _Hasty:
-    """A clock on which ten seconds pass in less than one."""
+    """A clock that stands still until an answer comes slowly; from then on ten seconds pass in half of one."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
+        self._since: float | None = None
+
+    def slow_answer(self, request: Request) -> Reply:
+        self._since = time.monotonic()
+        return Reply((Text("A slow answer. " * 9_000),), piece=4, pause=0.05)
 
     def __call__(self) -> float:
-        return self._start + (time.monotonic() - self._start) * 20
+        return self._start + (20 * (time.monotonic() - self._since) if self._since else 0)
