@@ -1,12 +1,13 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks` (filters);
 `icon`, `query`, `pages`, `bar` (tags).
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,7 @@ from django import template
 from django.core.paginator import Page
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from dreams import textdiff
@@ -24,6 +25,8 @@ from dreams.language import ages
 from dreams.web import icons, render
 
 register = template.Library()
+# So many characters stand on one line anywhere.
+SHORT_NAME = 20
 
 
 @register.filter
@@ -129,6 +132,13 @@ def markdown(text: str, resolve: render.Resolver | None = None) -> SafeString:
 def visible(text: str) -> str:
     """Text with what cannot be seen written out, such as ⟨U+202E⟩."""
     return textdiff.visible(str(text))
+
+
+@register.filter
+def breaks(name: str) -> SafeString:
+    """A name or path that wraps where its parts end, and not in the middle of a word."""
+    parts = re.split(r"(?<=[/_.-])(?=[^/_.-])", str(name)) if len(name) > SHORT_NAME else [name]
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
 
 
 @register.simple_tag

@@ -9,13 +9,15 @@ from django.utils.html import format_html
 _PAGE = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
-    "<title>{title} · memoryweb</title></head>"
-    "<body><main><h1>{title}</h1><p>{text}</p></main></body></html>"
+    '<meta name="color-scheme" content="light dark">'
+    "<title>{title} · memoryweb</title>"
+    '<link rel="stylesheet" href="/static/css/tokens.css"><link rel="stylesheet" href="/static/css/base.css"></head>'
+    '<body><main><h1>{title}</h1><p>{text}</p><p><a href="{onward}">To the inbox</a></p></main></body></html>'
 )
 
 
-def page(status: int, title: str, text: str) -> HttpResponse:
-    return HttpResponse(format_html(_PAGE, title=title, text=text), status=status)
+def page(status: int, title: str, text: str, onward: str = "/") -> HttpResponse:
+    return HttpResponse(format_html(_PAGE, title=title, text=text, onward=onward), status=status)
 
 
 def failed() -> HttpResponse:
@@ -25,10 +27,12 @@ def failed() -> HttpResponse:
 
 
 def wrong_host() -> HttpResponse:
+    here = f"http://127.0.0.1:{settings.PORT}/"
     return page(
         400,
         "Wrong address",
-        f"This server answers at http://127.0.0.1:{settings.PORT}/. For another name, set MEMORYWEB_HOSTS.",
+        f"This server answers at {here}. For another name, set MEMORYWEB_HOSTS.",
+        here,
     )
 
 

@@ -81,9 +81,8 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
   });
 }
 
-// Writing one's own text at a conflict chooses it.
-document.addEventListener("input", (event) => {
-  const place = event.target.matches?.(".place-edit textarea") && event.target.closest(".place");
-  const own = place && place.querySelector('input[type="radio"][value="edit"]');
-  if (own) own.checked = true;
+// Choosing one's own text at a conflict shows the field. A click goes there; who walks by arrows goes on walking.
+document.addEventListener("click", (event) => {
+  const chosen = event.target.matches?.('.place input[value="edit"]') && event.detail;
+  if (chosen) event.target.closest(".place").querySelector("textarea").focus();
 });

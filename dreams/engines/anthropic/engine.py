@@ -157,8 +157,8 @@ def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
         price = f"about {words(guess.low.dollars, guess.high.dollars)}"
     effort = f", effort {job.config.effort}" if endpoint.is_anthropic else ""
     return (
-        f"Asking {job.config.model} at {endpoint.host}{effort}. Prompt {prompt.version()}; {guess.low.tokens:,} to "
-        f"{guess.high.tokens:,} tokens are expected, {price}."
+        f"Asking {job.config.model} at {endpoint.host}{effort}. {guess.low.tokens:,} to {guess.high.tokens:,} tokens are "
+        f"expected, {price}. It works by the instructions of version {prompt.version()}."
     )
 
 

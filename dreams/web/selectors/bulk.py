@@ -13,12 +13,14 @@ from dreams.web.selectors.review import Loaded
 #: Each proposal costs a handful of queries and a look at its files.
 MOST = 20
 MOST_PATHS = 6
+MOST_REASONS = 12
 APPROVE, REJECT = "approve", "reject"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One selected proposal. `why_not` says why it is left as it is; empty when the verdict can be given."""
+    """One selected proposal. `reasons` are (kind, why) of its changes; `why_not` says why it is left as it is, empty
+    when the verdict can be given."""
 
     public_id: str
     project: str
@@ -26,6 +28,8 @@ class Choice:
     paths: list[str]
     more_paths: int
     changes: int
+    reasons: list[tuple[str, str]]
+    more_reasons: int
     digest: str
     why_not: str
 
@@ -41,6 +45,7 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
 
 
 def choice(loaded: Loaded, verdict: str) -> Choice:
+    reasons = _reasons(loaded)
     return Choice(
         public_id=loaded.proposal.public_id,
         project=str(loaded.proposal.project),
@@ -48,9 +53,17 @@ def choice(loaded: Loaded, verdict: str) -> Choice:
         paths=[file.path for file in loaded.files[:MOST_PATHS]],
         more_paths=max(0, len(loaded.files) - MOST_PATHS),
         changes=len(loaded.all_hunks),
+        reasons=reasons[:MOST_REASONS],
+        more_reasons=max(0, len(reasons) - MOST_REASONS),
         digest=loaded.digest,
         why_not=why_not(loaded, verdict),
     )
+
+
+def _reasons(loaded: Loaded) -> list[tuple[str, str]]:
+    """What kind of change and why, once for those that go together."""
+    operations = (hunk.operation for hunk in loaded.all_hunks if hunk.operation)
+    return list(dict.fromkeys((str(found.get_kind_display()), found.reason) for found in operations))
 
 
 def why_not(loaded: Loaded, verdict: str) -> str:

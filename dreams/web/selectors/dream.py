@@ -18,6 +18,8 @@ from dreams.web.shown import shown
 SESSIONS_PAGE = 30
 MOST_TURNS = 400
 MOST_TOOL_CHARS = 4_000
+# What of a tool's input a line about it names: what was looked for, then where.
+_TELLING = ("command", "pattern", "file_path", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
+    """A call of a tool. `brief` is the one thing of its input that says what it was about."""
+
     name: str
+    brief: str
     input: str
     output: str
     refused: str
@@ -171,22 +176,31 @@ def _turn(row: Turn) -> TurnView:
 
 
 def _lines(row: Turn) -> list[tuple[str, int]]:
-    found = [("lines added", row.lines_added), ("lines removed", row.lines_removed)]
-    return [(name, count) for name, count in found if count]
+    found = [("added", row.lines_added), ("removed", row.lines_removed)]
+    return [(f"line{'' if count == 1 else 's'} {name}", count) for name, count in found if count]
 
 
 def _tool(tool: Mapping[str, Any]) -> Tool:
     refused = tool.get("refused")
     said = tool.get("input", "")
+    brief = shown(_brief(said))
     if isinstance(said, Mapping):
         said = "\n".join(f"{key}: {value}" for key, value in said.items())
     return Tool(
         name=str(tool.get("name", "tool")),
+        brief=brief,
         input=shown(str(said))[:MOST_TOOL_CHARS],
         output=shown(str(tool.get("output") or ""))[:MOST_TOOL_CHARS],
         refused="" if not refused else "Refused" if refused is True else str(refused),
         ms=f"{tool['ms']} ms" if isinstance(tool.get("ms"), int | float) else "",
     )
+
+
+def _brief(said: object) -> str:
+    if not isinstance(said, Mapping):
+        return str(said)
+    told = [str(said[key]) for key in _TELLING if said.get(key)]
+    return " in ".join(told[:2]) if told else ", ".join(map(str, said.values()))
 
 
 def _elapsed(run: DreamRun, now: dt.datetime) -> str:

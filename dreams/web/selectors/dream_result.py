@@ -128,10 +128,10 @@ def _headline(run: DreamRun, made: Sequence[Proposal], files: int) -> tuple[str,
 def _clock(run: DreamRun) -> str:
     """What happened to the project's clock: only a completed dream moves it."""
     if run.status == DreamRun.Status.COMPLETED:
-        return "The clock was set: the next dream waits its hours from here."
+        return "The wait for the next dream starts from here."
     if run.started_at is None:
         return "It never began, so the clock is as it was."
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and again is not None:
-        return "Nothing was changed, and the clock was put back. It is tried again by itself."
-    return "Nothing was changed, and the clock was put back, as if it had never run."
+        return "Nothing of yours was changed, and the clock was put back. It is tried again by itself."
+    return "Nothing of yours was changed, and the clock was put back, as if it had never run."

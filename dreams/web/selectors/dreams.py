@@ -10,7 +10,7 @@ from decimal import Decimal
 from django.db.models import Count, Exists, OuterRef, Prefetch
 
 from dreams.language import ages
-from dreams.models import DreamRun, Project, Proposal
+from dreams.models import DreamRun, Project, Proposal, WorkStep
 from dreams.text import plural
 from dreams.web.paging import Listed, listed, page_of
 
@@ -37,6 +37,7 @@ class DreamRow:
     cost: Decimal | None  # None: a price is missing
     review: str
     waits: bool
+    left_work: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,9 @@ class Choice:
 
 
 def dreams(status: str = "", project: int | None = None, number: str | None = None) -> Listed[DreamRow]:
-    rows = DreamRun.objects.select_related("project").prefetch_related(_made()).order_by("-created_at", "-pk")
+    kept = Exists(WorkStep.objects.filter(dream=OuterRef("pk")))
+    rows = DreamRun.objects.select_related("project").prefetch_related(_made()).annotate(kept=kept)
+    rows = rows.order_by("-created_at", "-pk")
     if status:
         rows = rows.filter(status=status)
     if project is not None:
@@ -85,6 +88,7 @@ def _row(run: DreamRun) -> DreamRow:
         cost=run.whole_cost,
         review=made[0].public_id if made else "",
         waits=bool(made) and made[0].state == Proposal.State.OPEN,
+        left_work=run.is_over and bool(run.kept),  # type: ignore[attr-defined] # annotated by dreams
     )
 
 

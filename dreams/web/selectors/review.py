@@ -46,6 +46,8 @@ SHOWN_FILES = 12
 SHOWN_HUNKS = 40
 # A list that is longer is walked page by page.
 LISTED = 200
+# What is decided is neither undecided nor to be viewed.
+ALWAYS = frozenset({"", "findings"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def listing(loaded: Loaded, asked: Asked) -> Listing:
         entries=page,
         count=len(passing),
         first=asked.start + 1,
-        filters=[_filter(loaded, asked, key, every) for key in FILTERS],
+        filters=[_filter(loaded, asked, key, every) for key in FILTERS if loaded.is_open or key in ALWAYS],
         kinds=kinds,
         folders=folders,
         viewed=sum(entry.is_viewed for entry in every),

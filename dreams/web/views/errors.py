@@ -1,4 +1,8 @@
-"""Error pages: what happened and a way on. Rendered without the request, so that a broken database cannot break them."""
+"""Error pages: what happened and a way on.
+
+With the menu where that can be had; a server error, and what fails while being shown, does without the request, so
+that a broken database cannot break them.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +19,17 @@ log = logging.getLogger(__name__)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(400, "This request cannot be read", "Go back and try again from the page itself.")
+    return _page(request, 400, "This request cannot be read", "Go back and try again from the page itself.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     reason = str(exception) if exception and str(exception) else "This account may not do that."
-    return _page(403, "Not allowed", reason)
+    return _page(request, 403, "Not allowed", reason)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _page(
+        request,
         404,
         "Nothing here",
         "It may have been renamed, or belong to a project that was removed.",
@@ -33,13 +38,17 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def server_error(request: HttpRequest) -> HttpResponse:
     return _page(
-        500, "Something failed here", "Nothing was changed by this request. The server's log has the details."
+        None,
+        500,
+        "Something failed here",
+        "Nothing was changed by this request. The server's log has the details.",
     )
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The CSRF check said no: almost always a page that was open since before the last login."""
     return _page(
+        request,
         403,
         "This page was too old",
         "You logged in or out since it was opened, so nothing was changed. Open it anew and do it again.",
@@ -57,10 +66,11 @@ def _page_of_the_form(request: HttpRequest) -> str:
     return onward if url_has_allowed_host_and_scheme(onward, allowed_hosts=None) else ""
 
 
-def _page(status: int, title: str, text: str, onward: str = "") -> HttpResponse:
+def _page(request: HttpRequest | None, status: int, title: str, text: str, onward: str = "") -> HttpResponse:
     context = {"status": status, "title": title, "text": text, "onward": onward or "/"}
-    try:
-        return HttpResponse(render_to_string("dreams/error.html", context), status=status)
-    except Exception:
-        log.exception("The error page itself failed")
-        return bare.page(status, title, text)
+    for known in [request, None] if request is not None else [None]:
+        try:
+            return HttpResponse(render_to_string("dreams/error.html", context, request=known), status=status)
+        except Exception:
+            log.exception("The error page itself failed")
+    return bare.page(status, title, text)
