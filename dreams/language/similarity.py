@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 from typing import Literal
 
-from dreams.language import lexicon
+from dreams.language import lexicon, properties
 from dreams.language.contrasts import conflict, enlarged, narrowed, told_whole
 from dreams.language.statements import Statement, plain, statement
 
@@ -62,6 +62,14 @@ def same(a: str, b: str) -> Similarity:
     fuller = "a" if long is one else "b"
     covered, shared = _overlap(short, long)
     score = round(min(1.0, (covered + shared) / 2), 3)
+    if properties.same(a, b):
+        return Similarity(
+            True,
+            max(score, LEAST_UNCONTAINED),
+            "the same property of the same thing",
+            fuller,
+            covered >= 0.999,
+        )
     if not _enough(short, long, covered, shared) or (covered < 0.999 and score < LEAST_UNCONTAINED):
         return Similarity(False, score, "too few words in common", fuller)
     why = conflict(short, long)

@@ -174,6 +174,22 @@ def test_the_same_line_in_two_files_stays_in_one(tmp_path: Path):
             "- Checkout\n  - deploys go out on Tuesdays only\n",
         ),
         ("```\nrun the release script twice\n```\n", "```\nrun the release script twice\n```\n"),
+        (
+            "## `workspace`\n\nThis value is not exported to the build.\n\n",
+            "## `workspaces`\n\nThis value is not exported to the build.\n",
+        ),
+        (
+            "## Reviewers\n- [ana](https://a.example) - Ana Weber\n",
+            "## Owners\n- [ana](https://a.example) - Ana Weber\n",
+        ),
+        (
+            "- `[name^=value]` the value starts with it\n",
+            "- `[name|=value]` the value equals or starts with it\n",
+        ),
+        (
+            "- `:flag([level=high])` returns packages with a high level\n",
+            "- `:flag([level=high],[level=low])` returns packages with a high or a low level\n",
+        ),
     ],
 )
 def test_look_alikes_and_lines_that_live_by_their_place_are_not_merged(tmp_path: Path, one: str, two: str):
@@ -267,12 +283,30 @@ def test_a_relative_date_is_written_out_with_the_day_it_counts_from(tmp_path: Pa
     assert edit.citations[0].source == "history"
 
 
+def test_what_happened_today_gets_its_day(tmp_path: Path):
+    made = dream(tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory("- We moved to Valkey today.\n")})
+    assert "- We moved to Valkey on 2026-10-01.\n" in made.text("a.md")
+
+
+def test_the_title_of_a_body_keeps_no_two_files_apart_that_say_the_same(tmp_path: Path):
+    body = "\n- The relay needs Node 20 and a lot of patience\n- Its logs are kept for a week\n"
+    files = {
+        "relay.md": f"# Relay{body}".encode(),
+        "relay_notes.md": f"# Relay notes{body}".encode(),
+        "MEMORY.md": b"- [Relay](relay.md)\n- [Relay notes](relay_notes.md)\n",
+    }
+    made = dream(tmp_path, files)
+    assert len(made.after) == 2
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "- We moved recently.\n",
         "- Releases are cut every second Tuesday.\n",
         "- The report is sent on Monday.\n",
+        "- Most of the machines in use today have an improved disk.\n",
+        "- Today's servers run several threads at once.\n",
         "```\nmoved yesterday\n```\n",
         "> We moved yesterday.\n",
         "## 2026-03-01\n\n- We moved yesterday.\n",

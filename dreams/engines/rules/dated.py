@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from dreams.engines.base import LineDate
 from dreams.engines.rules import days, places
 from dreams.engines.rules.bodies import Unit
-from dreams.engines.rules.pieces import keys_of
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.slots import slot
 from dreams.engines.rules.tree import Recorder, Tree, from_memory
+from dreams.language.pieces import keys_of
 from dreams.text import decode
 
 _ISO = days.WRITTEN

@@ -24,6 +24,19 @@ _EACH_TIME = re.compile(
     r"\b(?:every|each|whenever|usually|always|never|daily|weekly|monthly|quarterly|per (?:day|week|month)|(?:once|twice|times) an?)\b",
     re.IGNORECASE,
 )
+_TODAY = re.compile(r"\btoday\b", re.IGNORECASE)
+_PAST = (
+    r"(?:was|were|had|did|got|went|ran|took|made|came|found|saw|broke|met|began|became|lost|sent|paid|left|built|wrote|chose|cut|put|fell|"
+    r"gave|told|said|set|shipped|\w{2,}ed)"
+)
+# What happened on that day; "the Macs in use today" is what holds these days.
+_HAPPENED = re.compile(
+    rf"\b(?:we|i|they|he|she|it|who|has|have|been|was|were|got|just|also|finally)\s+(?:\w+ly\s+)?{_PAST}\b|\b(?:was|were|got|had|did|went)\b|"
+    rf"\b{_PAST},?\s+(?:earlier\s+)?today\b|^\W*(?:earlier\s+)?today,?\s+(?:the\s+)?[`\w-]+\s+{_PAST}\b|"
+    r"\btoday\s+at\s+\d|\b(?:as of|since|from|until|till|by|due) today\b|^\W*(?:deployed|merged|moved|fixed|added|shipped|released|migrated|removed|renamed|"
+    r"switched|upgraded|created|decided|agreed|started|finished|completed|reverted|updated|installed|enabled|disabled|tested|met|found|broke)\b",
+    re.IGNORECASE,
+)
 
 
 def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
@@ -31,7 +44,13 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
     if _EACH_TIME.search(text):
         return []
     found = dates.resolve(text, reference)
-    return [span for span in found if _WHICH.search(span.text) or not _WEEKDAY.search(span.text)]
+    return [span for span in found if _may_be_written_out(text, span)]
+
+
+def _may_be_written_out(text: str, span: dates.DateSpan) -> bool:
+    if _TODAY.fullmatch(span.text):
+        return bool(_HAPPENED.search(text)) and not re.match(r"['’]s\b", text[span.end :])
+    return bool(_WHICH.search(span.text)) or not _WEEKDAY.search(span.text)
 
 
 def names_a_day(text: str) -> bool:

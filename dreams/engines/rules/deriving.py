@@ -10,11 +10,11 @@ from dreams.engines.base import Citation
 from dreams.engines.rules import repository
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.known import Known
-from dreams.engines.rules.pieces import keys_of
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.repository import CodeFact
 from dreams.engines.rules.tree import Recorder
 from dreams.language import lexicon, similarity
+from dreams.language.pieces import keys_of
 from dreams.language.statements import statement
 
 LEAST_WORDS = 3

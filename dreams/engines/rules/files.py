@@ -42,12 +42,27 @@ def merge(rec: Recorder, row_max: int) -> None:
 def _blocks(body: str) -> list[str]:
     """Paragraphs and lists between blank lines, normalised line by line: a block is kept or merged whole."""
     found: list[list[str]] = [[]]
-    for line in memdir.split_lines(body):
+    for line in memdir.split_lines(_without_title(body)):
         if line.strip():
             found[-1].append(similarity.normalised(line) or line.strip())
         elif found[-1]:
             found.append([])
     return ["\n".join(block) for block in found if block and says_something("".join(block))]
+
+
+def _without_title(body: str) -> str:
+    """The body without the heading of the first level that it begins with: a title is a file's name once more."""
+    lines = memdir.split_lines(body)
+    first = next((place for place, line in enumerate(lines) if line.strip()), None)
+    if first is None or not lines[first].startswith("# "):
+        return body
+    return "".join([*lines[:first], *lines[first + 1 :]])
+
+
+def _title(body: str) -> str:
+    lines = (line for line in memdir.split_lines(body) if line.strip())
+    first = next(lines, "")
+    return first[2:].strip() if first.startswith("# ") else ""
 
 
 def _candidates(bodies: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
@@ -93,7 +108,10 @@ def _contains(long: list[str], short: list[str], long_body: str) -> bool:
 def _topics_agree(tree: Tree, one: str, two: str) -> bool:
     """Two files for two environments, or about two things that the body does not name, are two facts."""
     front_one, front_two = tree.document(one).frontmatter, tree.document(two).frontmatter
-    about = [_names(one, front_one), _names(two, front_two)]
+    about = [
+        f"{_names(path, front)}. {_title(tree.document(path).body)}"
+        for path, front in ((one, front_one), (two, front_two))
+    ]
     said = [
         f"{names}. {front.description or '' if front else ''}"
         for names, front in zip(about, (front_one, front_two), strict=True)
@@ -173,12 +191,11 @@ def _with_description(tree: Tree, keep: str, drop: str) -> memdir.Document | Non
     """
     document, front = tree.document(keep), tree.document(drop).frontmatter
     told = set(statement(tree.texts[keep][:MOST_READ].replace("_", " ")).weights)
-    if front is None:
-        return document
-    name = statement((front.name or "").replace("_", " "))
+    title = _title(tree.document(drop).body)
+    name = statement(f"{front.name or '' if front else ''}. {title}".replace("_", " "))
     if name.negations or (name.numbers | name.codes) - told:
         return None
-    said = one_line(front.description or "")
+    said = one_line((front.description or "") if front else "")
     if not said or not statement(said.replace("_", " ")).weights.keys() - told:
         return document
     return None if names_a_day(said) else with_paragraph(document, said)
@@ -188,8 +205,11 @@ def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
     stands = {line.strip() for line in after.split("\n")}
     name = memdir.parse(before.encode("utf-8", "surrogateescape")).frontmatter
     label = f"name: {name.name}" if name and name.name else ""
+    title = _title(memdir.parse(before.encode("utf-8", "surrogateescape")).body)
     for line in before.split("\n"):
-        if label and line.replace('"', "").replace("'", "").strip() == label and line.strip() not in stands:
+        named = label and line.replace('"', "").replace("'", "").strip() == label
+        titled = title and line.startswith("# ") and line[2:].strip() == title
+        if (named or titled) and line.strip() not in stands:
             yield Fate(line.rstrip("\r"), "stated", note=LABEL)
         elif line.strip():
             yield Fate(line.rstrip("\r"), "merged-into", keep, line.strip() if line.strip() in stands else "")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.lessons import Lesson
-from dreams.engines.rules.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.speech import ASK, SOFT
 from dreams.engines.rules.tree import Recorder
 from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences
 from dreams.language import lexicon, similarity
+from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 _HEAD = re.compile(

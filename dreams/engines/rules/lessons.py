@@ -14,10 +14,10 @@ from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.pieces import keys_of
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.language import dates, similarity
+from dreams.language.pieces import keys_of
 
 MOST_LESSONS = 200
 MOST_COMPARED = 200

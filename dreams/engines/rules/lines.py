@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dreams import memdir
@@ -16,6 +17,7 @@ LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
 PASSES = 5
+_CODE = re.compile(r"`([^`\n]+)`")
 
 
 def merge(rec: Recorder) -> None:
@@ -72,7 +74,21 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
         return None
     if exact and len(one.text) == len(two.text):
         return one, two
-    return (one, two) if found.fuller == "a" else (two, one)
+    keep, drop = (one, two) if found.fuller == "a" else (two, one)
+    return (keep, drop) if exact or _has_its_code(keep.text, drop.text) else None
+
+
+def _has_its_code(keep: str, drop: str) -> bool:
+    """Whether each piece of code stands in the other one too, letter for letter, and the one that begins it begins both."""
+    mine, theirs = _CODE.findall(keep), _CODE.findall(drop)
+    opening = [text.lstrip(" *_").startswith("`") for text in (keep, drop)]
+    if all(opening) and mine[0] != theirs[0]:
+        return False
+    return all(code in mine or _word(code).search(keep) for code in theirs)
+
+
+def _word(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-])", re.IGNORECASE)
 
 
 def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.pieces import WEAK, Piece, keys_of, pairs_of, pieces, values_of
 from dreams.engines.rules.slots import Slot, slot
 from dreams.engines.rules.tellings import Telling
-from dreams.language import lexicon
+from dreams.language import lexicon, properties
+from dreams.language.pieces import WEAK, Piece, keys_of, pairs_of, pieces, values_of
 from dreams.language.words import stem
 
 _ENVIRONMENTS = frozenset(lexicon.ENVIRONMENTS) | frozenset(map(stem, lexicon.ENVIRONMENTS))
@@ -20,9 +20,18 @@ def matched(telling: Telling, statement: str, place: frozenset[str] = frozenset(
     below = _environments(place)
     if below and not below <= _environments(keys_of(telling.quote)):
         return None  # below "Staging" stands what holds there alone
+    core = _without(telling.core, below)
     if telling.old:
-        return _by_old_value(telling, statement, place)
-    return slot(statement, _without(telling.core, below))
+        return _by_old_value(telling, statement, place) or _of_property(telling, statement, core)
+    return slot(statement, core)
+
+
+def _of_property(telling: Telling, statement: str, core: str) -> Slot | None:
+    """The same property of the same thing in other words, with the value that was named as past."""
+    put = properties.changed(statement, core)
+    if put is None or _texts(pieces(put[0].text(statement)))[-1:] != _texts(pieces(telling.old))[-1:]:
+        return None
+    return Slot(put[0].start, put[0].end, put[1].text(core))
 
 
 def _environments(words: frozenset[str]) -> frozenset[str]:

@@ -7,15 +7,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.bodies import Unit
-from dreams.engines.rules.pieces import Piece, pieces, values_of
 from dreams.engines.rules.tree import Tree, is_index
-from dreams.language import lexicon
+from dreams.language import lexicon, properties
+from dreams.language.pieces import Piece, pairs_of, pieces, values_of
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
 # A service or a package; no file, no path, and no region (eu-west-1), which many things share.
 _OWN_NAME = re.compile(r"[a-zA-Z][\w]*(?:[-_][a-zA-Z]\w*)+")
 _WHERE = frozenset("in on at from via by through behind with using".split())  # noqa: SIM905 - a word list
+# What such a statement is about stands above it: "This value is not exported", "Type: Boolean".
+_POINTS_BACK = re.compile(
+    r"^(?:(?:note|remember|important|warning|hint|tip)\s*[:,—–-]\s*)?(?:\(?(?:this|these|those|that|it|its|they|their|such|here|there|same|both|"
+    r"neither|only (?:relevant|used|valid|appl\w+|needed|supported|works|when|if|in|for)|see|also|otherwise|default|type|required|optional|deprecated|none|not|same as)\b|the (?:same|above|following|former|latter)\b)",
+    re.IGNORECASE,
+)
+_DASH = re.compile(r"\s[—–-]\s")
 _GENERAL = frozenset(
     stem(word)
     for word in "note notes fact facts detail details general misc other setup info known memory rule rules copy "  # noqa: SIM905 - a word list
@@ -43,24 +50,50 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     """
     if one.path == two.path and one.headings == two.headings:
         return True
+    if not (stands_alone(one.text) and stands_alone(two.text)):
+        return False
+    if one.path == two.path and _identifiers(one) != _identifiers(two):
+        return False
     mine, theirs = _about(tree, one), _about(tree, two)
     left, right = statement(mine), statement(theirs)
     alike = left.environments == right.environments and left.numbers == right.numbers
-    if _names(one.text) & _names(two.text):
+    if _names(one.text) & _names(two.text) or _give_one_value(one.text, two.text):
         return alike
     told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
     return all(sides) or (loosely and alike and any(sides))
 
 
+def stands_alone(text: str) -> bool:
+    """Whether it says what it is about, and something of it: a name in a list is nothing without the list's title."""
+    found = pieces(text)
+    if _POINTS_BACK.match(text):
+        return False
+    says = any(piece.shape == "word" for piece in found) and not _DASH.search(text)
+    return says or ":" in text or any(piece.shape == "filler" for piece in found)
+
+
 def _names(text: str) -> set[str]:
     """What a statement is about, where that has a name that is nobody else's: copper-indexer, Copper Indexer; not "the API"."""
+    text = properties.unlabelled(text)
     found = pieces(text)
+    told = frozenset[str]().union(*(stated.of for stated in properties.read(text)))
     return {
         " ".join(piece.key for piece in found[first : last + 1])
         for first, last in (_with_opening(found, run) for run in values_of(found))
-        if _is_own(found, first, last) and _is_subject(found, first)
+        if _is_own(found, first, last)
+        and (_is_subject(found, first) or {piece.key for piece in found[first : last + 1]} <= told)
     }
+
+
+def _give_one_value(one: str, two: str) -> bool:
+    """Whether both give a value that two things hardly share to what is called by the same two words side by side."""
+    for mine in properties.read(one):
+        for theirs in properties.read(two):
+            if mine.is_distinct and mine.value == theirs.value and mine.of == theirs.of:
+                both = pairs_of(pieces(one)) & pairs_of(pieces(two))
+                return any(set(pair) <= mine.of for pair in both)
+    return False
 
 
 def _with_opening(found: Sequence[Piece], run: tuple[int, int]) -> tuple[int, int]:
@@ -80,6 +113,11 @@ def _is_subject(found: Sequence[Piece], first: int) -> bool:
     before = found[first - 1].text.lower() if first else ""
     opens = sum(bool(piece.key) for piece in found[:first]) <= 1 and before not in _WHERE
     return opens or before == "of"
+
+
+def _identifiers(unit: Unit) -> frozenset[str]:
+    """Headings of one word that is written as code: `workspace` and `workspaces` are two options."""
+    return frozenset(title for title in unit.headings if " " not in title and title not in _GENERAL)
 
 
 def _about(tree: Tree, unit: Unit) -> str:

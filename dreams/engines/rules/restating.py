@@ -11,9 +11,9 @@ from dreams.engines.base import Citation, Fate
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.lessons import Lesson
-from dreams.engines.rules.pieces import WEAK, keys_of, pieces
 from dreams.engines.rules.removing import free_units
 from dreams.engines.rules.tree import Change, Recorder, digest
+from dreams.language.pieces import WEAK, keys_of, pieces
 from dreams.language.statements import statement
 
 LEAST_SHARED = 3

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.pieces import ROLES, WEAK, Piece, pieces
+from dreams.language import properties
+from dreams.language.pieces import ROLES, WEAK, Piece, pieces
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
@@ -49,6 +50,12 @@ class Slot:
 
 def slot(old: str, new: str) -> Slot | None:
     """The one value that `new` has another of, where both surely speak of the same; None if that is not sure."""
+    if put := properties.changed(old, new):
+        return Slot(put[0].start, put[0].end, put[1].text(new))
+    return _by_words(old, new)
+
+
+def _by_words(old: str, new: str) -> Slot | None:
     mine, theirs = pieces(old), pieces(new)
     if _agree(old, new, but_days=True) and (found := _measure(mine, theirs, new)):
         return found

@@ -11,9 +11,9 @@ from typing import Literal
 from dreams import memdir
 from dreams import text as texts
 from dreams.engines.rules import places
-from dreams.engines.rules.pieces import keys_of
 from dreams.engines.rules.tree import Tree, is_index, is_log, is_team
 from dreams.engines.rules.wording import one_line, says_something, sentences
+from dreams.language.pieces import keys_of
 
 SpotKind = Literal["body", "row", "description"]
 _PROSE = frozenset({"paragraph", "bullet"})

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dreams.engines.rules.pieces import Piece, keys_of, pieces
 from dreams.engines.rules.secrets import looks_secret
 from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks, typed_lines
 from dreams.engines.rules.wording import sentences, whole
+from dreams.language.pieces import Piece, keys_of, pieces
 
 MOST_WORDS = 40
 LEAST_WORDS = 4  # of a statement without a word of change

@@ -15,12 +15,12 @@ from dreams.engines.base import Citation, Fate
 from dreams.engines.rules import spots as places_of
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.pieces import keys_of, pairs_of, pieces
 from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.spots import Spot
 from dreams.engines.rules.tellings import REVERTED, Telling
 from dreams.engines.rules.tree import Change, Recorder, digest, is_index
 from dreams.language import similarity
+from dreams.language.pieces import keys_of, pairs_of, pieces
 
 MOST_TELLINGS = 500
 MOST_NOTED = 20
