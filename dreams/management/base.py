@@ -10,6 +10,7 @@ import argparse
 import datetime as dt
 import json
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,8 +69,13 @@ class Command(BaseCommand):
         self._called_from_command_line = True  # a usage error then ends with exit 2 instead of an exception
         parser = self.create_parser(argv[0], argv[1])
         arguments = parsed(parser, argv[2:])
-        code = self._guarded(arguments)
-        sys.stdout.flush()
+        try:
+            code = self._guarded(arguments)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever reads has read enough, as `head` does. What is still buffered would complain once more at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = REFUSED
         for connection in connections.all(initialized_only=True):
             connection.close()
         sys.exit(code)
@@ -97,8 +103,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             return self._fail("Stopped.", 130)
         except BrokenPipeError:
-            sys.stderr.close()
-            return REFUSED
+            raise
         except Exception as error:
             return self._fail(f"{fault(error)} {keep_traceback()}", REFUSED)
         return DONE

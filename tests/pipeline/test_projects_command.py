@@ -115,6 +115,25 @@ def test_a_damaged_database_is_one_line_and_never_a_traceback(tmp_path: Path) ->
     assert "database" in found.stderr
 
 
+def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enough_is_no_fault(
+    root: Root, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    found = manage(data, "doctor", "--json", MEMORYWEB_ROOTS=str(root.path))
+    checks = {check["name"]: check for check in json.loads(found.stdout)["checks"]}
+    assert checks["Database"]["state"] == checks["Config folders"]["state"] == "ok", found.stdout
+    assert stat.S_IMODE((data / "memoryweb.sqlite3").stat().st_mode) == 0o600
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = dict(os.environ, MEMORYWEB_DATA_DIR=str(data), MEMORYWEB_ROOTS=str(root.path))
+    command = [sys.executable, "manage.py", "doctor"]
+    done = subprocess.run(
+        command, cwd=PROJECT, env=env, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_two_first_commands_at_once_make_one_database(root: Root, tmp_path: Path) -> None:
     data = tmp_path / "data"
     env = dict(os.environ, MEMORYWEB_DATA_DIR=str(data), MEMORYWEB_ROOTS=str(root.path))

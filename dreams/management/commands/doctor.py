@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db import DatabaseError
 
-from dreams import doctor
+from dreams import database, doctor
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused, table
 from dreams.text import plural
@@ -28,6 +30,9 @@ class Command(BaseCommand):
         parser.add_argument("--connection", action="store_true", help="also ask the model one short question")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        # A first start is no trouble; what keeps the database from being made is told by the checks.
+        with suppress(database.DatabaseUnavailable, DatabaseError, OSError):
+            database.ensure()
         found = doctor.examine(thorough=bool(options["thorough"]), connection=bool(options["connection"]))
         bad = [check for check in found if check.state == "bad"]
         result = {"ok": not bad, "checks": [asdict(check) for check in found]}
