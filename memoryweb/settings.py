@@ -195,7 +195,13 @@ WHITENOISE_MANIFEST_STRICT = False
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "line": {
+            "()": "memoryweb.faults.OneLine",
+            "data_dir": DATA_DIR,
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("MEMORYWEB_LOG_LEVEL", "WARNING").upper()},
 }

@@ -22,6 +22,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser, SystemCheckError
 from django.db import DatabaseError, connections
 
+from memoryweb import faults
+
 DONE, REFUSED, USAGE = 0, 1, 2
 # A slug begins with "-", which argparse takes for an option. A character that no argument can hold stands before it
 # while the line is parsed.
@@ -105,7 +107,8 @@ class Command(BaseCommand):
         except BrokenPipeError:
             raise
         except Exception as error:
-            return self._fail(f"{fault(error)} {keep_traceback()}", REFUSED)
+            kept = faults.keep(faults.file_in(Path(settings.DATA_DIR)), traceback.format_exc())
+            return self._fail(f"{fault(error)} {kept}", REFUSED)
         return DONE
 
     def _begin(self, options: Mapping[str, Any]) -> None:
@@ -202,18 +205,6 @@ def fault(error: Exception) -> str:
 def as_json(value: Any) -> Any:
     """Times as ISO 8601, paths and everything else as text."""
     return value.isoformat() if isinstance(value, dt.datetime | dt.date) else str(value)
-
-
-def keep_traceback() -> str:
-    """Write the present traceback to a log file; says where."""
-    folder = Path(settings.DATA_DIR) / "logs"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "faults.log").open("a", encoding="utf-8") as log:
-            log.write(f"{dt.datetime.now(dt.UTC).isoformat()}\n{traceback.format_exc()}\n")
-    except OSError as error:
-        return f"The log cannot be written either ({error.strerror})."
-    return f"Its traceback is in {folder / 'faults.log'}."
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -1,0 +1,47 @@
+"""Unexpected errors: one line for whoever watches the terminal, the traceback in a file of the data directory."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import os
+from pathlib import Path
+
+# Two of them are kept, so that a fault that comes back every minute fills no disk.
+MAX_BYTES = 1_000_000
+
+
+def file_in(data_dir: Path) -> Path:
+    return data_dir / "logs" / "faults.log"
+
+
+def keep(file: Path, traceback: str) -> str:
+    """Add a traceback to `file`; says in a sentence where it is, or why it is nowhere."""
+    entry = f"{dt.datetime.now(dt.UTC).isoformat()}\n{traceback.rstrip()}\n\n"
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if file.exists() and file.stat().st_size > MAX_BYTES:
+            file.replace(file.with_suffix(".log.1"))
+        # A message may quote a memory: nobody else reads it.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as log:
+            log.write(entry)
+    except OSError as error:
+        return f"The log cannot be written either ({error.strerror})."
+    return f"Its traceback is in {file}."
+
+
+class OneLine(logging.Formatter):
+    """A record as one line; what it caught goes to the file of faults."""
+
+    def __init__(self, data_dir: Path, format: str) -> None:
+        super().__init__(format)
+        self._file = file_in(data_dir)
+
+    def format(self, record: logging.LogRecord) -> str:
+        caught = record.exc_info
+        if not caught or caught[1] is None:
+            return super().format(record)
+        plain = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None})
+        where = keep(self._file, f"{super().format(plain)}\n{self.formatException(caught)}")
+        return f"{super().format(plain)}: {type(caught[1]).__name__}: {caught[1]}. {where}"
