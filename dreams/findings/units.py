@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -146,7 +147,7 @@ def _sentences(item: memdir.Item) -> Iterator[Unit]:
 
 
 def _line_at(starts: list[int], position: int) -> int:
-    return max((place for place, start in enumerate(starts) if start <= position), default=0)
+    return max(bisect.bisect_right(starts, position) - 1, 0)
 
 
 def _sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
