@@ -104,7 +104,9 @@ def _write(sql: str, rows: Sequence[Row]) -> None:
 def put_sessions(rows: Sequence[Row]) -> None:
     """New ones, and what changed of old ones; what dreams learnt from them (`used_bytes`) stays."""
     changing = [name for name in SESSION if name not in ("project_id", "path", "used_bytes")]
-    sql = f'{_insert(Session, SESSION)} ON CONFLICT ("project_id", "path") DO UPDATE SET {_set(changing)}'
+    # Another title has to be found by its new words.
+    indexed = '"title_indexed_at" = CASE WHEN old."title" = excluded."title" THEN old."title_indexed_at" END'
+    sql = f'{_insert(Session, SESSION)} ON CONFLICT ("project_id", "path") DO UPDATE SET {_set(changing)}, {indexed}'
     _write(sql, rows)
 
 

@@ -23,6 +23,7 @@ from dreams.models import (
     Project,
     Prompt,
     Proposal,
+    Session,
     Turn,
     Version,
     WorkStep,
@@ -80,9 +81,13 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (Hunk.objects.filter(file__proposal__project=project), ("decide_reason",)),
         (LeftOut.objects.filter(project=project), ("reason",)),
         (Prompt.objects.filter(session__project=project), ("text",)),
+        (Session.objects.filter(project=project), ("title",)),
     ):
         _scrub_text(rows, columns, values)
-    index.read_again(Prompt.objects.filter(session__project=project, text__contains="[redacted: "))
+    index.read_again(
+        Prompt.objects.filter(session__project=project, text__contains="[redacted: "),
+        Session.objects.filter(project=project, title__contains="[redacted: "),
+    )
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
         (LeftOut.objects.filter(project=project), "added"),

@@ -14,7 +14,7 @@ from dreams.search import postgresql, sqlite
 
 
 def create_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, {"sqlite": sqlite.CREATE, "postgresql": postgresql.CREATE})
+    _run(editor, {"sqlite": sqlite.CREATE_BEFORE_SESSIONS, "postgresql": postgresql.CREATE})
 
 
 def drop_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

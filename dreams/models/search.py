@@ -9,21 +9,23 @@ from __future__ import annotations
 from django.db import models
 
 from dreams.models.memories import Blob
-from dreams.models.sessions import Prompt
+from dreams.models.sessions import Prompt, Session
 
 
 class SearchText(models.Model):
-    """The text of a memory's version, or of what a person typed, as search compares it."""
+    """The text of a memory's version, of what a person typed, or of a session's title, as search compares it."""
 
     blob = models.OneToOneField(Blob, on_delete=models.CASCADE, null=True, related_name="+")
     prompt = models.OneToOneField(Prompt, on_delete=models.CASCADE, null=True, related_name="+")
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, null=True, related_name="+")
     text = models.TextField(help_text="Without case and accents; what was typed is without its secrets.")
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(blob__isnull=False, prompt__isnull=True)
-                | models.Q(blob__isnull=True, prompt__isnull=False),
+                condition=models.Q(blob__isnull=False, prompt__isnull=True, session__isnull=True)
+                | models.Q(blob__isnull=True, prompt__isnull=False, session__isnull=True)
+                | models.Q(blob__isnull=True, prompt__isnull=True, session__isnull=False),
                 name="search_text_of_one_thing",
             )
         ]

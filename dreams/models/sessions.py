@@ -44,11 +44,22 @@ class Session(models.Model):
         null=True, blank=True, help_text="A rollback or a superseded proposal gave it back."
     )
     gone_at = models.DateTimeField(null=True, blank=True)
+    # Null and not a switch: SQLite adds a column that may be null without building the table, and its triggers, anew.
+    title_indexed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When search took in its title; null: it waits."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "path"], name="session_unique_per_project")]
         ordering = ["-touched_at"]
-        indexes = [models.Index(fields=["project", "-touched_at"])]
+        indexes = [
+            models.Index(fields=["project", "-touched_at"]),
+            models.Index(
+                fields=["touched_at"],
+                condition=models.Q(title_indexed_at__isnull=True),
+                name="session_title_waits",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.session_id

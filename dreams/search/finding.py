@@ -1,4 +1,4 @@
-"""What was found, as rows: memories as they are, earlier versions of them, and what people typed.
+"""What was found, as rows: memories as they are, earlier versions of them, sessions, and what people typed.
 
 Every list is bounded, newest first, and described in a fixed number of queries however much is found.
 """
@@ -78,6 +78,14 @@ class TypedHit:
     excerpts: list[Excerpt]
 
 
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A session whose title has the words."""
+
+    session: Session
+    title: tuple[Part, ...]
+
+
 # --- Memories as they are -----------------------------------------------------------------------------------------
 
 
@@ -138,6 +146,20 @@ def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[Vers
         )
         for row, group in found
     ]
+
+
+# --- Titles of sessions -------------------------------------------------------------------------------------------
+
+
+def sessions(query: Query, filters: Filters) -> QuerySet[Session]:
+    """Those of a person; what our own dreams left behind is no session of theirs."""
+    rows = Session.objects.filter(pk__in=matching(query.terms, Kind.SESSION).values("session_id"), own=False)
+    rows = rows.filter(*_limits(filters, "project", "touched_at"))
+    return rows.select_related("project").order_by("-touched_at", "-pk")[:MOST]
+
+
+def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
+    return [SessionHit(row, _marked(redact.redact(row.title), query)) for row in rows]
 
 
 # --- What people typed --------------------------------------------------------------------------------------------

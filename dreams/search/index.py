@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from dreams import blobs, redact
 from dreams import text as texts
-from dreams.models import Prompt, SearchText, Version
+from dreams.models import Prompt, SearchText, Session, Version
 from dreams.search import backend
 from dreams.search.folding import fold
 
@@ -45,8 +46,8 @@ def add(versions: Mapping[str, bytes]) -> None:
 
 
 def waiting() -> int:
-    """How many versions and typed texts are not in the index yet. Two small queries."""
-    return _waiting_versions().count() + _waiting_prompts().count()
+    """How many versions, typed texts and titles are not in the index yet. Three small queries."""
+    return _waiting_versions().count() + _waiting_prompts().count() + _waiting_titles().count()
 
 
 def catch_up(seconds: float) -> int:
@@ -59,7 +60,7 @@ def catch_up(seconds: float) -> int:
     until = time.monotonic() + seconds
     try:
         while time.monotonic() < until:
-            if not (_take_versions() or _take_prompts()):
+            if not (_take_versions() or _take_titles() or _take_prompts()):
                 return 0
     except DatabaseError as error:
         log.warning("the search index waits: %s", error)
@@ -72,6 +73,7 @@ def begin_again() -> None:
         backend.reset()
         Version.objects.filter(indexed=True).update(indexed=False)
         Prompt.objects.filter(indexed=True).update(indexed=False)
+        Session.objects.filter(title_indexed_at__isnull=False).update(title_indexed_at=None)
 
 
 def forget(sha256: str) -> None:
@@ -83,16 +85,22 @@ def forget(sha256: str) -> None:
         backend.sweep()
 
 
-def read_again(prompts: QuerySet[Prompt]) -> None:
-    """Their texts are others now: nothing of the old ones stays in the index, and the new ones wait like all."""
+def read_again(prompts: QuerySet[Prompt], sessions: QuerySet[Session]) -> None:
+    """Their texts and titles are others now: nothing of the old ones stays in the index, and the new ones wait like all."""
     with transaction.atomic():
         SearchText.objects.filter(prompt__in=prompts.values("pk")).delete()
+        SearchText.objects.filter(session__in=sessions.values("pk")).delete()
         prompts.update(indexed=False)
+        sessions.update(title_indexed_at=None)
         backend.sweep()
 
 
 def _waiting_versions() -> QuerySet[Version]:
     return Version.objects.filter(indexed=False)
+
+
+def _waiting_titles() -> QuerySet[Session]:
+    return Session.objects.filter(title_indexed_at__isnull=True)
 
 
 def _waiting_prompts() -> QuerySet[Prompt]:
@@ -128,7 +136,7 @@ def _take_prompts() -> bool:
     found: list[SearchText] = []
     room = CHARS_AT_ONCE
     for key, text in _waiting_prompts().order_by("at").values_list("key", "text")[:PROMPTS_AT_ONCE]:
-        found.append(SearchText(prompt_id=key, text=_of_prompt(text)))
+        found.append(SearchText(prompt_id=key, text=_without_secrets(text)))
         room -= len(text)
         if room <= 0:
             break
@@ -137,12 +145,12 @@ def _take_prompts() -> bool:
     return bool(found)
 
 
-def _of_prompt(text: str) -> str:
+def _without_secrets(text: str) -> str:
     try:
         return fold(redact.redact(text))
     except Exception:
         # An odd text is not found; but all others must not wait behind it for ever.
-        log.exception("a typed text is left out of the search index")
+        log.exception("a text is left out of the search index")
         return ""
 
 
@@ -152,3 +160,16 @@ def _keep_prompts(rows: Sequence[SearchText]) -> None:
             rows, update_conflicts=True, unique_fields=["prompt"], update_fields=["text"]
         )
         Prompt.objects.filter(pk__in=[row.prompt_id for row in rows]).update(indexed=True)
+
+
+def _take_titles() -> bool:
+    """As `_take_prompts`. A title may be what was typed, so it is without its secrets too."""
+    rows = list(_waiting_titles().order_by("touched_at").values_list("pk", "title")[:PROMPTS_AT_ONCE])
+    found = [SearchText(session_id=pk, text=_without_secrets(title)) for pk, title in rows]
+    if found:
+        with transaction.atomic():
+            SearchText.objects.bulk_create(
+                found, update_conflicts=True, unique_fields=["session"], update_fields=["text"]
+            )
+            Session.objects.filter(pk__in=[pk for pk, _ in rows]).update(title_indexed_at=timezone.now())
+    return bool(found)

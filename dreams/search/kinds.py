@@ -12,3 +12,4 @@ CANDIDATES = 20_000
 class Kind(enum.Enum):
     MEMORY = "memory"
     TYPED = "typed"
+    SESSION = "session"

@@ -6,6 +6,8 @@ are left out (`detail=none`, half the size): a row that holds all trigrams of a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db import connection
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
@@ -19,29 +21,41 @@ GRAM = 3
 # Trigrams that begin with a term of two characters: beyond so many the rarer half would only be noise.
 MOST_GRAMS = 400
 # A trigram of its own says what a text is, so that looking for one kind never reads the other.
-_TAGS = {Kind.MEMORY: "\x01m\x01", Kind.TYPED: "\x01t\x01"}
+_TAGS = {Kind.MEMORY: "\x01m\x01", Kind.TYPED: "\x01t\x01", Kind.SESSION: "\x01s\x01"}
 _NOTHING = "\x01\x01\x01"
 
 
 def _indexed(row: str) -> str:
     """What is indexed of a row: its tag, its text, and two characters more, so that its last two begin a trigram."""
-    return f"iif({row}.prompt_id IS NULL, char(1, 109, 1), char(1, 116, 1)) || {row}.text || char(10, 10)"
+    tag = f"iif({row}.session_id IS NULL, char(1, 109, 1), char(1, 115, 1))"
+    return _indexed_before_sessions(row, tag)
 
 
-_DELETE = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, {_indexed('old')})"  # noqa: S608 - names of our own
-_INSERT = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, {_indexed('new')})"  # noqa: S608 - as above
-CREATE = (
+def _indexed_before_sessions(row: str, tag: str = "char(1, 109, 1)") -> str:
+    """As migration 0005 had it: its triggers name no column that its table did not have yet."""
+    return f"iif({row}.prompt_id IS NULL, {tag}, char(1, 116, 1)) || {row}.text || char(10, 10)"
+
+
+def _triggers(indexed: Callable[[str], str]) -> tuple[str, ...]:
+    delete = f"INSERT INTO {FTS} ({FTS}, rowid, text) VALUES ('delete', old.id, {indexed('old')})"  # noqa: S608 - names of our own
+    insert = f"INSERT INTO {FTS} (rowid, text) VALUES (new.id, {indexed('new')})"  # noqa: S608 - as above
+    return (
+        f"CREATE TRIGGER {TABLE}_added AFTER INSERT ON {TABLE} BEGIN {insert}; END",
+        f"CREATE TRIGGER {TABLE}_removed AFTER DELETE ON {TABLE} BEGIN {delete}; END",
+        f"CREATE TRIGGER {TABLE}_changed AFTER UPDATE OF text ON {TABLE} BEGIN {delete}; {insert}; END",
+    )
+
+
+_TABLES = (
     f"CREATE VIRTUAL TABLE {FTS} USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram')",
     f"CREATE VIRTUAL TABLE {VOCAB} USING fts5vocab({FTS}, 'row')",
-    f"CREATE TRIGGER {TABLE}_added AFTER INSERT ON {TABLE} BEGIN {_INSERT}; END",
-    f"CREATE TRIGGER {TABLE}_removed AFTER DELETE ON {TABLE} BEGIN {_DELETE}; END",
-    f"CREATE TRIGGER {TABLE}_changed AFTER UPDATE OF text ON {TABLE} BEGIN {_DELETE}; {_INSERT}; END",
 )
-DROP = (
-    *(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in ("added", "removed", "changed")),
-    f"DROP TABLE IF EXISTS {VOCAB}",
-    f"DROP TABLE IF EXISTS {FTS}",
-)
+CREATE_TRIGGERS = _triggers(_indexed)
+DROP_TRIGGERS = tuple(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in ("added", "removed", "changed"))
+CREATE = (*_TABLES, *CREATE_TRIGGERS)
+TRIGGERS_BEFORE_SESSIONS = _triggers(_indexed_before_sessions)
+CREATE_BEFORE_SESSIONS = (*_TABLES, *TRIGGERS_BEFORE_SESSIONS)
+DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 
 def narrowing(terms: tuple[str, ...], kind: Kind) -> Q:

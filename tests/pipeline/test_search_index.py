@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 from dreams import discovery, memories, scheduler
 from dreams.hosts import host
-from dreams.models import Prompt, SearchText
+from dreams.models import Prompt, SearchText, Session
 from dreams.search import backend, index, sqlite
 from dreams.search.kinds import Kind
 from dreams.search.query import parse
@@ -58,7 +60,7 @@ def test_a_memory_can_be_found_as_soon_as_it_was_seen_and_what_it_said_before_st
 def test_what_was_typed_waits_after_a_discovery_and_the_next_tick_takes_it_in(folder: Path) -> None:
     _say(folder, "never deploy on a friday", "use the turbine")
     discovery.discover([folder.parents[1]])
-    assert index.waiting() == 2
+    assert index.waiting() == 3  # and the title
     assert _count("turbine", Kind.TYPED) == 0
     scheduler.tick()
     assert index.waiting() == 0
@@ -75,6 +77,40 @@ def test_a_transcript_that_was_replaced_takes_its_words_along(folder: Path) -> N
     discovery.discover([folder.parents[1]])
     index.catch_up(5)
     assert (_count("turbine", Kind.TYPED), _count("windmill", Kind.TYPED)) == (0, 1)
+
+
+def test_a_session_is_found_by_its_title_and_by_the_new_one_once_it_changed(folder: Path) -> None:
+    _say(folder, "use the turbine")
+    discovery.discover([folder.parents[1]])
+    index.catch_up(5)
+    assert _count("turbine", Kind.SESSION) == 1  # nothing else names it yet
+    with (folder / "s.jsonl").open("a") as file:
+        file.write(json.dumps({"type": "ai-title", "aiTitle": "Windmill plans", "sessionId": "s"}) + "\n")
+    discovery.discover([folder.parents[1]])
+    index.catch_up(5)
+    assert (_count("turbine", Kind.SESSION), _count("windmill", Kind.SESSION)) == (0, 1)
+    assert (_count("turbine", Kind.TYPED), _count("windmill", Kind.MEMORY)) == (1, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_in_the_index_before_titles_were_stays_true_there_and_back() -> None:
+    session = world.make_session(world.make_project(), title="A lantern")
+    Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="the turbine")
+    index.catch_up(5)
+    try:
+        MigrationExecutor(connection).migrate([("dreams", "0010_usage_marks")])
+    finally:
+        MigrationExecutor(connection).migrate([("dreams", "0011_search_titles")])
+    assert (_count("turbine", Kind.TYPED), _count("lantern", Kind.SESSION)) == (1, 0)
+    index.catch_up(5)
+    assert _count("lantern", Kind.SESSION) == 1
+    Prompt.objects.all().delete()
+    Session.objects.all().delete()
+    assert (_count("turbine", Kind.TYPED), _count("lantern", Kind.SESSION)) == (0, 0)
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":  # no trigram of theirs is left: each trigger found its row again
+            cursor.execute(f"SELECT count(*) FROM {sqlite.VOCAB} WHERE term IN ('tur', 'lan')")  # noqa: S608 - a name of our own
+            assert cursor.fetchone() == (0,)
 
 
 def test_what_reads_otherwise_than_before_is_found_by_its_new_words_only(folder: Path) -> None:
@@ -103,7 +139,7 @@ def test_what_was_typed_and_is_scrubbed_leaves_the_index_at_once_and_comes_back_
     prompt = Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="the lantern word")
     index.catch_up(5)
     Prompt.objects.filter(pk=prompt.pk).update(text="the [redacted: x] word")
-    index.read_again(Prompt.objects.filter(pk=prompt.pk))
+    index.read_again(Prompt.objects.filter(pk=prompt.pk), Session.objects.none())
     assert _count("lantern", Kind.TYPED) == _count("word", Kind.TYPED) == 0
     index.catch_up(5)
     assert (_count("lantern", Kind.TYPED), _count("word", Kind.TYPED)) == (0, 1)
@@ -111,7 +147,7 @@ def test_what_was_typed_and_is_scrubbed_leaves_the_index_at_once_and_comes_back_
 
 def test_taking_in_stops_when_its_time_is_up_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "PROMPTS_AT_ONCE", 3)
-    session = world.make_session(world.make_project())
+    session = world.make_session(world.make_project(), title_indexed_at=timezone.now())
     Prompt.objects.bulk_create(
         Prompt(key=n, session=session, offset=n, line_no=n, text=f"needle {n}") for n in range(10)
     )
@@ -157,7 +193,7 @@ def test_the_command_answers_with_places() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_who_searches_does_not_wait_for_another_writer() -> None:
-    session = world.make_session(world.make_project())
+    session = world.make_session(world.make_project(), title_indexed_at=timezone.now())
     Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="needle")
     other = connection.copy()
     try:

@@ -71,6 +71,23 @@ def test_each_kind_is_found_in_its_own_group_and_leads_to_its_place(
     ]
 
 
+def test_a_session_is_found_by_its_title_with_its_words_marked_and_without_its_secret(
+    browser: Client, project: Project
+) -> None:
+    secret = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+    session = world.make_session(project, title=f"Möve the turbine with {secret}")
+    world.make_session(project, title="The turbine of our own dream", own=True)
+    text = _found(browser, "move turb")
+    assert (_groups(text), _hrefs(text)) == (["sessions"], [f"/sessions/{session.pk}/"])
+    assert "<mark>Möve</mark> the <mark>turb</mark>ine" in text
+    assert secret not in text
+    assert _groups(_found(browser, secret)) == []
+    quick = browser.get(
+        reverse("search"), {"q": "turb"}, headers={"HX-Request": "true", "HX-Target": "quick-found"}
+    ).content.decode()
+    assert "<mark>turb</mark>ine" in quick
+
+
 def test_a_memory_is_opened_at_the_line_with_its_words(browser: Client, project: Project) -> None:
     memory = world.make_memory(project, text="# T\n\nFirst.\nUse the staging-db host, always.\n")
     assert _hrefs(_found(browser, "aging-DB")) == [

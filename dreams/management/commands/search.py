@@ -1,4 +1,4 @@
-"""`search QUERY`: memories, their earlier versions and what was typed."""
+"""`search QUERY`: memories, titles of sessions, earlier versions of memories and what was typed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CATCH_UP_SECONDS = 60.0
 
 
 class Command(BaseCommand):
-    help = "Search memories, their earlier versions, and what was typed in sessions."
+    help = "Search memories, their earlier versions, titles of sessions, and what was typed in them."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -53,17 +53,28 @@ class Command(BaseCommand):
         return table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
 
 
-_KINDS = ("memories", "versions", "typed")
+_KINDS = ("memories", "sessions", "versions", "typed")
 
 
 def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[dict[str, Any]]]:
-    memories, groups, typed = (
-        _first(find(wanted, filters), limit) for find in (finding.memories, finding.versions, finding.typed)
+    memories, sessions, groups, typed = (
+        _first(find(wanted, filters), limit)
+        for find in (finding.memories, finding.sessions, finding.versions, finding.typed)
     )
     return {
         "memories": [
             {**_of(str(hit.memory.project), hit.excerpts), "path": hit.memory.path}
             for hit in finding.memory_hits(memories, wanted)
+        ],
+        "sessions": [
+            {
+                "project": str(hit.session.project),
+                "session": hit.session.session_id,
+                "line": None,
+                "text": "".join(part.text for part in hit.title),
+                "at": hit.session.touched_at,
+            }
+            for hit in finding.session_hits(sessions, wanted)
         ],
         "versions": [
             {

@@ -14,13 +14,14 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from dreams.models import Memory, Prompt
+from dreams.models import Memory, Prompt, Session
 from dreams.search import finding, index
 from dreams.search.backend import impatient, is_common
-from dreams.search.finding import Filters, MemoryHit, TypedHit, VersionHit
+from dreams.search.finding import Filters, MemoryHit, SessionHit, TypedHit, VersionHit
 from dreams.search.kinds import Kind
 from dreams.search.marking import Excerpt, Part
 from dreams.search.query import Query
+from dreams.text import plural
 from dreams.web.paging import Listed, page_of
 
 PAGE = 20
@@ -175,6 +176,25 @@ def _memory(hit: MemoryHit) -> Row:
     )
 
 
+def _sessions(keys: Rows, query: Query) -> list[Row]:
+    rows = _in_order(Session.objects.select_related("project"), keys)
+    return [_session(hit) for hit in finding.session_hits(rows, query)]
+
+
+def _session(hit: SessionHit) -> Row:
+    row = hit.session
+    return Row(
+        icon="session",
+        href=reverse("session", args=[row.pk]),
+        title=hit.title,
+        project=str(row.project),
+        at=row.touched_at,
+        place=plural(row.user_turns + row.assistant_turns, "turn"),
+        note="gone from disk" if row.gone_at else "",
+        lines=[],
+    )
+
+
 def _versions(rows: Rows, query: Query) -> list[Row]:
     return [_version(hit) for hit in finding.version_hits(rows, query)]
 
@@ -227,6 +247,7 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 KINDS: Mapping[str, _Kind] = {
     "memories": _Kind("Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories), _memories),
+    "sessions": _Kind("Sessions", "by their title", Kind.SESSION, _keys_of(finding.sessions), _sessions),
     "versions": _Kind(
         "Earlier versions",
         "what memories said before",
