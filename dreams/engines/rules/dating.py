@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,7 +82,7 @@ def _resolve_line(
         # that names another day was likely written on that day, and only touched on ours.
         return
     text = rec.tree.texts[path]
-    raw = memdir.split_lines(text)[line_no - 1]
+    raw = _split(text)[line_no - 1]
     line = raw.rstrip("\r\n")
     found = days_of.spans(line, known.day)
     new = dates.rewrite(line, found)
@@ -99,6 +100,12 @@ def _resolve_line(
         "date", [Change(path, after, reason, (fate,), (cited,))], key=digest(path, str(line_no), line)
     ):
         rec.counts["dated"] += 1
+
+
+@functools.lru_cache(maxsize=2)
+def _split(text: str) -> tuple[str, ...]:
+    """Each line is asked for alone; splitting a large file for each of them took minutes."""
+    return tuple(memdir.split_lines(text))
 
 
 def _with_line(text: str, line_no: int, new: str) -> str:
