@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Decision, Project, Proposal
 from tests.pipeline import world
@@ -51,6 +53,17 @@ def test_the_first_page_says_what_would_be_done_and_does_nothing(
     assert text.count("project_deploy.md") == 2
     assert not Decision.objects.exists()
     assert [_text(p) for p in two] == [world.DEPLOY] * 2
+
+
+def test_looking_at_several_asks_the_database_no_more_often_than_looking_at_one(
+    browser: Client, two: list[Proposal]
+) -> None:
+    asked = []
+    for proposals in (two[:1], two[:1], two):  # the first look of all reads what is kept from then on
+        with CaptureQueriesContext(connection) as queries:
+            browser.get("/several/", {"proposal": [p.public_id for p in proposals], "verdict": "approve"})
+        asked.append(len(queries))
+    assert asked[1] == asked[2]
 
 
 def test_approving_several_writes_each_and_each_can_be_undone(browser: Client, two: list[Proposal]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dreams.models import Hunk, Proposal
 from dreams.text import plural
-from dreams.web.selectors import review, review_state
-from dreams.web.selectors.review import Loaded
+from dreams.web.selectors import review_loaded, review_state
+from dreams.web.selectors.review_loaded import Loaded
 
-#: Each proposal costs a handful of queries and a look at its files.
+#: Each proposal costs a look at its files.
 MOST = 20
 MOST_PATHS = 6
 MOST_REASONS = 12
@@ -35,13 +35,14 @@ class Choice:
 
 
 def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
-    """Those that are there, in the order given; at most MOST."""
+    """Those that are there, in the order given; at most MOST. Six queries, however many there are."""
     wanted = list(dict.fromkeys(public_ids))[:MOST]
     rows = {
         row.public_id: row
         for row in Proposal.objects.filter(public_id__in=wanted).select_related("project", "dream")
     }
-    return [choice(review.load(rows[name]), verdict) for name in wanted if name in rows]
+    loaded = review_loaded.load_all([rows[name] for name in wanted if name in rows])
+    return [choice(one, verdict) for one in loaded]
 
 
 def choice(loaded: Loaded, verdict: str) -> Choice:
