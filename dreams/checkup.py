@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
-from dreams import conf, findings, hostkey, instructions, memories
+from dreams import conf, findings, hostkey, instructions, memories, repeated
 from dreams.findings.base import Found, Report
 from dreams.models import Project
 
@@ -37,10 +37,10 @@ def look(project: Project) -> Checkup:
     hostkey.use()
     files = memories.contents(project)
     config, told = conf.current(project), instructions.text_for(project)
-    key = _key(project, files, config, told)
+    key = _key(project, files, config, f"{told}{repeated.state(project.repo_dir)}")
     report: Report | None = cache.get(key)
     if report is None:
-        report = findings.health(files, config, told)
+        report = findings.health(files, config, told, repeated.by_code(files, project.repo_dir))
         cache.set(key, report, KEPT_SECONDS)
     return Checkup(report.findings, len(files))
 

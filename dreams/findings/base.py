@@ -38,6 +38,16 @@ class ChangedHunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A line (1-based) of the directory as it would be that says what `place` ("Makefile, line 3") says, in the words of `quote`."""
+
+    path: str
+    line_no: int
+    place: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """Two states of a memory directory and the hunks between them."""
 
@@ -46,6 +56,7 @@ class Subject:
     hunks: Sequence[ChangedHunk]
     config: Config = field(default_factory=Config)
     instructions: str = ""  # the text of the project's CLAUDE.md files, for what they already say
+    repeated: Sequence[Repeated] = ()  # what the project's code says already
     asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
     rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link

@@ -53,8 +53,8 @@ def compare(before: Directory, after: Directory) -> Subject:
     """What changed between two directories; links and modes are looked at too."""
     irregular = {path: why for path, why in after.odd.items() if before.odd.get(path) != why}
     for path in before.modes.keys() & after.modes.keys():
-        if (before.modes[path] ^ after.modes[path]) & 0o111:
-            irregular[path] = "can be executed now, or no longer"
+        if before.modes[path] != after.modes[path]:
+            irregular[path] = f"has the mode {after.modes[path]:04o} now, and had {before.modes[path]:04o}"
     return between(
         before.files,
         after.files,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dreams.conf import Config
 from dreams.findings import (
@@ -17,7 +17,7 @@ from dreams.findings import (
     secrets,
     taxonomy,
 )
-from dreams.findings.base import SEVERITIES, Check, Found, Report, Row, Subject
+from dreams.findings.base import SEVERITIES, Check, Found, Repeated, Report, Row, Subject
 
 MAX_FINDINGS = 2000  # of one report; the worst are kept
 _CHECKS: tuple[tuple[str, Check], ...] = (
@@ -46,9 +46,14 @@ def examine(subject: Subject) -> Report:
     return Report(_ordered([*lost, *_run(_CHECKS, subject)]), tuple(rows))
 
 
-def health(files: Mapping[str, bytes], config: Config | None = None, instructions: str = "") -> Report:
+def health(
+    files: Mapping[str, bytes],
+    config: Config | None = None,
+    instructions: str = "",
+    repeated: Sequence[Repeated] = (),
+) -> Report:
     """Findings on a directory as it stands, with no change: secrets, invisible text, injection, budget, taxonomy."""
-    subject = Subject(files, files, (), config or Config(), instructions)
+    subject = Subject(files, files, (), config or Config(), instructions, repeated)
     return Report(_ordered(_run(_STANDING, subject)))
 
 

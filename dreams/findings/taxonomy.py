@@ -1,4 +1,4 @@
-"""What does not belong in memory or is filed wrongly: no type, a copy of CLAUDE.md, a rejected line come back. PURE."""
+"""What does not belong in memory: judgements, what is told elsewhere, a rejected line come back, a lost row. PURE."""
 
 from __future__ import annotations
 
@@ -6,21 +6,33 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from dreams import memdir
+from dreams.findings import elsewhere, filing
 from dreams.findings.added import Line, added_lines, new_lines, standing_lines
 from dreams.findings.base import Found, Severity, Subject
-from dreams.findings.standing import State
-from dreams.findings.units import has_content, keyed, units_of, units_of_lines
+from dreams.findings.units import keyed, units_of
 from dreams.language import similarity
 from dreams.text import decode
 
 CHECK = "taxonomy"
-POINTER_CHARS = 2500  # a reference longer than this holds the content instead of a pointer
-_POINTER = re.compile(
-    r"https?://|\]\(|\[\[|`[^`\n]*/[^`\n]*`|(?:^|\s)[~.]?/[\w.-]+/|\b[\w-]+\.(?:md|py|ts|js|json|ya?ml|toml|pdf|html?)\b"
+_NOT = r"(?:very |really |too |so |quite |often |always |a bit |a |an |just |simply |such )*"
+_PERSON = (
+    r"(?:the |my |our |their |his |her |this |that )?(?:user|he|she|developer|dev|engineer|colleague|coworker|co-worker|manager|boss|"
+    r"client|customer|teammate|reviewer|designer|intern|contractor|team lead|lead|CTO|CEO|PM|product owner|tester|owner|maintainer)"
+)
+_NAME = r"(?-i:[A-Z][a-z]{2,15})"
+_VERB = r"(?:is|are|was|seems|appears|can be|tends to be|looks)"
+# Of a thing some of these are no judgement of a person ("Imports are lazy", "Safari is annoying"): those need a person.
+_OF_ANYONE = (
+    r"(?:incompetent|rude|clueless|arrogant|unprofessional|dishonest|untrustworthy|ignorant|unskilled|idiot|moron|jerk|imbecile|"
+    r"difficult person|slow learner|bad (?:developer|programmer|engineer|manager|coder)|poor (?:developer|programmer|engineer|communicator))"
+)
+_OF_PERSONS = (
+    r"(?:lazy|stupid|dumb|annoying|careless|terrible|hopeless|useless|unreliable|sloppy|crazy|childish|a pain|impatient and rude|"
+    r"not (?:very )?(?:bright|smart|competent|good at \w+)|bad at (?:his|her|their) job)"
 )
 _JUDGEMENT = re.compile(
-    r"\b(?:user|he|she|they|developer|colleague|manager|boss|client|teammate|\w+)\s+(?:is|are|was|seems|can be|tends to be)\s+"
-    r"(?:very |really |too |so |quite |often |a bit |an? )*(?:lazy|stupid|dumb|incompetent|annoying|rude|clueless|careless|idiot|moron|difficult person|bad (?:developer|programmer|engineer)|terrible)\b",
+    rf"\b(?:{_PERSON}\s+{_VERB}\s+{_NOT}(?:{_OF_ANYONE}|{_OF_PERSONS})|{_NAME}\s+{_VERB}\s+{_NOT}{_OF_ANYONE}|"
+    rf"(?:{_PERSON}|{_NAME})\s+(?:has no idea what|does(?: not|n['’]t) know what (?:he|she|they) (?:is|are) doing|can(?:not|['’]t) be trusted))\b",
     re.IGNORECASE,
 )
 
@@ -28,41 +40,20 @@ _JUDGEMENT = re.compile(
 def check(subject: Subject) -> Iterator[Found]:
     hunks = {hunk.path: hunk.hunk_id for hunk in reversed(subject.hunks)}
     for path in sorted(hunks.keys() & subject.after.keys()):
-        yield from _type(path, subject.after[path], hunks[path])
+        yield from filing.findings(path, subject.after[path], hunks[path])
     yield from _rejected(subject)
     yield from _rows_lost(subject)
     lines = list(new_lines(subject))
     yield from _judgements(lines)
-    yield from _in_instructions(subject, lines, "warn")
+    yield from elsewhere.findings(subject, lines, "warn")
 
 
 def standing(subject: Subject) -> Iterator[Found]:
     for path in sorted(subject.after):
-        yield from _type(path, subject.after[path], "")
+        yield from filing.findings(path, subject.after[path], "")
     lines = list(standing_lines(subject))
     yield from _judgements(lines)
-    yield from _in_instructions(subject, lines, "info")
-
-
-def _type(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
-    if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME or path.startswith("logs/"):
-        return
-    document = memdir.parse(data)
-    kind = memdir.memory_type(document, path)
-    kinds = ", ".join(memdir.MEMORY_TYPES)
-    if kind is None:
-        yield Found(
-            CHECK, "no-type", "info", f"{path} has no type.", f"Give it one of {kinds} in its frontmatter.", path, hunk_id, 1, path
-        )  # fmt: skip
-    elif kind not in memdir.MEMORY_TYPES:
-        yield Found(
-            CHECK, "unknown-type", "info", f"{path} has the type “{kind[:60]}”, which agents do not know.", f"Use one of {kinds}.", path, hunk_id, 1, path
-        )  # fmt: skip
-    elif kind == "reference" and len(document.body) > POINTER_CHARS and not _POINTER.search(document.body):
-        yield Found(
-            CHECK, "reference-holds-content", "info", f"{path} is a reference, and holds the content instead of a pointer.",
-            "Name the place where it can be read, and keep only what is surprising in it.", path, hunk_id, None, path,
-        )  # fmt: skip
+    yield from elsewhere.findings(subject, lines, "info")
 
 
 def _rows_lost(subject: Subject) -> Iterator[Found]:
@@ -123,25 +114,6 @@ def _rejected(subject: Subject) -> Iterator[Found]:
                 "warn",
                 "brings back what was rejected before",
                 "Reject it again, or approve it if it is right now.",
-            )
-
-
-def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
-    """Lines that the project's instruction files say already: every session loads those anyway."""
-    if not subject.instructions.strip():
-        return
-    said = State({"CLAUDE.md": subject.instructions.encode("utf-8", "replace")})
-    for line in lines:
-        if not has_content(line.text) or len(line.text.split()) < 4:
-            continue
-        units = [unit for unit in units_of_lines([line.text]) if unit.kind != "heading"]
-        if units and all(said.same_words(u) or said.holder(u.text) for u in units):
-            yield _found(
-                line,
-                "in-instructions",
-                severity,
-                "says what CLAUDE.md says already",
-                "Leave it out: every session loads CLAUDE.md.",
             )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
-from dreams import conf, drafts, findings, hostkey, instructions, redact, text, textdiff
+from dreams import conf, drafts, findings, hostkey, instructions, redact, repeated, text, textdiff
 from dreams.findings.base import ChangedHunk, Report, Subject
 from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
@@ -115,6 +115,7 @@ def _subject(
         hunks=changed,
         config=conf.current(project),
         instructions=instructions.text_for(project),
+        repeated=repeated.by_code(after, project.repo_dir),
         asked=_asked(project),
         rejected=rejected,
     )

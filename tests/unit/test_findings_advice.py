@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from dreams import findings
 from dreams.conf import Config
 from dreams.findings import examine, examining
+from dreams.findings.base import Repeated
 from dreams.findings.comparing import between
 from dreams.language import similarity
 from tests.unit.findings_kit import FILES, INDEX, changed, codes, one, report
@@ -49,6 +52,71 @@ def test_a_memory_without_a_type_is_told():
     assert "unknown-type" in codes(report({**FILES, "a.md": b"---\ntype: lesson\n---\n- text\n"}))
 
 
+def _memory(kind: str, body: str) -> bytes:
+    return f"---\nname: a\ndescription: b\ntype: {kind}\n---\n\n{body}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("project_hosts.md", _memory("reference", "See https://wiki.test/hosts")),
+        ("tastes.md", _memory("project", "- The user prefers tabs\n- User likes short answers")),
+    ],
+)
+def test_a_memory_of_the_wrong_type_is_told(path, data):
+    found = one(findings.health({path: data}), "wrong-type")
+    assert (found.severity, found.path) == ("info", path)
+    assert found.remedy
+    assert "wrong-type" in codes(report({**FILES, path: data}))
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("user_tastes.md", _memory("user", "- The user prefers tabs")),
+        ("tastes.md", _memory("project", "- The user prefers tabs\n- Go 1.22\n- Debian 12\n- Port 80")),
+        ("users.md", _memory("project", "- Rows of users are kept for a year")),
+    ],
+)
+def test_a_memory_of_its_own_type_is_not(path, data):
+    assert "wrong-type" not in codes(findings.health({path: data}))
+
+
+def test_a_reference_that_holds_the_content_is_told_and_a_pointer_is_not():
+    content = "The importer reads a row, checks its sum and writes it back. " * 15
+    held = {"reference_importer.md": _memory("reference", content)}
+    assert one(findings.health(held), "reference-holds-content").severity == "info"
+    assert "reference-holds-content" in codes(report({**FILES, **held}))
+    pointer = _memory("reference", f"All of it is in https://wiki.test/importer\n\n{content}")
+    assert "reference-holds-content" not in codes(findings.health({"reference_importer.md": pointer}))
+
+
+TREE = "```\nshop/\n├── cart.py\n├── pay.py\n└── web/\n```"
+LOG = "- `9fceb02` Add the cart\n- `1b4d0aa` Fix the sum"
+
+
+@pytest.mark.parametrize(("body", "code"), [(TREE, "in-code"), (LOG, "in-git")])
+def test_what_the_files_and_git_show_anyway_is_told_once(body, code):
+    files = {"project_shop.md": _memory("project", body)}
+    found = one(findings.health(files), code)
+    assert (found.severity, bool(found.line_no), bool(found.remedy)) == ("info", True, True)
+    assert code in codes(report({**FILES, **files}))
+
+
+def test_one_commit_and_a_drawing_of_two_lines_are_no_copy():
+    files = {"project_shop.md": _memory("project", "- `9fceb02` broke the sum\n- A\n├── B\n└── C")}
+    assert not {"in-git", "in-code"} & codes(findings.health(files))
+
+
+def test_what_the_code_says_is_told_with_its_place():
+    files = {"project_shop.md": _memory("project", "- Tests are run by `npm test`, which calls `vitest run`")}
+    repeated = [Repeated("project_shop.md", 7, "package.json, line 4,", '"test": "vitest run"')]
+    found = one(findings.health(files, repeated=repeated), "in-code")
+    assert (found.line_no, "package.json, line 4" in found.message) == (7, True)
+    subject = replace(between(FILES, {**FILES, **files}), repeated=repeated)
+    assert one(examine(subject), "in-code").hunk_id
+
+
 def test_what_claude_md_says_already_is_told():
     said = "# Rules\n\n- Run the linter before every commit.\n"
     after = {**FILES, "user_a.md": b"- Run the linter before every commit\n"}
@@ -76,9 +144,40 @@ def test_a_rejected_line_that_comes_back_is_told():
     assert one(examine(subject), "rejected-before").severity == "warn"
 
 
-def test_a_judgement_of_a_person_is_told():
-    assert "judgement" in codes(report({**FILES, "user_b.md": b"- The client is really annoying\n"}))
-    assert "judgement" not in codes(report({**FILES, "user_b.md": b"- The client is in Lyon\n"}))
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- The client is really annoying",
+        "- User is a bad programmer",
+        "- Our reviewer is often lazy",
+        "- Tom is incompetent",
+        "- The manager does not know what she is doing",
+        "- My boss can be difficult, the PM is clueless",
+        "- The contractor can't be trusted",
+        "- He is an idiot",
+    ],
+)
+def test_a_judgement_of_a_person_is_told(line):
+    files = {"user_b.md": line.encode()}
+    assert one(findings.health(files), "judgement").severity == "warn"
+    assert "judgement" in codes(report({**FILES, **files}))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- The client is in Lyon",
+        "- Imports are lazy, and so is the loader",
+        "- Safari is annoying to test on",
+        "- The owner is Ana; the lead is Tom",
+        "- The user is new to Rust and wants short answers",
+        "- Performance was terrible before the index",
+        "- The user was very careful with migrations",
+        "- The customer is always asked first",
+    ],
+)
+def test_what_is_said_of_a_thing_or_plainly_of_a_person_is_no_judgement(line):
+    assert "judgement" not in codes(findings.health({"user_b.md": line.encode()}))
 
 
 def test_a_check_that_fails_blocks_instead_of_stopping_the_others(monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from dreams.findings import examine
 from dreams.findings.comparing import between
+from dreams.findings.directories import Directory, compare
 from tests.unit.findings_kit import FILES, changed, codes, one, report
 
 
@@ -57,6 +58,22 @@ def test_a_hard_linked_file_is_refused_when_it_changes():
 def test_a_file_that_became_a_link_is_refused():
     subject = replace(between(FILES, FILES), irregular={"deploy.md": "is a link, which is never followed"})
     assert one(examine(subject), "irregular").severity == "refuse"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o600, 0o666])
+def test_another_mode_is_refused(mode):
+    before = Directory(FILES, dict.fromkeys(FILES, 0o644), frozenset(), {})
+    after = replace(before, modes={**before.modes, "deploy.md": mode})
+    found = one(examine(compare(before, after)), "irregular")
+    assert (found.severity, found.path) == ("refuse", "deploy.md")
+    assert f"{mode:04o}" in found.message and "0644" in found.message
+    assert not examine(compare(before, before)).findings
+
+
+def test_a_refusal_says_what_to_do():
+    for path in ("../a.md", ".consolidate-lock", "run.sh"):
+        found = next(f for f in report({**FILES, path: b"x\n"}).findings if f.severity == "refuse")
+        assert found.remedy.endswith(".")
 
 
 def test_team_files_and_new_memories_are_in_scope():

@@ -25,7 +25,7 @@ def derive(rec: Recorder, repo: Path | None) -> None:
     found = repository.read(repo, rec.report.checkpoint)
     if not found:
         return
-    said = _Said(found)
+    said = Said(found)
     units = [unit for unit in free_units(rec.tree) if rec.tree.kind(unit.path) not in {"user", "feedback"}]
     for unit in sorted(units, key=lambda each: (each.path, -each.first_line)):
         rec.report.checkpoint()
@@ -40,7 +40,7 @@ def _remove(rec: Recorder, unit: Unit, fact: CodeFact) -> bool:
     return remove(rec, unit, "prune", note, fates(unit, "stated", note=note), (cited,))
 
 
-class _Said:
+class Said:
     """The repository's facts, to look a statement up in."""
 
     def __init__(self, found: Sequence[CodeFact]) -> None:
