@@ -105,12 +105,12 @@ class Bar:
 
 
 def bar(loaded: Loaded) -> Bar:
-    taken = [hunk for hunk in loaded.all_hunks if hunk.is_taken]
+    taken = {hunk.pk for hunk in loaded.all_hunks if hunk.is_taken}
     shown = loaded.shown_hunks
     in_way = [
         finding
         for finding in loaded.findings
-        if finding.stands_in_the_way and (finding.hunk_id is None or finding.hunk_id in {h.pk for h in taken})
+        if finding.stands_in_the_way and (finding.hunk_id is None or finding.hunk_id in taken)
     ]
     return Bar(
         total=len(shown),
