@@ -8,6 +8,7 @@ that are not Markdown are copied for reading, and `write` refuses them.
 from __future__ import annotations
 
 import shutil
+import stat as st
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,9 @@ def take(memory_dir: Path) -> Snapshot:
     files: dict[str, SnapshotFile] = {}
     skipped: dict[str, str] = {}
     with root:
+        for name in root.listdir(limit=MAX_FILES):
+            if name.endswith(".md") and st.S_ISDIR(root.lstat(name).st_mode):
+                skipped[name] = "is a folder"
         for entry in root.walk(limit=MAX_FILES):
             if isinstance(entry, safefs.Skipped):
                 skipped[entry.rel] = entry.why
@@ -157,6 +161,11 @@ class Workspace:
         known = self.snapshot.files.get(path)
         if known is not None:
             return known.read_only_because
+        # What stands there unread (a link, a folder, a file too large) would be lost, or refuse the apply later.
+        above = (path, *map(str, PurePosixPath(path).parents))
+        unread = next((why for name in above if (why := self.snapshot.skipped.get(name))), "")
+        if unread:
+            return f"could not be read ({unread})"
         return self._looks_like_another(path)
 
     def read(self, path: str) -> str | None:

@@ -67,6 +67,16 @@ def discovered(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return made
 
 
+def test_a_dream_that_is_refused_says_so_in_one_line(discovered: Shell):
+    (discovered.memory / ".consolidate-lock").mkdir()
+    try:
+        done = discovered.run("dream", SLUG, "--force")
+    finally:
+        (discovered.memory / ".consolidate-lock").rmdir()
+    assert done.returncode == 1 and done.stdout == ""
+    assert "move it away" in done.stderr and "Traceback" not in done.stderr
+
+
 def make_shell(base: Path) -> Shell:
     made = Shell(base)
     world.put(made.memory / "MEMORY.md", world.INDEX)

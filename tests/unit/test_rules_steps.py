@@ -19,6 +19,14 @@ def test_an_orphan_gets_a_row_in_words_of_its_own(tmp_path: Path):
     assert made.summary == "Repaired 1 index row."
 
 
+def test_a_file_that_is_not_utf8_is_named_in_the_index_by_its_file_name(tmp_path: Path):
+    """Its own words would make the index no UTF-8 either, and every step that touches it would be taken back."""
+    odd = "---\nname: Caf\xe9 au lait\ntype: user\n---\n\nDas Ger\xe4t ist alt.\n".encode("latin-1")
+    done = dream(tmp_path, {"MEMORY.md": "# Memory\n", "odd.md": odd})
+    assert "[odd](odd.md)" in done.text("MEMORY.md")
+    assert done.after["MEMORY.md"].decode("utf-8")
+
+
 def test_a_row_for_an_orphan_stays_within_its_aim(tmp_path: Path):
     made = dream(tmp_path, {"a.md": memory("x\n", name="Long one", description="word " * 80)})
     (row,) = made.text("MEMORY.md").splitlines()

@@ -28,6 +28,8 @@ def memory(tmp_path: Path) -> Path:
     }.items():
         (folder / name).write_bytes(data)
     (folder / "link.md").symlink_to("/etc/hostname")
+    (folder / "elsewhere").symlink_to("/tmp")
+    (folder / "folder.md").mkdir()
     os.link(folder / "a.md", tmp_path / "elsewhere.md")
     return folder
 
@@ -66,6 +68,9 @@ def test_working_in_the_scratch_copy_leaves_the_directory_as_it_is(tmp_path: Pat
         ("odd.md", "UTF-8"),
         ("a.md", "hard link"),
         ("notes.txt", "Markdown"),
+        ("link.md", "is a link"),
+        ("elsewhere/a.md", "is a link"),
+        ("folder.md", "is a folder"),
         (".consolidate-lock", "Markdown"),
         ("Memory.md", "only by case"),
         ("../outside.md", r"\.\."),

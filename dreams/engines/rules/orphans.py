@@ -21,6 +21,7 @@ from dreams.engines.rules.tree import (
 )
 from dreams.engines.rules.wording import clause, is_labelled, one_line, says_something, sentences
 from dreams.language import similarity
+from dreams.text import encode, is_utf8
 
 ONE_BY_ONE = 30  # up to so many rows are decided singly, more of them together
 TITLE_MAX = 60
@@ -157,13 +158,20 @@ def _is_type(heading: str) -> bool:
 def row_text(tree: Tree, index: memdir.Index, path: str, target: str, row_aim: int) -> tuple[str, str, str]:
     """Title, target and hook of a row, in words of the file alone and within `row_aim` characters."""
     title = title_of(tree, index, path)
+    if not _is_text(title):
+        title = PurePosixPath(path).stem
     room = row_aim - len(memdir.render_row(title, target, "x")) + 1
     hook = hook_of(tree, path)
-    if similarity.normalised(hook) == similarity.normalised(title):
+    if not _is_text(hook) or similarity.normalised(hook) == similarity.normalised(title):
         hook = ""
     hook = clause(hook, room) if room >= 20 else ""
     # A hook cut to what the title says already would only say it twice.
     return title, target, "" if similarity.normalised(hook) == similarity.normalised(title) else hook
+
+
+def _is_text(words: str) -> bool:
+    """Bytes that are no UTF-8 would make the index a file that nobody may change any more."""
+    return is_utf8(encode(words))
 
 
 def title_of(tree: Tree, index: memdir.Index, path: str) -> str:

@@ -43,8 +43,8 @@ def _why(done: applying.ApplyReport) -> str:
     if done.error:
         return f"Nothing was written: {done.error}"
     if done.conflicts:
-        names = ", ".join(waiting.path for waiting in done.conflicts)
-        return f"{names} changed in the same place since the review; solve the conflict on the review page."
+        whys = [f"{waiting.path}: {waiting.why.removeprefix('conflict: ')}" for waiting in done.conflicts]
+        return f"{'; '.join(whys)}. Solve it on the review page, or reject the change there."
     names = ", ".join(waiting.path for waiting in done.rebased)
     return (
         f"{names} changed since the review. Look at the new result, then `apply {done.proposal} --rebased`."

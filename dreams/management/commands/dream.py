@@ -85,6 +85,8 @@ class Command(BaseCommand):
             )
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if result["dream"] is None:
+            return  # refused: stderr tells why
         yield f"{result['dream']}: {result['summary'] or result['status']}"
         for file in result["files"]:
             yield f"  {file['kind']:<7} {file['path']} ({len(file['hunks'])} hunks)"
