@@ -82,6 +82,34 @@ def test_what_was_wished_and_then_to_be_forgotten_is_not_learnt(tmp_path: Path) 
     assert not any(b"slow" in data for data in made.after.values())
 
 
+PARAGRAPHS = (
+    "- Uses uv. The amber-mailer sends from eu-west-1. Tests run with pytest.\n\n"
+    "The umber-mixer is slow and needs\na warm cache. The amber-mailer listens\non port 99. Everything else is fine.\n\n"
+    "- Deploys are frozen until 2026-05-01. Ask Ana first.\n"
+)
+
+
+def test_one_sentence_of_a_paragraph_is_forgotten_or_expires_and_the_others_stay(tmp_path: Path) -> None:
+    files = {"notes.md": memory(PARAGRAPHS), "MEMORY.md": INDEX}
+    made = dream(tmp_path, files, [session(1, "forget about the amber-mailer")])
+    assert made.text("notes.md") == memory(
+        "- Uses uv. Tests run with pytest.\n\n"
+        "The umber-mixer is slow and needs\na warm cache. Everything else is fine.\n\n- Ask Ana first.\n"
+    )
+    assert [line for edit in made.edits for line in unaccounted(edit)] == []
+
+
+def test_a_sentence_that_the_next_one_leans_on_stays(tmp_path: Path) -> None:
+    body = (
+        "- The copper-relay listens on port 80. It needs a warm cache.\n- The docs are built with Sphinx.\n"
+    )
+    made = dream(
+        tmp_path, {"notes.md": memory(body), "MEMORY.md": INDEX}, [session(1, "forget about copper-relay")]
+    )
+    assert made.edits == []
+    assert "nothing could be taken out for sure" in made.summary
+
+
 def test_a_file_that_said_nothing_else_goes_with_its_row(tmp_path: Path) -> None:
     files = {
         "ports.md": memory("The copper indexer listens on port 80.\n", name="Ports"),

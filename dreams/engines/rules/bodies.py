@@ -75,6 +75,32 @@ def _frame(items: list[memdir.Item], place: int) -> tuple[str, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sentence of a paragraph or bullet that says more than this. `raw` is the item as it stands on its lines."""
+
+    path: str
+    first_line: int
+    last_line: int
+    text: str
+    raw: str
+    following: str  # the next sentence, which may speak of this one
+    others: tuple[str, ...]
+
+
+def parts(path: str, document: memdir.Document) -> Iterator[Part]:
+    """Sentences that could be taken out alone; not the one that a label introduces."""
+    for item in memdir.sections(document.body, document.body_start_line):
+        if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
+            continue
+        told = sentences(one_line(item.content or item.text))
+        for place, text in enumerate(told if len(told) > 1 else ()):
+            if says_something(text) and not (place == 0 and is_labelled(item.text)):
+                following = told[place + 1] if place + 1 < len(told) else ""
+                others = (*told[:place], *told[place + 1 :])
+                yield Part(path, item.first_line, item.last_line, text, item.text, following, others)
+
+
 def statements(document: memdir.Document) -> Iterator[str]:
     """Everything the file says, as lines and as sentences, description included: what counts as known."""
     front = document.frontmatter

@@ -6,11 +6,14 @@ from __future__ import annotations
 import datetime as dt
 import re
 
+from dreams.engines.base import Citation
 from dreams.engines.rules import days
-from dreams.engines.rules.removing import fates, free_units, remove
+from dreams.engines.rules.bodies import Part
+from dreams.engines.rules.removing import fates, free_units, remove, remove_parts
 from dreams.engines.rules.tree import Recorder, from_memory
 from dreams.engines.rules.wording import sentences
 
+MOST_PARTS = 50  # sentences of one dream
 _UNTIL = re.compile(rf"\b(?:until|till)\s+(?:the end of\s+)?{days.WRITTEN}", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # Told of the past, or of something whose end is itself worth knowing.
@@ -36,6 +39,20 @@ def expire(rec: Recorder, today: dt.date) -> None:
         cited = (from_memory(unit.path, unit.first_line, unit.text, note),)
         if remove(rec, unit, "prune", note, fates(unit, "stated", note=note), cited):
             rec.counts["expired"] += 1
+    _expire_parts(rec, today)
+
+
+def _expire_parts(rec: Recorder, today: dt.date) -> None:
+    """Sentences of paragraphs that go on to say other things."""
+
+    def passed(part: Part) -> str:
+        day = ended(part.text) if rec.tree.kind(part.path) != "user" else None
+        return f"It held until {day.isoformat()}, which has passed." if day and day < today else ""
+
+    def cite(part: Part) -> Citation:
+        return from_memory(part.path, part.first_line, part.text, passed(part))
+
+    rec.counts["expired"] += remove_parts(rec, passed, "", cite, MOST_PARTS)
 
 
 def ended(text: str) -> dt.date | None:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.bodies import Unit
+from dreams.engines.rules.bodies import Part, Unit
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.lessons import Lesson
-from dreams.engines.rules.removing import fates, free_units, remove
+from dreams.engines.rules.removing import fates, free_units, remove, remove_parts
 from dreams.engines.rules.speech import ASK, SOFT
 from dreams.engines.rules.tree import Recorder
 from dreams.engines.rules.wishes import Wish
@@ -18,6 +18,7 @@ from dreams.language import lexicon, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
+NOTE = "You asked to forget it."
 _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:you can |feel free to |just )?(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe)\s+",
     re.IGNORECASE,
@@ -105,17 +106,33 @@ def _forget(rec: Recorder, heard: Heard, wish: Wish, lessons: list[Lesson]) -> N
     if len(found) <= (1 if request.alone else MOST_FORGOTTEN):
         for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
             done += _remove(rec, unit, heard, wish)
+        done += _forget_parts(rec, request, heard, wish)
     rec.counts["forgotten"] += done
-    if done < len(found) or not found:
+    if done < len(found) or not done:
         rec.note(
             f"You asked “{wish.quote[:120]}”; {'not all of it' if done else 'nothing'} could be taken out for sure."
         )
 
 
+def _forget_parts(rec: Recorder, request: Request, heard: Heard, wish: Wish) -> int:
+    """Sentences about it among others: of one plain word too little is known for that."""
+
+    def meant(part: Part) -> str:
+        alone = all(_meant(request, other) for other in part.others)
+        return NOTE if _meant(request, part.text) and not alone else ""
+
+    if request.alone:
+        return 0
+    return remove_parts(rec, meant, _reason(wish), lambda part: heard.citation(wish.quote), MOST_FORGOTTEN)
+
+
 def _remove(rec: Recorder, unit: Unit, heard: Heard, wish: Wish) -> bool:
-    note = "You asked to forget it."
-    reason = f"You asked: “{wish.quote[:160]}”."
-    return remove(rec, unit, "prune", reason, fates(unit, "stated", note=note), (heard.citation(wish.quote),))
+    told = fates(unit, "stated", note=NOTE)
+    return remove(rec, unit, "prune", _reason(wish), told, (heard.citation(wish.quote),))
+
+
+def _reason(wish: Wish) -> str:
+    return f"You asked: “{wish.quote[:160]}”."
 
 
 def _meant(request: Request, text: str) -> bool:

@@ -17,6 +17,11 @@ LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
 PASSES = 5
+# "Revert “load it late”" has every word of what it takes back.
+_UNDONE = re.compile(
+    r"\b(?:revert\w*|undo\w*|undid|roll(?:ed|ing)? back|rollback|cancel\w*|back out|backed out)\b",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -75,6 +80,8 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     if exact and len(one.text) == len(two.text):
         return one, two
     keep, drop = (one, two) if found.fuller == "a" else (two, one)
+    if not exact and bool(_UNDONE.search(keep.text)) != bool(_UNDONE.search(drop.text)):
+        return None
     return (keep, drop) if exact or _has_its_code(keep.text, drop.text) else None
 
 

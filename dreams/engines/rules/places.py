@@ -19,9 +19,10 @@ _WHERE = frozenset("in on at from via by through behind with using".split())  # 
 # What such a statement is about stands above it: "This value is not exported", "Type: Boolean".
 _POINTS_BACK = re.compile(
     r"^(?:(?:note|remember|important|warning|hint|tip)\s*[:,—–-]\s*)?(?:\(?(?:this|these|those|that|it|its|they|their|such|here|there|same|both|"
-    r"neither|only (?:relevant|used|valid|appl\w+|needed|supported|works|when|if|in|for)|see|also|otherwise|default|type|required|optional|deprecated|none|not|same as)\b|the (?:same|above|following|former|latter)\b)",
+    r"neither|only (?:relevant|used|valid|appl\w+|needed|supported|works|when|if|in|for)|see|also|otherwise|default|type|required|optional|deprecated|none|not|same as|returns?|throws|raises|param(?:eter)?s?|arguments?|values?|example|usage|since|added|changed|stability)\b|the (?:same|above|following|former|latter)\b)",
     re.IGNORECASE,
 )
+_ENTRY = re.compile(r"[*_]*`(?P<code>[^`]+)`[*_]*\s*(?:[:({<–—-]|$)")
 _DASH = re.compile(r"\s[—–-]\s")
 _GENERAL = frozenset(
     stem(word)
@@ -61,16 +62,24 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
         return alike
     told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
+    if one.path == two.path and (words_of(mine) ^ words_of(theirs)) - told:
+        return False  # two sections of one file are two things, where they say more than the statement does
     return all(sides) or (loosely and alike and any(sides))
 
 
 def stands_alone(text: str) -> bool:
     """Whether it says what it is about, and something of it: a name in a list is nothing without the list's title."""
     found = pieces(text)
-    if _POINTS_BACK.match(text):
+    if _POINTS_BACK.match(text) or _is_entry(text):
         return False
     says = any(piece.shape == "word" for piece in found) and not _DASH.search(text)
     return says or ":" in text or any(piece.shape == "filler" for piece in found)
+
+
+def _is_entry(text: str) -> bool:
+    """An entry of a list, which its title makes a fact: it begins with a link, or with code and what that is."""
+    code = _ENTRY.match(text)
+    return text.lstrip("*\\ ").startswith("[") or bool(code and not _OWN_NAME.fullmatch(code["code"]))
 
 
 def _names(text: str) -> set[str]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from dreams import memdir
 from dreams import text as texts
 from dreams.engines.base import Citation, Fate, FateKind, OperationKind
-from dreams.engines.rules.bodies import Unit, units
+from dreams.engines.rules.bodies import Part, Unit, parts, units
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, is_index
+from dreams.engines.rules.wording import one_line
+
+# Such a sentence says nothing without the one before it.
+_LEANS_BACK = re.compile(
+    r"(?:it|its|this|that|these|those|they|them|their|he|she|his|her|so|therefore|thus|hence|then|also|but|however|otherwise|and|or|because|"
+    r"afterwards|after that|instead|which|both|neither|the (?:same|latter|former|other|rest|reason))\b",
+    re.IGNORECASE,
+)
 
 
 def free_units(tree: Tree) -> Iterator[Unit]:
@@ -69,6 +79,67 @@ def remove(
     return bool(changes) and rec.operation(
         kind, changes, key=digest(unit.path, str(unit.first_line), unit.raw)
     )
+
+
+def free_parts(tree: Tree) -> Iterator[Part]:
+    """Single sentences of topic files that may be taken out."""
+    for path in tree.topics():
+        yield from parts(path, tree.document(path))
+
+
+def remove_parts(
+    rec: Recorder, meant: Callable[[Part], str], reason: str, cite: Callable[[Part], Citation], most: int
+) -> int:
+    """Take single sentences out, one after the other, as each changes where the next one stands; returns how many.
+
+    `meant` says why a sentence goes, or nothing. Where all sentences of a paragraph are meant, none goes by itself, and
+    where more than `most` are meant, none was.
+    """
+    if sum(bool(meant(part)) for part in free_parts(rec.tree)) > most:
+        return 0
+    done = 0
+    for _ in range(most):
+        rec.report.checkpoint()
+        if not any(_remove_part(rec, part, meant(part), reason, cite) for part in list(free_parts(rec.tree))):
+            break
+        done += 1
+    return done
+
+
+def _remove_part(rec: Recorder, part: Part, note: str, reason: str, cite: Callable[[Part], Citation]) -> bool:
+    """Take one sentence out of its paragraph; not where the next one speaks of it ("It …", "Therefore …")."""
+    if not note or _LEANS_BACK.match(part.following):
+        return False
+    text = rec.tree.texts.get(part.path, "")
+    after = _without_part(text, part)
+    if after is None:
+        return False
+    gone = (Counter(text.split("\n")) - Counter(after.split("\n"))).elements()
+    told = tuple(
+        Fate(line.rstrip("\r"), "stated", note=f"{note} The rest of it stays.")
+        for line in gone
+        if line.strip()
+    )
+    change = Change(part.path, after, reason or note, told, (cite(part),))
+    return rec.operation("prune", [change], key=digest(part.path, part.text))
+
+
+def _without_part(text: str, part: Part) -> str | None:
+    lines = memdir.split_lines(text)
+    first, last = part.first_line - 1, part.last_line
+    held = "".join(lines[first:last])
+    words = r"\s+".join(map(re.escape, part.text.split()))
+    found = list(re.finditer(words, held))
+    if len(found) != 1 or one_line(held) != one_line(part.raw):
+        return None  # it stands there twice, or the lines have moved
+    before, after = held[: found[0].start()], held[found[0].end() :]
+    if not after.strip():
+        end = after if after.endswith("\n") else ""
+        after = "\r\n" if end.endswith("\r\n") else "\n" if end else ""
+        before = before.rstrip()
+    else:
+        after = after.lstrip()
+    return f"{''.join(lines[:first])}{before}{after}{''.join(lines[last:])}"
 
 
 def _changes(

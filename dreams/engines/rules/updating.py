@@ -148,9 +148,15 @@ def _stands(group: Sequence[_Pending], heard: Sequence[Heard]) -> bool:
     last, telling = group[0].told[-1]
     old = keys_of(group[0].steps[-1][0])
     subject = _subject(telling, group[0])
+    # What is said of another thing with a name of its own is not said of this one, whatever words they share.
+    named = {piece.key for piece in pieces(telling.core) if piece.is_value} & subject
     for each in heard[heard.index(last) + 1 :]:
         words = keys_of(each.prompt.text)
-        if subject & words and (old <= words or (subject <= words and REVERTED.search(each.prompt.text))):
+        if (
+            named <= words
+            and subject & words
+            and (old <= words or (subject <= words and REVERTED.search(each.prompt.text)))
+        ):
             return False
     return True
 
