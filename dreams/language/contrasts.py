@@ -5,20 +5,26 @@ Each check takes the shorter and the longer statement; `conflict` gives the firs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 
 from dreams.language import lexicon
-from dreams.language.orders import swapped, turned_round
+from dreams.language.edits import altered
+from dreams.language.orders import other_doer, swapped, turned_round
 from dreams.language.statements import Item, Statement, plain
 
 _SMALL = lexicon.FILLER | lexicon.NEGATIONS
 LONG_FROM = 6  # words, from which one more name may be an addition
 _ROW = 7  # so many words in a row, filler too, are a statement of their own
-_ARTICLES = frozenset({"the", "a", "an", "this", "that", "our", "its", "any", "all"})
 _ENLARGING = frozenset({"for", "in", "on", "of", "during", "and", "or"})
 _PHRASE = 5  # words that may stand in the place of others where all else is alike
 _WHOLE = 3  # words of meaning from which a statement that another one has whole may have asides added to it
+
+
+def first(checks: Iterable[tuple[Callable[[], bool], str]]) -> str:
+    """The reason of the first check that finds something, or nothing; the ones behind it are not made."""
+    return next((why for found, why in checks if found()), "")
 
 
 def conflict(short: Statement, long: Statement) -> str:
@@ -26,26 +32,28 @@ def conflict(short: Statement, long: Statement) -> str:
     added = told_whole(short, long)
     inner = core(short, long) if added else None
     checks = (
-        (short.asks != long.asks, "one asks, the other says"),
-        (_facts_differ(short.numbers, long.numbers, inner), "numbers differ"),
-        (_signs_differ(short, long), "one is done or right, the other not"),
-        (_facts_differ(short.codes, long.codes, inner), "names or paths differ"),
-        (_names_differ(short, long, inner), "names differ"),
-        (_code_differs(short, long), "commands or quoted code differ"),
-        (_few(short, long), "too short to be sure"),
-        (_negation_differs(short, long), "one denies what the other says"),
-        (_environments_differ(short, long), "environments differ"),
-        (short.days != long.days, "days differ"),
-        (_marks_differ(short, long), "conditions or states differ"),
-        (added and _limited(short, long), "what is added changes it"),
-        (bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
-        (_opposed(short, long), "opposite words"),
-        (_strength_differs(short, long), "one demands, the other allows"),
-        (turned_round(short, long), "the order is turned round"),
-        (swapped(short, long), "names change places"),
-        (_exchanged(short, long) or _substituted(short, long), "one word stands for another"),
+        (lambda: short.asks != long.asks, "one asks, the other says"),
+        (lambda: _facts_differ(short.numbers, long.numbers, inner), "numbers differ"),
+        (lambda: signs_differ(short, long), "one is done or right, the other not"),
+        (lambda: _facts_differ(short.codes, long.codes, inner), "names or paths differ"),
+        (lambda: _names_differ(short, long, inner), "names differ"),
+        (lambda: code_differs(short, long), "commands or quoted code differ"),
+        (lambda: _few(short, long), "too short to be sure"),
+        (lambda: negation_differs(short, long), "one denies what the other says"),
+        (lambda: environments_differ(short, long), "environments differ"),
+        (lambda: short.days != long.days, "days differ"),
+        (lambda: marks_differ(short, long), "conditions or states differ"),
+        (lambda: added and _limited(short, long), "what is added changes it"),
+        (lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
+        (lambda: opposed(short, long), "opposite words"),
+        (lambda: strength_differs(short, long), "one demands, the other allows"),
+        (lambda: turned_round(short, long), "the order is turned round"),
+        (lambda: swapped(short, long), "names change places"),
+        (lambda: other_doer(short, long), "who does it changes"),
+        (lambda: altered(short, long, detail=False), "a copy with one thing changed"),
+        (lambda: _exchanged(short, long) or substituted(short, long), "one word stands for another"),
     )
-    return next((why for found, why in checks if found), "")
+    return first(checks)
 
 
 def told_whole(short: Statement, long: Statement) -> bool:
@@ -85,7 +93,7 @@ def narrowed(short: Statement, long: Statement) -> bool:
             ):
                 return place > 0
             place += 1
-        before = before if word in _ARTICLES else word
+        before = before if word in lexicon.ARTICLES else word
     return False
 
 
@@ -124,14 +132,14 @@ def _names_differ(short: Statement, long: Statement, inner: set[str] | None) -> 
     return bool(short.named(long)) or len(more) > int(whole)
 
 
-def _environments_differ(short: Statement, long: Statement) -> bool:
+def environments_differ(short: Statement, long: Statement) -> bool:
     """ "dev" and "development" are one; the latter alone may be any work on code."""
     differing = short.environments ^ long.environments
     both = {"dev", "development"}
     return bool(differing - {"dev"} if short.raw & both and long.raw & both else differing)
 
 
-def _marks_differ(short: Statement, long: Statement) -> bool:
+def marks_differ(short: Statement, long: Statement) -> bool:
     mine, theirs = short.marks(long), long.marks(short)
     differing = mine ^ theirs
     if "if" in differing:  # "if it fails" and "when it fails"
@@ -151,13 +159,13 @@ def _limited(short: Statement, long: Statement) -> bool:
     return bool(denied) and bool(long.raw & {"longer", "anymore", "yet"})
 
 
-def _signs_differ(short: Statement, long: Statement) -> bool:
+def signs_differ(short: Statement, long: Statement) -> bool:
     """ "[x]" and "[ ]", "✅" and "❌" change what a line says; a sign of success alone may be missing."""
     differing = short.signs ^ long.signs
     return bool(differing - {"done"}) or (bool(differing) and bool(short.signs and long.signs))
 
 
-def _code_differs(short: Statement, long: Statement) -> bool:
+def code_differs(short: Statement, long: Statement) -> bool:
     """`make test` and `make check` are words like others, and yet not to be taken for each other."""
     return any(span not in plain(long.text) for span in short.spans) or any(
         span not in plain(short.text) for span in long.spans
@@ -175,7 +183,7 @@ def _few(short: Statement, long: Statement) -> bool:
     return len(common) < 3 and bool(left)
 
 
-def _negation_differs(short: Statement, long: Statement) -> bool:
+def negation_differs(short: Statement, long: Statement) -> bool:
     """Counted only in clauses that have to do with the other statement: "never spell it out" may be an addition."""
     mine, theirs = short.negated(long), long.negated(short)
     every = mine + short.negated(long, contrasts=True), theirs + long.negated(short, contrasts=True)
@@ -183,7 +191,7 @@ def _negation_differs(short: Statement, long: Statement) -> bool:
         return True
     if len(every[0]) != len(every[1]) and _words(short) == _words(long):
         return True
-    return _denied_elsewhere(*every, long) or _denied_elsewhere(every[1], every[0], short)
+    return denied_elsewhere(*every, long) or denied_elsewhere(every[1], every[0], short)
 
 
 def _denied_both(mine: list[frozenset[str]], theirs: list[frozenset[str]]) -> bool:
@@ -191,21 +199,23 @@ def _denied_both(mine: list[frozenset[str]], theirs: list[frozenset[str]]) -> bo
     return any(one & other for one in mine for other in theirs)
 
 
-def _denied_elsewhere(mine: list[frozenset[str]], theirs: list[frozenset[str]], other: Statement) -> bool:
+def denied_elsewhere(mine: list[frozenset[str]], theirs: list[frozenset[str]], other: Statement) -> bool:
     """Something denied here is said there, and not denied: "use npm, not yarn" against "use yarn, not npm"."""
     denied = frozenset[str]().union(*theirs)
     return any(words & set(other.weights) and words.isdisjoint(denied) for words in mine)
 
 
-def _opposed(short: Statement, long: Statement) -> bool:
+def opposed(short: Statement, long: Statement) -> bool:
     mine, theirs = short.counts - long.counts, long.counts - short.counts
+    if short.negations and long.negations:  # "never push ...", "do not push ..., always use a branch"
+        mine, theirs = (Counter(w for w in words if w not in {"never", "always"}) for words in (mine, theirs))
     if any((one, other) in lexicon.OPPOSITES for one in mine for other in theirs):
         return True
     same_words = _words(short) == _words(long)
     return same_words and any((one, other) in lexicon.JOINTS for one in mine for other in theirs)
 
 
-def _strength_differs(short: Statement, long: Statement) -> bool:
+def strength_differs(short: Statement, long: Statement) -> bool:
     def strength(one: Statement) -> str:
         strong, weak = bool(one.raw & lexicon.STRONG), bool(one.raw & lexicon.WEAK)
         return "strong" if strong and not weak else "weak" if weak and not strong else ""
@@ -225,7 +235,7 @@ def _exchanged(short: Statement, long: Statement) -> bool:
     return any(word not in _SMALL and word not in lexicon.GENERIC for side in changes[0] for word in side)
 
 
-def _substituted(short: Statement, long: Statement) -> bool:
+def substituted(short: Statement, long: Statement) -> bool:
     """A word or two in the place of another word or two, the rest alike: the mark of a look-alike."""
     mine, theirs = _words(short), _words(long)
     changes = [

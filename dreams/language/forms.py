@@ -73,12 +73,72 @@ _DEEDS = frozenset(
 _NO_DEED = frozenset({"station", "ration", "nation", "location", "application", "authentication", "relation"})
 
 
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_WRITTEN_DAY = re.compile(
+    rf"\b(?:the\s+)?{_DAY}\s+(?:of\s+)?(?P<month>{_MONTH})\b\.?(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
+)
+_MONTH_FIRST = re.compile(
+    rf"\b(?P<month>{_MONTH})\.?\s+(?:the\s+)?{_DAY}\b(?!\s*[:%])(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
+)
+_COUNTS = {
+    name: number
+    for number, name in enumerate("one two three four five six seven eight nine ten".split(), 1)  # noqa: SIM905 - a word list
+}
+_DURATION = re.compile(
+    rf"\b(\d+(?:\.\d+)?|(?:{'|'.join(_COUNTS)})(?=\s))\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?)\b"
+)
+_SECONDS = {"m": 60.0, "s": 1.0}
+
+
 def evened(text: str) -> str:
-    """Short forms written out, units put to their numbers, conjunctions of several uses told apart."""
+    """Short forms and days written in one way, units put to their numbers, conjunctions of several uses told apart."""
+    text = _DURATION.sub(_seconds, text)
+    if any(character.isdigit() for character in text):
+        text = _MONTH_FIRST.sub(_day, _WRITTEN_DAY.sub(_day, text))
     text = _NOT.sub(_not, text)
     text = _SHORT.sub(lambda m: f"{m[1] or m[3]} {_LONG[(m[2] or m[4]).lower()]}", text)
     text = _ONCE.sub(lambda m: f"{m[1] or ''}after", _UNIT_APART.sub("", text))
     return _FORMERLY.sub("formerly", text)
+
+
+def _day(match: re.Match[str]) -> str:
+    """ "9 April 2026" and "April 9th, 2026" as 2026-04-09; without a year as 9 April."""
+    month, day = match["month"].lower(), int(match["day"])
+    if month == "may" and match["month"] == "may":  # "may 5 retries"
+        return match[0]
+    if match["year"]:
+        return f"{match['year']}-{_MONTHS[month]:02}-{day:02}"
+    return f"{day} {next(name for name, number in _MONTHS.items() if number == _MONTHS[month])}"
+
+
+def _seconds(match: re.Match[str]) -> str:
+    """Milliseconds, seconds and minutes in seconds: 500 ms is 0.5 s."""
+    unit = match[2]
+    factor = 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
+    return f"{float(_COUNTS.get(match[1], match[1])) * factor:.6g} seconds"
 
 
 def _not(match: re.Match[str]) -> str:

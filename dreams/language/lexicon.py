@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from dreams.language.words import stem
 
+
+def _with_stems(words: str) -> frozenset[str]:
+    return frozenset(words.split()) | {stem(word) for word in words.split()}
+
+
 _FILLER = """
 a an the this that these those it its itself they them their there here he she his her we us our you your i me my
 is are was were be been being am do does did doing done has have had having will would shall should must can could may might
-and or so then also too as of to in on at by for with into onto from about via per within
+and or but so then also too as of to in on at by for with into onto from about via per within
 which who whom whose what how why where when while whether because since during
 please just everywhere throughout really very quite simply basically actually currently now already still any some all both each
 always ever need needs want wants let lets get gets got make sure ensure
@@ -76,7 +81,7 @@ horizontal vertical|row column|source target|source destination|sender receiver|
 likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|each some|each none|this each|this all|this any|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
 faster slower|higher lower|greater smaller|larger smaller|inline external|dynamic static|ephemeral persistent|
 temporary permanent|stateful stateless|eager lazy|serial parallel|sequential parallel|unit integration|english german|
-singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|null undefined|get set|get post|post put|
+singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|existing new|current previous|current former|null undefined|get set|get post|post put|
 horizontally vertically|https http|stdout stderr|encode decode|serialize deserialize|subscribe unsubscribe|
 active inactive|deprecated supported|known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
 """
@@ -105,13 +110,24 @@ UNSETTLED = frozenset(
 # What a note is a note of: the last word of a label that says nothing else ("OS and tooling context: ...").
 NOTE_KINDS = frozenset(
     "context note notes rule preference preferences feedback why how convention gotcha decision reminder todo important "  # noqa: SIM905 - a word list
-    "warning tip status overview summary background guideline policy lesson pitfall apply style".split()
+    "warning tip fix feat docs chore refactor perf ci gotcha remember feedback status overview summary background guideline policy lesson pitfall apply style".split()
 )
 # What a text is about rather than what it says: "for tables and columns" narrows no fact then.
 TOPICS = frozenset(
     "strategy conventions convention notes checklist instructions architecture layout overview guide procedure workflow "  # noqa: SIM905 - a word list
     "pitfalls structure roadmap backlog inventory lessons guidelines summary history internals walkthrough quirks "
     "gotchas troubleshooting glossary runbook background".split()
+)
+# What half of all notes of a project speak of: in common, they tell little.
+EVERYDAY = frozenset(
+    stem(word)
+    for word in "run test commit change file before after git check add make write code create build update read push branch main "  # noqa: SIM905 - a word list
+    "message first only always new explicit data name claude agent session memory if not file directory repository request feature".split()
+)
+# A phrase that begins so says where, when or for whom it holds.
+SCOPING = _with_stems(
+    "for in on at during within outside under over by after before until since when whenever if unless except while per and or as "
+    "each only"
 )
 AFTERTHOUGHTS = frozenset(
     "because since so else otherwise as which they it this that these those ideally e eg i ie see who where even "  # noqa: SIM905 - a word list
@@ -139,6 +155,15 @@ NARROWING = frozenset(
         "among",
     ]
 )
+ARTICLES = frozenset({"the", "a", "an", "this", "that", "our", "its", "any", "all"})
+FOREIGN_ARTICLES = frozenset("der die das ein eine le la les un une el los las il lo o os".split())  # noqa: SIM905 - a word list
+PHRASE_STARTS = NARROWING | {
+    "if", "when", "whenever", "while", "because", "since", "before", "befor", "after", "as", "unless", "until", "without",
+    "into", "onto", "against", "once", "where", "and", "each",
+}  # fmt: skip
+WHOLES = frozenset({"all", "each", "every", "any", "no", "only", "both", "not", "never"})
+# A noun that only says what kind of thing the name before it is.
+APPOSITIONS = _with_stems("schema machine library framework package tool server branch license")
 CONDITIONAL = frozenset({"if", "when", "whenever", "after", "as"})
 STATE_PASTS = frozenset("worked lived studied belonged depended relied".split())  # noqa: SIM905 - a word list
 CONTRAST = "insteadof"
@@ -154,7 +179,11 @@ PHRASES = {
     "it is worth noting that": "", "dislikes": "does not like", "dislike": "not like", "end to end": "e2e", "end-to-end": "e2e",
     "front end": "frontend", "front-end": "frontend", "back end": "backend", "back-end": "backend",
     "environment variable": "env-var", "environment variables": "env-var", "env var": "env-var", "env vars": "env-var",
-    "at all times": "always", "each time": "always", "under no circumstances": "never", "in order to": "to",
+    "the team agreed that": "", "we agreed that": "", "we decided that": "", "it was decided that": "", "the user said that": "",
+    "note that": "", "remember that": "", "first before": "before", "at all times": "always",
+    "stop reaching for": "never use", "zero": "no", "or newer": "or later", "or higher": "or later", "or above": "or later", "and above": "or later", "and up": "or later",
+    "and later": "or later", "and newer": "or later", "or greater": "or later", "or older": "or earlier", "a single": "one",
+    "single": "one", "e.g.": "", "i.e.": "", "each time": "always", "under no circumstances": "never", "in order to": "to",
     "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
 }  # fmt: skip
 STEPS = frozenset({"first", "then", "afterwards", "finally", "next"})
@@ -162,8 +191,14 @@ STRONG = frozenset({"must", "always", "never", "shall", "required", "mandatory"}
 WEAK = frozenset(
     {"may", "might", "can", "could", "optional", "optionally", "sometimes", "usually", "occasionally"}
 )
+# What is demanded and what is allowed, where that is all that differs.
+OBLIGING = _with_stems("must shall should need needs required mandatory always never have")
+ALLOWING = _with_stems("may might can could optional optionally")
+PARTIAL = _with_stems(
+    "some most many few several half nearly almost partly often sometimes usually rarely mostly may might"
+)
 NEGATIONS = frozenset(
-    "no not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
+    "no non not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
 )
 NUMBER_WORDS = (
     {

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 from dreams.language import lexicon
 from dreams.language.statements import Statement
 
+_MODAL = frozenset("must should shall will to be being is are can may always".split())  # noqa: SIM905 - a word list
+_Place = tuple[Statement, int]
 MOST_ANCHORS = 12  # names, numbers and codes of one statement that are looked at in pairs
 
 
@@ -17,6 +21,15 @@ def turned_round(short: Statement, long: Statement) -> bool:
             other_left, other_right = long.sides[connector]
             if (left - other_left) & other_right and (right - other_right) & other_left:
                 return True
+    return _opposite_sides(short, long)
+
+
+def _opposite_sides(short: Statement, long: Statement) -> bool:
+    """ "before pushing" against "after pushing", whatever else is before or after something."""
+    for connector, (_, right) in short.sides.items():
+        for other, (_, other_right) in long.sides.items():
+            if (connector, other) in lexicon.OPPOSITES and right == other_right and right:
+                return True
     return False
 
 
@@ -25,15 +38,154 @@ def swapped(short: Statement, long: Statement) -> bool:
     if _crossed(short, long):
         return True
     mine, theirs = _common_order(short, long)
+    if mine != theirs and (short.raw | long.raw) & lexicon.STEPS:
+        return True
+    if _one_moved(mine, theirs, short, long):
+        return False
     moved = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
     if _listed({mine[place] for place in moved}, short, long):
         return False
     if len(moved) == 2 and moved[1] - moved[0] > 1:
         return True
-    if moved and (short.raw | long.raw) & lexicon.STEPS:
-        return True
+    if len(mine) == len(short.items) == len(long.items):
+        return _shuffled(mine, theirs, short, long)
     anchors, words = _parted(short, mine, theirs)
     return anchors[0] != anchors[1] and words[0] == words[1] and len(words[0]) > 1
+
+
+def _object(verb: str, word: str, one: Statement) -> bool:
+    between = one.flow[one.flow.index(verb) : one.flow.index(word)]
+    return not lexicon.PHRASE_STARTS & set(between)
+
+
+def may_move(words: Sequence[str], short: Statement, long: Statement) -> bool:
+    """Whether these words of meaning, one after the other, may stand elsewhere in the other one and say the same.
+
+    A phrase may ("in CI ..."), an adverb, and the verb of a passive or an order ("Cache results", "results are cached"). What
+    was jumped over may have been the one that moved. Other words that change places change what is said.
+    """
+    if _moves(words, short, long) or short.flow[:2] == long.flow[1::-1]:  # "siempre ejecutar"
+        return True
+    over = _jumped(words, short, long) or _jumped(words, long, short)
+    return bool(over) and _moves(over, short, long)
+
+
+def taken_apart(gone: Sequence[str], come: Sequence[str], short: Statement, long: Statement) -> bool:
+    """ "results of tuning the batch size" and "batch size tuning results"."""
+    inverted = any(short.counts[word] != long.counts[word] for word in ("of", "for"))
+    named = {item.word for item in short.items if item.anchor}
+    return inverted and not Counter(gone) - Counter(come) and named.isdisjoint(gone)
+
+
+def _moves(words: Sequence[str], short: Statement, long: Statement) -> bool:
+    places = [_found(words, one) for one in (short, long)]
+    if -1 in places:
+        return False
+    sides = tuple(zip((short, long), places, strict=True))
+    if _phrases(*sides) or _to_the_end(words, *sides) or _to_the_end(words, *sides[::-1]):
+        return True
+    return len(words) == 1 and (_turns(words[0], short, long) or _ordered(*sides) or _ordered(*sides[::-1]))
+
+
+def _jumped(words: Sequence[str], first: Statement, last: Statement) -> list[str]:
+    """The words behind `words` in the first that stand before them in the last."""
+    mine, theirs = ([item.word for item in one.items] for one in (first, last))
+    if words[0] not in mine or words[0] not in theirs or not theirs.index(words[0]):
+        return []
+    start, end = mine.index(words[0]) + len(words), theirs.index(words[0])
+    over = mine[start : mine.index(theirs[end - 1], start) + 1] if theirs[end - 1] in mine[start:] else []
+    return over if theirs[max(0, end - len(over)) : end] == over else []
+
+
+def _found(words: Sequence[str], one: Statement) -> int:
+    """Where in the flow they begin; -1 where that cannot be told."""
+    places = [place for place, word in enumerate(one.flow) if word in one.weights]
+    told, wanted = [one.flow[place] for place in places], list(words)
+    starts = [at for at in range(len(told) - len(wanted) + 1) if told[at : at + len(wanted)] == wanted]
+    return places[starts[0]] if len(starts) == 1 else -1
+
+
+def _phrases(mine: _Place, theirs: _Place) -> bool:
+    """Whether it is a phrase that takes its "in" or "when" along; what changes places about one "as" is none."""
+    leads = _lead(*mine), _lead(*theirs)
+    if None in leads:
+        return False
+    if leads[0] == leads[1]:
+        return True
+    return (not leads[0] and not mine[0].counts[leads[1] or ""]) or (
+        not leads[1] and not theirs[0].counts[leads[0] or ""]
+    )
+
+
+def _lead(one: Statement, start: int) -> str | None:
+    """The "in" or "when" of the phrase that begins there, "" where a clause does; None if none begins."""
+    at = start - 1
+    while at >= 0 and one.flow[at] in lexicon.ARTICLES:
+        at -= 1
+    inside = at >= 0 and one.clause_of[at] == one.clause_of[start]
+    around = (one.flow[at], one.flow[start]) if inside else (one.flow[start],)
+    found = next((word for word in around if word in lexicon.PHRASE_STARTS), None)
+    begun = any(
+        word in one.weights and word not in lexicon.GENERIC and clause == one.clause_of[start]
+        for word, clause in zip(one.flow[:start], one.clause_of, strict=False)
+    )
+    return found or (None if begun else "")
+
+
+def _to_the_end(words: Sequence[str], first: _Place, last: _Place) -> bool:
+    """ "Clean up flags after ..." and "flag cleanup after ...": from the very start to where a phrase or the statement ends."""
+    one, end = last[0], last[1] + len(words)
+    ends = end >= len(one.flow) or one.flow[end] in lexicon.PHRASE_STARTS
+    return first[1] == 0 and (ends or one.clause_of[end] != one.clause_of[end - 1])
+
+
+def _turns(word: str, short: Statement, long: Statement) -> bool:
+    """An adverb, or a verb that is passive on one side only."""
+    if all(f"{word}ly" in one.raw for one in (short, long)):
+        return True
+    voices = any(short.counts[be] != long.counts[be] for be in ("is", "are", "was", "were", "be", "been"))
+    return voices and word in short.passive ^ long.passive
+
+
+def _ordered(first: _Place, modal: _Place) -> bool:
+    """ "Keep it working" and "it must keep working"; "import it from there" and "it is imported from there"."""
+    word = first[0].flow[first[1]]
+    before = modal[0].flow[modal[1] - 1] if modal[1] else ""
+    participle = word in modal[0].participles - first[0].participles
+    return first[1] == 0 and (participle or (before in _MODAL and not first[0].counts[before]))
+
+
+def other_doer(short: Statement, long: Statement) -> bool:
+    """ "Ana reviews Bob" and "Ana is reviewed by Bob": who does it in the one suffers it in the other."""
+    return _suffers(short, long) or _suffers(long, short)
+
+
+def _suffers(passive: Statement, active: Statement) -> bool:
+    if "by" not in passive.counts or "by" in active.counts:
+        return False
+    words = [item.word for item in active.items]
+    for place, word in enumerate(passive.flow[:-2]):
+        if word in passive.passive - active.passive and passive.flow[place + 1] == "by" and word in words:
+            doer = next((w for w in passive.flow[place + 2 :] if w in passive.weights), "")
+            verb = words.index(word)
+            if doer in words[verb + 1 :] and doer not in words[:verb] and _object(word, doer, active):
+                return True
+    return False
+
+
+def _one_moved(mine: list[str], theirs: list[str], short: Statement, long: Statement) -> bool:
+    """Whether the orders differ by one phrase that may stand elsewhere, if at all."""
+    changes = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    gone = [mine[i1:i2] for tag, i1, i2, _, _ in changes if tag in {"delete", "replace"}]
+    return not gone or (len(gone) == 1 and may_move(gone[0], short, long))
+
+
+def _shuffled(mine: list[str], theirs: list[str], short: Statement, long: Statement) -> bool:
+    """The very same words in another order, where neither a verb was turned into a passive nor a compound taken apart."""
+    turned = ("by" in short.counts) != ("by" in long.counts) or any(
+        _turns(word, short, long) for word in short.passive ^ long.passive
+    )
+    return not turned and not taken_apart(mine, theirs, short, long)
 
 
 def _crossed(short: Statement, long: Statement) -> bool:

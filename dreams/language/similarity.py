@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 from typing import Literal
 
 from dreams.language import lexicon, properties
 from dreams.language.contrasts import conflict, enlarged, narrowed, told_whole
+from dreams.language.edits import edit
+from dreams.language.retelling import retells
 from dreams.language.statements import Statement, plain, statement
 
 # How many words the shorter statement has, the share of its weight that the longer one must have, and the share that both must
@@ -37,7 +39,8 @@ class Similarity:
     """The decision, a score from 0 to 1, and a few words of reason for a person.
 
     `fuller` is the one to keep where they are the same; `lossless` is True if the other one has no word that it lacks
-    (filler aside), so that nothing is lost by leaving the other one out.
+    (filler aside), so that nothing is lost by leaving the other one out. `retold` is True where they tell of one thing, but
+    each may know more of it than the other: one memory, and yet none of the two may go.
     """
 
     same: bool
@@ -45,6 +48,7 @@ class Similarity:
     why: str
     fuller: Literal["a", "b"] = "a"
     lossless: bool = False
+    retold: bool = False
 
 
 def normalised(text: str) -> str:
@@ -62,7 +66,7 @@ def same(a: str, b: str) -> Similarity:
     fuller = "a" if long is one else "b"
     covered, shared = _overlap(short, long)
     score = round(min(1.0, (covered + shared) / 2), 3)
-    if properties.same(a, b):
+    if properties.same(a, b) and not edit(short, long).copy:
         return Similarity(
             True,
             max(score, LEAST_UNCONTAINED),
@@ -71,11 +75,17 @@ def same(a: str, b: str) -> Similarity:
             covered >= 0.999,
         )
     if not _enough(short, long, covered, shared) or (covered < 0.999 and score < LEAST_UNCONTAINED):
-        return Similarity(False, score, "too few words in common", fuller)
+        return _retold(short, long, covered, Similarity(False, score, "too few words in common", fuller))
     why = conflict(short, long)
     if why:
-        return Similarity(False, round(score / 2, 3), why, fuller)
+        return _retold(short, long, covered, Similarity(False, round(score / 2, 3), why, fuller))
     return Similarity(True, score, "the same statement in other words", fuller, covered >= 0.999)
+
+
+def _retold(short: Statement, long: Statement, covered: float, other: Similarity) -> Similarity:
+    if not retells(short, long, covered):
+        return other
+    return replace(other, score=max(other.score, 0.5), why="the same told with other details", retold=True)
 
 
 def _asks(text: str) -> bool:

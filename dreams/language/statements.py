@@ -20,6 +20,17 @@ _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b
 _ASIDE = frozenset("—–-;.(:")
 _BETWEEN = frozenset("not all also both now then only still already".split())  # noqa: SIM905 - a word list
 _HELPERS = frozenset("is are was were be been being has have had get gets got".split())  # noqa: SIM905 - a word list
+_BE = {
+    "was": "was",
+    "were": "was",
+    "is": "is",
+    "are": "is",
+    "be": "be",
+    "been": "be",
+    "being": "be",
+    "get": "be",
+    "gets": "be",
+}
 _TARGETS = frozenset(lexicon.SYNONYMS.values())
 _BLANKS = re.compile(r"[^\S\n]+")
 _QUOTES = dict.fromkeys(map(ord, "\"'“”‘’«»"))
@@ -31,6 +42,7 @@ _SIGNS = {
 }  # fmt: skip
 _SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS), re.IGNORECASE)
 _LABEL = re.compile(r"[^.,;:()\n—–]{1,60}(?::\s|\s[—–-]\s)")
+_DEED = re.compile(r"\W*\w+(?:ing|ment|tion|ions)\W*[:—–-]\s")
 _CONNECTORS = frozenset(
     "over before after to from than instead insteadof not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
     "imports triggers requires uses use overrides owns blocks beats precedes follows on for".split()
@@ -70,8 +82,11 @@ class Statement:
     raw: frozenset[str]
     counts: Counter[str]  # how often each plain word stands there, filler too
     flow: tuple[str, ...]  # every word in order, filler too
-    negations: tuple[tuple[int, frozenset[str]], ...]  # (clause, the next words that carry meaning)
-    contrasts: tuple[tuple[int, frozenset[str]], ...]  # the same for "instead of X" and "rather than X"
+    clause_of: tuple[int, ...]  # the clause that each of them stands in
+    denied: tuple[
+        tuple[int, tuple[str, ...]], ...
+    ]  # (clause, the next words that carry meaning), for each denial
+    opposed: tuple[tuple[int, tuple[str, ...]], ...]  # the same for "instead of X" and "rather than X"
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
     sides: dict[str, tuple[frozenset[str], frozenset[str]]]
     kind_of_note: bool  # a label in front says only what kind of note it is
@@ -81,6 +96,17 @@ class Statement:
     asks: bool
     was: frozenset[str]  # what was done to something once: "was stored"
     is_: frozenset[str]  # what is done to it: "is stored"
+    passive: frozenset[str]  # what is, was or is to be done to something
+    participles: frozenset[str]  # words that may be done to something: "imported"
+
+    @functools.cached_property
+    def negations(self) -> tuple[tuple[int, frozenset[str]], ...]:
+        """(clause, words denied) for each denial."""
+        return tuple((clause, frozenset(words)) for clause, words in self.denied)
+
+    @functools.cached_property
+    def contrasts(self) -> tuple[tuple[int, frozenset[str]], ...]:
+        return tuple((clause, frozenset(words)) for clause, words in self.opposed)
 
     @functools.cached_property
     def weight(self) -> float:
@@ -105,6 +131,12 @@ class Statement:
     def topical(self) -> bool:
         """Whether it names what there is to know instead of saying it: "Release checklist"."""
         return bool(self.raw & lexicon.TOPICS) and not self.negations and not self.raw & lexicon.STRONG
+
+    @functools.cached_property
+    def label_of_kind(self) -> bool:
+        """ "Gotcha: ..." and "Testing: ..."; "Production: ..." says where it holds."""
+        words = [word for word, clause in zip(self.flow, self.clause_of, strict=True) if clause == 0]
+        return self.labelled and (self.kind_of_note or (len(words) == 1 and bool(_DEED.match(self.text))))
 
     def touched(self, other: Statement) -> set[int]:
         """The clauses that have a word of `other`."""
@@ -136,6 +168,7 @@ class Statement:
         return found
 
 
+@functools.lru_cache(maxsize=20_000)
 def plain(text: str) -> str:
     """Lower case, single spaces, without list marks, emphasis, link targets, quotes, and punctuation at the end of words."""
     text = _unmarked(text).replace("`", "").lower()
@@ -157,7 +190,7 @@ def statement(text: str) -> Statement:
     bare = _PHRASE.sub(
         lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
         forms.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", _unmarked(text))))),
-    )
+    ).replace("()", "")
     found = list(_CLAUSE.finditer(bare))
     cuts = [match.start() for match in found]
     builder = _Builder([match[0].strip() for match in found])
@@ -167,6 +200,7 @@ def statement(text: str) -> Statement:
         while clause < len(cuts) and cuts[clause] <= token.start:
             clause += 1
             opening = True
+        builder.joined = bare[token.start - 1 : token.start] == "-"
         builder.add(token, inside.get(clause, clause), opening and clause not in inside)
         opening = False
     return builder.built(text)
@@ -216,13 +250,16 @@ class _Builder:
         self.raw: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.flow: list[str] = []
+        self.clause_of: list[int] = []
         self.marked: list[tuple[int, str]] = []
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
         self.last: dict[int, str] = {}  # and the last
         self.contrasts: list[tuple[int, int]] = []
         self.connectors: list[tuple[str, int]] = []
+        self.joined = False  # stands behind a hyphen: "jsx-no-spread" denies nothing
         self.be = ""  # "was" or "is" just before, as of a passive
-        self.done: dict[str, set[str]] = {"was": set(), "is": set()}
+        self.done: dict[str, set[str]] = {"was": set(), "is": set(), "be": set()}
+        self.participles: set[str] = set()
 
     def add(self, token: Token, clause: int, opening: bool) -> None:
         self.first.setdefault(clause, token.text.lower())
@@ -236,7 +273,11 @@ class _Builder:
 
     def _put(self, word: str, weight: float, clause: int, *, anchor: bool = False) -> None:
         self.items.append(Item(word, weight, anchor, clause))
+        self._flow(word, clause)
+
+    def _flow(self, word: str, clause: int) -> None:
         self.flow.append(word)
+        self.clause_of.append(clause)
 
     def _number(self, text: str, clause: int) -> None:
         match = _UNIT.match(text.replace(",", "").replace("_", ""))
@@ -259,13 +300,13 @@ class _Builder:
             r"[A-Z][a-z]+[A-Za-z]*|[A-Z]{2,}s?", text
         ):  # GitHub, PostgreSQL: a name as people write it
             self.names.add((clause, known))
-        else:
+        elif known == word:
             self.codes.add(known)
 
     def _word(self, text: str, clause: int, opening: bool) -> None:
         low = text.lower().replace("’", "'")
         bare = forms.american(low.removesuffix("'s"))
-        if low in lexicon.NEGATIONS:
+        if low in lexicon.NEGATIONS and not self.joined:
             self.denials.append((clause, len(self.items)))
         if low == lexicon.CONTRAST:
             self.contrasts.append((clause, len(self.items)))
@@ -277,7 +318,7 @@ class _Builder:
         if bare in lexicon.NUMBER_WORDS:
             self._number(lexicon.NUMBER_WORDS[bare], clause)
         elif self._means_nothing(text, bare, opening):
-            self.flow.append(bare)
+            self._flow(bare, clause)
         else:
             self._meaning(text, bare, clause, opening)
 
@@ -290,10 +331,13 @@ class _Builder:
 
     def _tense(self, bare: str, clause: int) -> None:
         """States and conditions; "was" is one unless it makes a passive, which tells what was done."""
-        if bare in {"was", "were", "is", "are"}:
-            self.be = "was" if bare[0] == "w" else "is"
+        done = bare.endswith("ed") or bare in forms.PARTICIPLES
+        if done:
+            self.participles.add(canonical(bare))
+        if bare in _BE:
+            self.be = _BE[bare]
         elif self.be and bare not in _BETWEEN and not bare.endswith("ly"):
-            if bare.endswith("ed") or bare in forms.PARTICIPLES:
+            if done:
                 self.done[self.be].add(canonical(bare))
             elif self.be == "was":
                 self.marked.append((clause, "was"))
@@ -329,15 +373,18 @@ class _Builder:
             frozenset(self.raw),
             self.counts,
             tuple(self.flow),
+            tuple(self.clause_of),
             tuple(self._denial(clause, at) for clause, at in self.denials),
             tuple(self._denial(clause, at) for clause, at in self.contrasts),
             tuple(self.marked),
-            {word: self._sides(at) for word, at in self.connectors},
+            {word: self._sides(word, at) for word, at in self.connectors},
             self.last.get(0, "") in lexicon.NOTE_KINDS and self.cuts[:1] in (["—"], ["–"], ["-"], [":"]),
             dict(self._asides()),
             text.rstrip(" *_\"'”’)`").endswith("?"),
             frozenset(self.done["was"]),
             frozenset(self.done["is"]),
+            frozenset[str]().union(*self.done.values()),
+            frozenset(self.participles),
         )
 
     def _asides(self) -> Iterator[tuple[int, int]]:
@@ -349,17 +396,25 @@ class _Builder:
             if begun:
                 yield clause, begun
 
-    def _denial(self, clause: int, at: int) -> tuple[int, frozenset[str]]:
+    def _denial(self, clause: int, at: int) -> tuple[int, tuple[str, ...]]:
         """A denial that introduces something ("Does not have: X"), or says nothing else, denies what follows it."""
-        own = any(item.clause == clause for item in self.items)
-        if self.cuts[clause : clause + 1] == [":"] or not own:
+        own = sum(item.clause == clause for item in self.items[at:])
+        if not any(item.clause == clause for item in self.items) or (
+            own < 2 and self.cuts[clause : clause + 1] == [":"]
+        ):
             following = next((place for place, i in enumerate(self.items) if i.clause > clause), None)
             if following is not None:
                 at, clause = following, self.items[following].clause
-        return clause, frozenset(
+        return clause, tuple(
             i.word for i in self.items[at : at + 3] if i.clause == clause and i.word not in lexicon.STATUSES
         )
 
-    def _sides(self, at: int) -> tuple[frozenset[str], frozenset[str]]:
+    def _sides(self, word: str, at: int) -> tuple[frozenset[str], frozenset[str]]:
+        """What stands left and right of a connector, itself left out where it carries meaning ("before")."""
+        if at < len(self.items) and self.items[at].word == canonical(word):
+            right = self.items[at + 1 : at + 3]
+            return frozenset(i.word for i in self.items[max(0, at - 2) : at]), frozenset(
+                i.word for i in right
+            )
         left, right = self.items[max(0, at - 2) : at], self.items[at : at + 2]
         return frozenset(i.word for i in left), frozenset(i.word for i in right)

@@ -1,0 +1,177 @@
+"""Whether one statement is an edited copy of the other, and whether the edit changes what it says. Pure.
+
+A look-alike keeps the sentence and changes a word or adds a phrase; a statement told anew changes most of it. So where nearly
+all words stand in the same order, every difference must be known to be harmless, and whatever is not known is one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import chain
+
+from dreams.language import lexicon
+from dreams.language.orders import may_move, taken_apart
+from dreams.language.statements import Statement
+
+COPY_FROM = 0.75  # of the shorter one's words in the same order make a copy
+LEAST_WORDS = 5  # of both, from which that tells anything
+DETAILED_FROM = 5  # words of meaning, from which one more may be a detail
+MOST_WORDS = 1_000  # compared word by word; what is longer is no single statement
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Words of the shorter one (`gone`) in whose place the longer one has others (`come`), with the places of both."""
+
+    gone: tuple[str, ...]
+    come: tuple[str, ...]
+    at: tuple[int, int]
+
+    def mirrored(self) -> Change:
+        """The same, seen from the other statement."""
+        return Change(self.come, self.gone, self.at[::-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What has to be changed in the shorter statement to get the longer one, word by word.
+
+    `copy` says that nearly all of the shorter one stays, `twin` that this is nearly all of the longer one too.
+    """
+
+    changes: tuple[Change, ...]
+    copy: bool
+    twin: bool
+
+
+@functools.lru_cache(maxsize=256)
+def _flows(mine: tuple[str, ...], theirs: tuple[str, ...]) -> Edit:
+    codes = SequenceMatcher(None, mine[:MOST_WORDS], theirs[:MOST_WORDS], autojunk=False).get_opcodes()
+    kept = sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal")
+    fewest, most = sorted((len(mine), len(theirs)))
+    changes = tuple(
+        Change(mine[i1:i2], theirs[j1:j2], (i1, j1)) for tag, i1, i2, j1, j2 in codes if tag != "equal"
+    )
+    copy = fewest >= LEAST_WORDS and kept >= COPY_FROM * fewest
+    return Edit(changes, copy, copy and kept >= COPY_FROM * most)
+
+
+def edit(short: Statement, long: Statement) -> Edit:
+    """The fewest changes, about; the last ones asked for are kept, as several checks ask for the same."""
+    return _flows(short.flow, long.flow)
+
+
+def altered(short: Statement, long: Statement, *, detail: bool) -> bool:
+    """Whether one is an edited copy of the other, and the edit is more than padding, an aside or a phrase moved.
+
+    With `detail`, one word that says more of a thing ("remaining issues") may be put in as well.
+    """
+    found = edit(short, long)
+    if not found.copy:
+        return False
+    gone = Counter(word for change in found.changes for word in change.gone)
+    come = Counter(word for change in found.changes for word in change.come)
+    if _graded(set(gone - come), set(come - gone)):
+        return True
+    if any(
+        pair in lexicon.JOINTS
+        for change in found.changes
+        for pair in zip(change.gone, change.come, strict=False)
+    ):
+        return True
+    if any(not may_move([word], short, long) for word in gone & come if word in lexicon.GENERIC):
+        return True
+    moved = _moved(found, short, long)
+    lost = [change for change in found.changes if _own(change.gone, short, change.at[0], moved)]
+    more = [change for change in found.changes if _own(change.come, long, change.at[1], moved)]
+    if not lost:
+        # A summary leaves out here and there; who makes another statement of one puts in a single phrase.
+        return bool(more) and not (
+            _here_and_there(found, long) or (detail and _modifies(more[0], short, long))
+        )
+    return not (detail and not more and len(lost) == 1 and _modifies(lost[0].mirrored(), long, short))
+
+
+def _here_and_there(found: Edit, long: Statement) -> bool:
+    return sum(any(word in long.weights for word in change.come) for change in found.changes) > 1
+
+
+def _graded(gone: set[str], come: set[str]) -> bool:
+    """ "must" made "may", "all" made "some": filler elsewhere, and all that such an edit changes."""
+    for one, other in ((gone, come), (come, gone)):
+        if one & lexicon.OBLIGING and other & lexicon.ALLOWING:
+            return True
+        if one & lexicon.PARTIAL:
+            return True
+    return False
+
+
+def _moved(found: Edit, short: Statement, long: Statement) -> frozenset[str]:
+    """The words of meaning of one phrase that may stand elsewhere, if nothing else moved."""
+    gone = [words for change in found.changes if (words := _meaning(change.gone, short))]
+    come = [words for change in found.changes if (words := _meaning(change.come, long))]
+    if gone and taken_apart([*chain(*gone)], [*chain(*come)], short, long):
+        return frozenset(chain(*gone))
+    for words in gone:
+        ends = (end for other in come for end in (other[: len(words)], other[-len(words) :]))
+        if words in ends and may_move(words, short, long):
+            return frozenset(words)
+    return frozenset()
+
+
+def _meaning(words: Iterable[str], one: Statement) -> list[str]:
+    """Those of meaning; a condition is judged elsewhere, and "if" may be "when"."""
+    return [
+        word
+        for word in words
+        if word in one.weights and word not in lexicon.GENERIC and word not in lexicon.PHRASE_STARTS
+    ]
+
+
+def _own(words: tuple[str, ...], one: Statement, start: int, moved: frozenset[str]) -> list[str]:
+    """The words of meaning that make a difference: not moved, no aside, no "machine" behind "Silicon"."""
+    if start == 0 and words and words[0] in lexicon.FOREIGN_ARTICLES:
+        words = words[1:]
+    own = [word for word in _meaning(words, one) if word not in moved and word not in lexicon.APPOSITIONS]
+    return [] if own and _apart(one, start, len(words)) else own
+
+
+def _apart(one: Statement, start: int, length: int) -> bool:
+    """Whether the words make clauses of their own that only add to what stands before (behind a dash, in brackets, a reason),
+    say what it is done instead of, or by whom, or are a label that says what kind of note it is."""
+    inside = range(start, start + length)
+    if one.flow[start] == lexicon.CONTRAST or (one.flow[start] == "by" and one.passive):
+        return True
+    clauses = {one.clause_of[place] for place in inside if one.flow[place] in one.weights}
+    if not all(clause in one.asides or _own_clause(one, clause) for clause in clauses):
+        return False
+    return not any(
+        clause in clauses and place not in inside and one.flow[place] in one.weights
+        for place, clause in enumerate(one.clause_of)
+    )
+
+
+def _own_clause(one: Statement, clause: int) -> bool:
+    """A label that says what kind of note it is, or a clause behind a comma that neither limits the one before nor is a list's
+    next member."""
+    if clause == 0:
+        return one.label_of_kind
+    words = [word for word, place in zip(one.flow, one.clause_of, strict=True) if place == clause]
+    return words[0] not in lexicon.SCOPING and len(_meaning(words, one)) > 1
+
+
+def _modifies(change: Change, short: Statement, long: Statement) -> bool:
+    """Whether words say more of a thing in the middle of a statement that is long enough and demands nothing."""
+    end = change.at[1] + len(change.come)
+    if end >= len(long.flow) or len(short.telling) < DETAILED_FROM:
+        return False
+    before = long.flow[change.at[1] - 1] if change.at[1] else ""
+    if before in lexicon.WHOLES or {before, change.come[0]} & lexicon.SCOPING:
+        return False
+    return not (long.negations or long.raw & lexicon.STRONG) or (
+        len(_meaning(change.come, long)) == 1 and long.flow[end] in long.weights
+    )
