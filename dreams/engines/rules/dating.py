@@ -6,12 +6,14 @@ import datetime as dt
 import functools
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from dreams import memdir
+from dreams import text as texts
 from dreams.engines.base import Citation, Fate, LineDate
 from dreams.engines.rules import days as days_of
-from dreams.engines.rules.tree import Change, Recorder, digest, is_daily, is_index, is_team
+from dreams.engines.rules.tree import Change, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.language import dates
 
 # A day that stands above a line is the day it counts from, and we would count from another.
@@ -24,8 +26,29 @@ _SKIPPED = frozenset({"heading", "code", "comment", "rule", "blank"})
 LEAST_YEAR, MOST_YEAR = 1990, 2200
 
 
+def of_lines(
+    tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]
+) -> dict[str, list[LineDate | None]]:
+    """The same dates for the lines as they stand now. A line that a step of this dream wrote has none."""
+    found: dict[str, list[LineDate | None]] = {}
+    for path, known in line_dates.items():
+        snapshot = tree.workspace.snapshot.files.get(path)
+        if snapshot is None or path not in tree.texts:
+            continue
+        before = texts.decode(snapshot.data)
+        if before == tree.texts[path]:
+            found[path] = list(known)
+            continue
+        dates_of: dict[str, list[LineDate | None]] = defaultdict(list)
+        for line, date in zip(before.split("\n"), known, strict=False):
+            dates_of[line.rstrip("\r")].append(date)
+        lines = (line.rstrip("\r") for line in tree.texts[path].split("\n"))
+        found[path] = [dates_of[line].pop(0) if dates_of.get(line) else None for line in lines]
+    return found
+
+
 def resolve(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
-    """Must run before any other step: `line_dates` count the lines as the dream found them."""
+    """Must run before any other step of its round: `line_dates` count the lines as they stand."""
     for path in sorted(rec.tree.texts):
         known = line_dates.get(path)
         if known and _may(rec, path):

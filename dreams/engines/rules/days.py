@@ -49,7 +49,10 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
 
 def _may_be_written_out(text: str, span: dates.DateSpan) -> bool:
     if _TODAY.fullmatch(span.text):
-        return bool(_HAPPENED.search(text)) and not re.match(r"['’]s\b", text[span.end :])
+        each_day = re.search(r"\bwhat(?:ever)?\b", text[: span.start]) or re.match(
+            r"['’]s\b", text[span.end :]
+        )
+        return bool(_HAPPENED.search(text)) and not each_day
     return bool(_WHICH.search(span.text)) or not _WEEKDAY.search(span.text)
 
 

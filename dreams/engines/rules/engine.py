@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from dreams import memdir
@@ -28,7 +29,7 @@ from dreams.engines.rules.hearing import Heard, hear
 from dreams.engines.rules.tree import Recorder, Tree
 from dreams.text import plural
 
-ROUNDS = 4  # one step may make work for another; more than two rounds were never needed
+ROUNDS = 4  # one step may make work for another; more than two rounds were hardly ever needed
 
 
 class RulesEngine:
@@ -44,6 +45,7 @@ class RulesEngine:
         gathered = _gather(job, rec, heard, report)
         _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered))
         _phase(rec, report, "prune", [lambda: _prune(job, rec)])
+        _settle(job, rec, heard, report)
         _mend(job, rec, report)
         return Outcome(edits=rec.edits, summary=summary(rec))
 
@@ -97,8 +99,8 @@ def _consolidating(
 ) -> list[Callable[[], None]]:
     config = job.config
     return [
-        # First, while line numbers are those that the dates of lines were read for.
-        lambda: dating.resolve(rec, job.line_dates),
+        # First, while line numbers are those that the dates of lines are for.
+        lambda: dating.resolve(rec, dating.of_lines(rec.tree, job.line_dates)),
         lambda: redacting.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
@@ -137,6 +139,25 @@ def _prune(job: Job, rec: Recorder) -> None:
         )
 
 
+def _settle(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -> None:
+    """All steps again until none has anything to do: what one made possible for another is done in this dream.
+
+    A dream is the same function of memories and sessions each time; so one that ends here finds nothing on its result.
+    """
+    start, before = len(rec.edits), rec.counts.copy()
+    for _ in range(ROUNDS if rec.edits else 0):
+        made = len(rec.edits)
+        found = lessons.gather(job, rec, heard)
+        for step in _consolidating(job, rec, heard, found):
+            report.checkpoint()
+            step()
+        _prune(job, rec)
+        if len(rec.edits) == made:
+            break
+    if len(rec.edits) > start:
+        _tell_phase(rec, report, "prune", start, before)
+
+
 def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
     """What a check would hold against it is taken back, not left to a person."""
     report.checkpoint()
@@ -153,6 +174,10 @@ def _phase(rec: Recorder, report: Reporter, phase: Phase, steps: Sequence[Callab
     for step in steps:
         report.checkpoint()
         step()
+    _tell_phase(rec, report, phase, start, before)
+
+
+def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, before: Counter[str]) -> None:
     made = rec.edits[start:]
     counts = {name: count for name, count in (rec.counts - before).items() if count}
     text = _told(counts) or "Nothing to do."

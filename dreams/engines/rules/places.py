@@ -50,7 +50,7 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     the places may say something in particular ("the database" in a file on the database, and in one on the status).
     """
     if one.path == two.path and one.headings == two.headings:
-        return True
+        return not defines(one.text)
     if not (stands_alone(one.text) and stands_alone(two.text)):
         return False
     if one.path == two.path and _identifiers(one) != _identifiers(two):
@@ -78,8 +78,13 @@ def stands_alone(text: str) -> bool:
 
 def _is_entry(text: str) -> bool:
     """An entry of a list, which its title makes a fact: it begins with a link, or with code and what that is."""
+    return text.lstrip("*\\ ").startswith("[") or defines(text)
+
+
+def defines(text: str) -> bool:
+    """ "`request`: the one that failed": of what, only the list that it stands in says."""
     code = _ENTRY.match(text)
-    return text.lstrip("*\\ ").startswith("[") or bool(code and not _OWN_NAME.fullmatch(code["code"]))
+    return bool(code and not _OWN_NAME.fullmatch(code["code"]))
 
 
 def _names(text: str) -> set[str]:

@@ -12,8 +12,11 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams import text as texts
 from dreams.engines.base import Citation, Edit, Fate, OperationKind, Reporter
+from dreams.engines.rules.days import names_a_day
 from dreams.workspace import MAX_FILE_BYTES, Workspace
 
+# These change no line but in place, for its own sake.
+_KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
 _DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
@@ -126,6 +129,8 @@ class Recorder:
         real = [change for change in changes if self.tree.texts.get(change.path) != change.after]
         if not real or not all(self._possible(change) for change in real):
             return False
+        if kind not in _KEEPING and any(self._moves_a_day(change) for change in real):
+            return False
         name = f"{kind}:{key or digest(*(part for c in real for part in (c.path, c.after or '')))}"
         for change in real:
             self._make(change, name, kind)
@@ -138,6 +143,11 @@ class Recorder:
             return change.after is None or len(texts.encode(change.after)) <= MAX_FILE_BYTES
         except UnicodeEncodeError:
             return False
+
+    def _moves_a_day(self, change: Change) -> bool:
+        """Whether it writes a line with "yesterday" in it: that counts from the day of the line, which would be another then."""
+        old = Counter((self.tree.texts.get(change.path) or "").split("\n"))
+        return any(names_a_day(line) for line in Counter((change.after or "").split("\n")) - old)
 
     def _make(self, change: Change, operation: str, kind: OperationKind) -> None:
         before = self.tree.texts.get(change.path)
