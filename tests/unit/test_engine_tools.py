@@ -104,6 +104,16 @@ def test_only_ordinary_memories_can_be_written(tmp_path: Path, name: str) -> Non
         assert result.refused and job.workspace.read(name) is None
 
 
+@pytest.mark.parametrize(
+    "name", ["/repo/CLAUDE.md", "/etc/x.md", "~/x.md", "/memory/a\nb.md", "/memory/\u202ea.md"]
+)
+def test_a_place_outside_does_not_become_one_inside(tmp_path: Path, name: str) -> None:
+    with kit.job(tmp_path) as job:
+        was = job.workspace.contents()
+        result = one(toolbox(job), "Write", **kit.learn().input | {"path": name})
+        assert result.refused and job.workspace.contents() == was
+
+
 def test_write_and_delete_need_the_file_to_have_been_read(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
         box = toolbox(job)

@@ -34,7 +34,8 @@ class Event:
     type: Any
     data: dict[str, Any]
 
-    def model_dump(self) -> dict[str, Any]:
+    def model_dump(self, *, warnings: bool = True) -> dict[str, Any]:
+        assert not warnings  # they would be printed in the middle of a command's own words
         return self.data
 
 
@@ -60,6 +61,19 @@ def test_a_whole_stream_gives_back_what_was_said(reply: Said) -> None:
     assert [call["input"] for call in found.calls] == [b.input for b in wanted if isinstance(b, Use)]
     assert found.stop_reason == reply.stop
     assert found.tokens == Tokens(10, reply.size, 5, 3)
+
+
+def test_calls_of_one_answer_with_one_id_are_told_apart() -> None:
+    found = collected(sent(Said((Use("Read", {}, id="call_0"), Use("Grep", {}, id="call_0")))))
+    assert [call["id"] for call in found.calls] == ["call_0", "call_0-1"]
+
+
+@pytest.mark.parametrize("count", [10**30, -1, True, 1.5, None, "7"])
+def test_what_is_no_count_of_tokens_is_left_out(count: object) -> None:
+    stream = sent(Said((Text("x"),)))
+    usage = {"output_tokens": count, "cache_creation": {"ephemeral_1h_input_tokens": count}}
+    stream[-2].data["usage"] = usage
+    assert collected(stream).tokens == Tokens(10, 1, 5, 3)
 
 
 @given(REPLIES, st.data())

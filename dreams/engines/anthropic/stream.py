@@ -17,6 +17,7 @@ from dreams.engines.anthropic.usage import Tokens
 Json = dict[str, Any]
 MOST_BLOCKS = 500
 MOST_CHARS = 4_000_000
+MOST_TOKENS = 1_000_000_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What other servers call the same stops.
 _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
@@ -73,7 +74,8 @@ class Collector:
         kind = getattr(event, "type", None)
         if not isinstance(kind, str):
             raise BrokenStream("it carries something that is no event")
-        data: Mapping[str, Any] = event.model_dump() if hasattr(event, "model_dump") else {}
+        # Without its warnings: what does not fit is judged here, and a person's terminal is no place for it.
+        data: Mapping[str, Any] = event.model_dump(warnings=False) if hasattr(event, "model_dump") else {}
         if kind != "message_start" and not self._started:
             raise BrokenStream("it does not begin with its start")
         handler = _HANDLERS.get(kind)
@@ -148,11 +150,11 @@ class Collector:
     def _count(self, usage: object) -> None:
         """Counts of later events are totals: they replace earlier ones, where they are given at all."""
         for name, value in _mapping(usage).items():
-            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            if _is_count(value):
                 self._usage[name] = value
         split = _mapping(_mapping(usage).get("cache_creation"))
         for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"):
-            if isinstance(split.get(name), int):
+            if _is_count(split.get(name)):
                 self._usage[name] = split[name]
 
     # --- The result -----------------------------------------------------------------------------------------------
@@ -187,6 +189,7 @@ class Collector:
             made = _param(block, lenient=cut_short)
             if made is not None:
                 content.append(made)
+        _tell_apart(content)
         return Reply(
             tuple(content), reason, self.tokens(), self.model, frozenset(self._usage), self._streamed
         )
@@ -209,6 +212,15 @@ _HANDLERS = {
 }
 
 
+def _tell_apart(content: list[Json]) -> None:
+    """Some servers give all calls of one answer the same id; the API takes each id once."""
+    seen: set[str] = set()
+    for place, block in enumerate(content):
+        if block["type"] == "tool_use":
+            block["id"] = f"{block['id']}-{place}" if block["id"] in seen else block["id"]
+            seen.add(block["id"])
+
+
 def _scrubbed(value: Any) -> Any:
     """JSON without lone surrogates, which neither a request nor a file can hold."""
     if isinstance(value, str):
@@ -218,6 +230,11 @@ def _scrubbed(value: Any) -> Any:
     if isinstance(value, dict):
         return {_scrubbed(key): _scrubbed(entry) for key, entry in value.items()}
     return value
+
+
+def _is_count(value: object) -> bool:
+    """What no request can have used is no count: it would burst the ledger and every budget."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

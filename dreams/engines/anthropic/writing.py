@@ -25,6 +25,15 @@ class Refusal(Exception):
     """Why a change was not made, and what to do instead; told to the model."""
 
 
+def _inside(named: str) -> str:
+    """The path below the memory directory. A place outside must not become one inside by losing its beginning."""
+    if named.startswith(("/", "~")) and "/memory/" not in named:
+        raise Refusal(f"{named[:200]} is not below /memory, and only memories are written here.")
+    if not named.isprintable():
+        raise Refusal("The name holds a character that cannot be seen. Choose a plain one.")
+    return memory_path(named)
+
+
 class Writer:
     """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
 
@@ -40,7 +49,7 @@ class Writer:
 
     def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
         """(what to tell the model, the path touched). Raises Refusal."""
-        path = memory_path(_path(given).strip())
+        path = _inside(_path(given).strip())
         before = self._before(path)
         after = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
             path, before, given
