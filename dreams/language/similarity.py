@@ -14,8 +14,9 @@ from itertools import combinations, pairwise
 from typing import Literal
 
 from dreams.language import lexicon, properties
-from dreams.language.contrasts import conflict, enlarged, narrowed, told_whole
+from dreams.language.contrasts import conflict, enlarged, marks_differ, narrowed, told_whole
 from dreams.language.edits import edit
+from dreams.language.orders import swapped
 from dreams.language.retelling import retells
 from dreams.language.statements import Statement, plain, statement
 
@@ -66,7 +67,7 @@ def same(a: str, b: str) -> Similarity:
     fuller = "a" if long is one else "b"
     covered, shared = _overlap(short, long)
     score = round(min(1.0, (covered + shared) / 2), 3)
-    if properties.same(a, b) and not edit(short, long).copy:
+    if properties.same(a, b) and not _twisted(short, long):
         return Similarity(
             True,
             max(score, LEAST_UNCONTAINED),
@@ -80,6 +81,11 @@ def same(a: str, b: str) -> Similarity:
     if why:
         return _retold(short, long, covered, Similarity(False, round(score / 2, 3), why, fuller))
     return Similarity(True, score, "the same statement in other words", fuller, covered >= 0.999)
+
+
+def _twisted(short: Statement, long: Statement) -> bool:
+    """The same sentence but for "only", or with two words exchanged; a property is read whatever their order."""
+    return edit(short, long).copy and (marks_differ(short, long) or swapped(short, long))
 
 
 def _retold(short: Statement, long: Statement, covered: float, other: Similarity) -> Similarity:
