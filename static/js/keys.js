@@ -61,11 +61,17 @@ function press(key) {
   return Boolean(target);
 }
 
-function sheet() {
+let left = null;
+
+// Opened from wherever one is, and closed back to there.
+function sheet(open) {
   const keys = document.getElementById("keys");
   if (!keys) return false;
-  keys.open = !keys.open;
-  if (keys.open) keys.querySelector("summary")?.focus();
+  if (open) left = document.activeElement;
+  keys.open = open;
+  if (open) keys.querySelector("summary").focus({ preventScroll: true });
+  else if (left && left !== document.body) left.focus({ preventScroll: true });
+  else document.activeElement.blur();
   return true;
 }
 
@@ -74,19 +80,18 @@ const WALKS = { j: ["[data-hunk]", 1], k: ["[data-hunk]", -1], n: ["[data-file]"
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || inField(event.target)) return;
   if (event.key === "Escape") {
-    const keys = document.getElementById("keys");
-    if (keys?.open) keys.open = false;
+    if (document.getElementById("keys")?.open) sheet(false);
     return;
   }
   if (event.key === "?") {
-    if (sheet()) event.preventDefault();
+    if (sheet(!document.getElementById("keys")?.open)) event.preventDefault();
     return;
   }
   if (isOff() || event.key.length !== 1) return;
   if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
     walk(...WALKS[event.key]);
     event.preventDefault();
-  } else if (/^[a-z/]$/.test(event.key) && press(event.key)) {
+  } else if (/^[a-z1-9/]$/.test(event.key) && press(event.key)) {
     event.preventDefault();
   }
 });

@@ -28,15 +28,58 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   if (before.querySelector(".proof[open]")) after.querySelector(".proof")?.setAttribute("open", "");
 });
 
+// The card one looks at stays where it is on the screen, whatever is put in place above it. The browser's own anchoring
+// is off for that moment: it holds on to the card that goes, and moves the page by the height of the new one.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const asked = event.detail.requestConfig;
+  const own = asked?.elt.closest("[data-hunk], [data-file]");
+  // By its name: a form that waited its turn may have been put anew meanwhile.
+  const held = own ? document.getElementById(own.id) : document.querySelector("[data-hunk].now, [data-file].now");
+  if (asked?.verb !== "post" || !held) return;
+  const top = held.getBoundingClientRect().top;
+  document.documentElement.classList.add("still");
+  setTimeout(() => {
+    const now = document.getElementById(held.id);
+    if (now && top < innerHeight && top > -held.offsetHeight) {
+      scrollBy({ top: now.getBoundingClientRect().top - top, behavior: "instant" });
+      // What came beneath it, as the reasons of a rejection, must not stand behind the bar.
+      const bar = document.getElementById("review-bar")?.offsetHeight ?? 0;
+      const hidden = now.getBoundingClientRect().bottom - (innerHeight - bar);
+      if (own && hidden > 0 && now.offsetHeight < innerHeight / 2) scrollBy({ top: hidden + 12, behavior: "instant" });
+    }
+    requestAnimationFrame(() => document.documentElement.classList.remove("still"));
+  });
+});
+
+// What one stood on may be gone with the answer, as the button that was pressed: the keyboard goes on from its card,
+// or from the button that takes the verdict back.
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  const holder = event.detail.target;
+  const stood = document.activeElement;
+  if (!stood || stood === document.body || !holder?.contains(stood)) return;
+  setTimeout(() => {
+    const card = stood.closest("[data-hunk], [data-file]");
+    const next = (card && document.getElementById(card.id)) ?? document.getElementById("take-back") ?? document.querySelector("[data-hunk].now");
+    // A reason that was written is done with; keys walk on from its card.
+    const isDone = stood.matches(".chip-input") && document.activeElement.matches(".chip-input");
+    if (isDone || document.activeElement === document.body) (next ?? document.getElementById("main")).focus({ preventScroll: true });
+  });
+});
+
 // "e" opens the text and goes there; Escape closes it again and goes back.
 document.addEventListener("toggle", (event) => {
-  if (event.target.matches?.("details.edit[open]")) event.target.querySelector("textarea")?.focus();
+  if (!event.target.matches?.("details.edit[open]")) return;
+  event.target.querySelector("textarea")?.focus({ preventScroll: true });
+  event.target.scrollIntoView({ block: "nearest" });
 }, true);
 document.addEventListener("keydown", (event) => {
-  const open = event.key === "Escape" && event.target.closest?.("details.edit[open]");
-  if (!open) return;
-  open.open = false;
-  open.closest("[data-hunk]")?.focus();
+  const open = event.target.closest?.("details.edit[open]");
+  if (event.key === "Escape" && (open || event.target.matches?.(".chip-input"))) {
+    if (open) open.open = false;
+    event.target.closest("[data-hunk]")?.focus();
+  } else if (open && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    open.querySelector("form").requestSubmit();
+  }
 });
 
 // A file that is on the page is gone to, not loaded anew.

@@ -131,7 +131,25 @@ def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, 
     expect(card(window, second)).to_contain_text("rejected")
     # The card was replaced, and is still the one that keys act on.
     expect(card(window, second)).to_be_focused()
-    window.keyboard.press("u")
+    # It stays where it is on the screen, too: at its top edge the browser's own anchoring would move the page.
+    top = "card => card.getBoundingClientRect().top"
+    card(window, second).evaluate("card => scrollBy(0, card.getBoundingClientRect().top - 50)")
+    before = card(window, second).evaluate(top)
+    window.keyboard.press("2")
+    reason = card(window, second).get_by_role("button", name="Outdated")
+    expect(reason).to_have_attribute("aria-pressed", "true")
+    expect(card(window, second)).to_be_focused()
+    assert abs(card(window, second).evaluate(top) - before) < 3
+    # What the keyboard stood on is stood on again, and a reason that was written leads back to its card.
+    card(window, second).get_by_role("button", name="Wrong").press("Enter")
+    expect(card(window, second).get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
+    expect(card(window, second).get_by_role("button", name="Wrong")).to_be_focused()
+    written = card(window, second).get_by_placeholder("In your own words")
+    written.fill("Not so")
+    written.press("Enter")
+    expect(card(window, second)).to_be_focused()
+    for _ in range(4):
+        window.keyboard.press("u")
     expect(window.get_by_text("0 of 8 decided")).to_be_visible()
     window.keyboard.press("e")
     expect(card(window, second).get_by_role("textbox")).to_be_focused()
@@ -140,6 +158,13 @@ def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, 
     expect(card(window, second).get_by_role("textbox")).to_be_hidden()
     second.refresh_from_db()
     assert second.verdict == Hunk.Verdict.PENDING
+    window.keyboard.press("e")
+    card(window, second).get_by_role("textbox").press("Control+Enter")
+    expect(card(window, second)).to_contain_text("edited by you")
+    expect(card(window, second)).to_be_focused()
+    window.keyboard.press("?")
+    window.keyboard.press("Escape")
+    expect(card(window, second)).to_be_focused()
 
 
 def test_the_durable_button_never_has_the_focus_first(window: Page, address: str, proposal: Proposal) -> None:
@@ -154,8 +179,11 @@ def test_files_come_as_they_are_scrolled_to(window: Page, address: str, tmp_path
     from tests.web.test_review_page import many_files
 
     _, made = many_files(tmp_path, 40)
+    made.files.filter(path__endswith="39.md").update(path=f"topics/{'a' * 100}.md")
     window.goto(f"{address}/review/{made.public_id}/")
     assert window.locator("[data-hunk]").count() < 80
+    window.set_viewport_size({"width": 390, "height": 800})
+    assert window.evaluate("document.documentElement.scrollWidth") <= 390
     last = made.files.order_by("path").last()
     for _ in range(40):
         window.mouse.wheel(0, 4000)

@@ -13,6 +13,7 @@ from dreams.web.selectors.review_loaded import WORST, Loaded
 
 LETTERS = {"add": "A", "modify": "M", "delete": "D"}
 BAR_WIDTH = 40
+LINE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class Entry:
     @property
     def width(self) -> float:
         return round(self.added_width + self.removed_width, 1)
+
+    @property
+    def is_long(self) -> bool:
+        """Folder and name do not fit on one line of the list."""
+        return len(self.folder) + len(self.name) > LINE
 
     @property
     def folder_shown(self) -> str:
