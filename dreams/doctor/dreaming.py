@@ -39,9 +39,9 @@ def dreams(now: dt.datetime) -> Check:
     if failing:
         names = ", ".join(str(project) for project in failing[:MOST_NAMES])
         last = DreamRun.objects.filter(project=failing[0], status=DreamRun.Status.FAILED).first()
-        why = f" ({last.error})" if last else ""
+        why = f"{failing[0]}: {last.error} " if last and last.error else ""
         remedy = "Each is tried again later by itself; the failed dream's page says what to do."
-        return Check("Dreaming", "warn", f"Failing: {names}{why}", failed, remedy)
+        return Check("Dreaming", "warn", f"Failing: {names}", f"{why}{failed}", remedy)
     said = f"On; {plural(DreamRun.objects.count(), 'dream')} so far, none failing"
     return Check("Dreaming", "ok", said, failed)
 

@@ -104,12 +104,36 @@ def bytes_(count: int | None) -> str:
 
 @register.filter
 def tokens(count: int | None) -> str:
-    """ "820", "12.3 k", "1.24 M"."""
+    """ "820", "12.3 k", "1.24 M", "200 M", "3.05 bn": no more figures than people read."""
     if count is None:
         return ""
     if abs(count) < 1000:
         return str(count)
-    return f"{count / 1000:.1f} k" if abs(count) < 1_000_000 else f"{count / 1_000_000:.2f} M"
+    if abs(count) < 999_950:
+        return f"{count / 1000:.1f} k"
+    if abs(count) < 999_500_000:
+        return f"{_three(count / 1_000_000)} M"
+    return f"{_three(count / 1_000_000_000)} bn"
+
+
+def _three(value: float) -> str:
+    """Three figures before and after the point, and as many as there are before it."""
+    return f"{value:,.{2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0}f}"
+
+
+@register.filter
+def rate(dollars: Decimal) -> str:
+    """A price of a million tokens: "$15", "$2.50", "$0.1250"."""
+    cents = dollars * 100
+    if dollars == dollars.to_integral_value():
+        return f"${dollars:,.0f}"
+    return f"${dollars:,.2f}" if cents == cents.to_integral_value() else f"${dollars:,.4f}".rstrip("0")
+
+
+@register.filter
+def lasting(seconds: float) -> str:
+    """A length that somebody set: "30 min", "1 h 30 min", "45 s"."""
+    return ages.exact(dt.timedelta(seconds=seconds))
 
 
 @register.filter

@@ -134,7 +134,7 @@ def test_a_failing_project_is_named_with_its_last_error() -> None:
     check = found("Dreaming")
     assert check.state == "warn"
     assert "acme-api" in check.said
-    assert "The disk was full." in check.said
+    assert "The disk was full." in check.detail
 
 
 def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> None:

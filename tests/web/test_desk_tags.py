@@ -48,7 +48,18 @@ def test_sizes(count: int, text: str) -> None:
     assert desk.bytes_(count) == text
 
 
-@pytest.mark.parametrize(("count", "text"), [(820, "820"), (12_300, "12.3 k"), (1_240_000, "1.24 M")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (820, "820"),
+        (12_300, "12.3 k"),
+        (999_960, "1.00 M"),
+        (1_240_000, "1.24 M"),
+        (40_000_000, "40.0 M"),
+        (200_000_000, "200 M"),
+        (3_054_130_000, "3.05 bn"),
+    ],
+)
 def test_tokens(count: int, text: str) -> None:
     assert desk.tokens(count) == text
 
@@ -105,3 +116,15 @@ def test_hidden_characters_are_written_out() -> None:
 
 def test_markdown_is_safe_in_a_template() -> None:
     assert _render("{{ x|markdown }}", x="**b** <i>").strip() == "<p><strong>b</strong> &lt;i&gt;</p>"
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"),
+    [("15", "$15"), ("2.5000", "$2.50"), ("0.1250", "$0.125"), ("0.0100", "$0.01"), ("3.7512", "$3.7512")],
+)
+def test_prices_of_a_million_tokens(dollars: str, text: str) -> None:
+    assert desk.rate(Decimal(dollars)) == text
+
+
+def test_lengths_are_said_in_the_units_of_people() -> None:
+    assert (desk.lasting(1_800), desk.lasting(45), desk.lasting(5_400)) == ("30 min", "45 s", "1 h 30 min")

@@ -15,6 +15,7 @@ from dreams.doctor import Check, machine
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Finding
 from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
+from dreams.language.ages import exact
 from dreams.models import Project
 from dreams.web.paging import Listed, listed, page_of
 from dreams.web.selectors.settings import SOURCES, as_text
@@ -137,6 +138,8 @@ def _shown(spec: conf.Spec, value: conf.Value) -> str:
         return as_text(spec, value)
     if spec.unit == "$":
         return f"${value:,.2f}" if value else "no limit"
+    if spec.unit == "s":
+        return exact(dt.timedelta(seconds=value))
     return f"{value:,} {spec.unit}".rstrip()
 
 

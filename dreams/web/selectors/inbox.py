@@ -8,14 +8,24 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Prefetch
 
-from dreams.models import DreamRun, GateEvaluation, Project, Proposal
+from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal
 from dreams.proposals.waiting import Waiting, waiting
 from dreams.text import plural
-from dreams.web.selectors.projects import latest_gates
+from dreams.web.selectors.projects import latest_gates, without_distance
 
 MOST = 100
 MOST_NEXT = 6
 MOST_NEWS = 8
+MOST_LATELY = 5
+LATELY = dt.timedelta(days=7)
+WRITTEN = {
+    Proposal.Origin.DREAM: "Improved",
+    Proposal.Origin.ROLLBACK: "Took back",
+    Proposal.Origin.RESTORE: "Brought back",
+    Proposal.Origin.EDIT: "Edited",
+    Proposal.Origin.FORGET: "Forgot",
+    Proposal.Origin.REDACTION: "Took secrets out of",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +62,26 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """What came into memory, or was taken back, in the last days."""
+
+    proposal: str
+    project: str
+    project_pk: int
+    what: str
+    summary: str
+    who: str
+    at: dt.datetime
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Inbox:
     waiting: list[Waiting]
     running: list[Running]
     news: list[News]
     next: list[Next]
+    lately: list[Written]
     projects: int
     any_ever: bool
 
@@ -67,6 +92,7 @@ def inbox(now: dt.datetime) -> Inbox:
         running=_running(),
         news=_news(),
         next=_next(now),
+        lately=_lately(now),
         projects=Project.objects.filter(gone_at__isnull=True).count(),
         any_ever=Proposal.objects.exists(),
     )
@@ -135,6 +161,24 @@ def _told(run: DreamRun, made: Sequence[Proposal]) -> tuple[str, str]:
     return f"Proposes to improve {memories}", "accent"
 
 
+def _lately(now: dt.datetime) -> list[Written]:
+    rows = Application.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
+    counted = rows.annotate(files_n=Count("files")).order_by("-at", "-pk")[:MOST_LATELY]
+    return [
+        Written(
+            proposal=row.proposal.public_id,
+            project=str(row.proposal.project),
+            project_pk=row.proposal.project_id,
+            what=f"{WRITTEN.get(row.proposal.origin, 'Changed')} {plural(row.files_n, 'memory', 'memories')}",
+            summary=row.proposal.summary,
+            who=row.actor or "a policy",
+            at=row.at,
+            is_undone=row.undone_at is not None,
+        )
+        for row in counted
+    ]
+
+
 def _next(now: dt.datetime) -> list[Next]:
     """Closed projects in the order in which they open; those that wait for a person are not among them."""
     rows = latest_gates(Project.objects.filter(gone_at__isnull=True)).filter(open=False)
@@ -153,7 +197,8 @@ def _next_of(row: GateEvaluation, now: dt.datetime) -> Next | None:
     if len(known) != len(closed):
         return None
     at = max(known)
-    return Next(str(row.project), row.project_id, str(closed[0].get("reason", "")), at) if at > now else None
+    reason = without_distance(str(closed[0].get("reason", "")))
+    return Next(str(row.project), row.project_id, reason, at) if at > now else None
 
 
 def _moment(text: object) -> dt.datetime | None:
