@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,8 @@ from dreams.findings.secret_rules import spans
 from dreams.redact import redact, redact_counted
 from tests.unit.findings_kit import FILES, changed, codes, one, report
 
+ROOT = Path(__file__).parents[2]
+BY_NAME = {"assigned-secret", "url-credentials", "bearer"}  # tests make some of these up in place
 _chance = random.Random(7)  # noqa: S311 - what is made up must be the same in every run
 WORD = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -58,6 +61,14 @@ FAKES = {
     "resend-key": "r" + "e_" + some(8) + "_" + some(24),
     "fly-token": "f" + "m2_" + some(100),
     "circleci-token": "CCI" + "PAT_" + some(22) + "_" + some(40, HEX),
+    "google-refresh": "1/" + "/0" + some(60),
+    "elevenlabs-key": "sk" + "_" + some(48, HEX),
+    "pinecone-key": "pc" + "sk_" + some(6) + "_" + some(60),
+    "langfuse-key": "sk-" + "lf-" + "-".join(some(n, HEX) for n in (8, 4, 4, 4, 12)),
+    "azure-secret": some(3) + "8" + "Q~" + some(34),
+    "asana-token": "1/" + some(16, string.digits) + ":" + some(32, HEX),
+    "teams-webhook": "https://shop.webhook." + "office.com/webhookb2/" + some(80),
+    "facebook-token": "EA" + "A" + some(120),
     "age-key": "AGE-" + "SECRET-KEY-1" + some(58, string.ascii_uppercase + string.digits),
 }  # fmt: skip
 
@@ -83,6 +94,14 @@ def test_a_vendors_key_is_known_by_its_form(rule):
         "Authorization: Bearer {}",
         "curl -H 'authorization: token {}'",
         "postgres://shop:{}@db.internal:5432/shop",
+        "| API key | {} |",
+        'define("AUTH_KEY", "{}");',
+        "das Passwort ist {}",
+        "密码：{}",
+        "curl -u admin:{} https://shop.test",
+        'secret_key_base: "{}"',
+        "sshpass -p {} ssh web1",
+        "machine shop.test login ana password {}",
     ],
 )
 def test_an_assigned_secret_is_found_by_its_name(line):
@@ -126,10 +145,38 @@ def test_a_short_password_is_found_too():
         "session 7c9e6679-7425-40de-944b-e07fc1f90ae7",
         "Bearer authentication-with-refresh-tokens-is-used-here",
         "see sk-learn and basic HTML5 elements",
+        "secret: projects/x/secrets/y/versions/3",
+        "signing_key: keys/release-2024.asc",
+        "password: !vault |",
+        "password: test1234",
+        "SECRET_KEY=replace-me-with-32-chars",
+        "nix hash sha256-" + some(43) + "=",
+        "CLIENT_ID=" + some(32),
+        "SENTRY_DSN=https://" + some(32, HEX) + "@o123456.ingest.sentry.io/1234567",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + some(43) + " ana@host",
+        "page https://notes.test/p-" + some(32, HEX),
+        "pass: 12 tests, fail: 3",
+        "mysql -u root -p",
+        "tokens per minute: 90000",
     ],
 )
 def test_placeholders_references_and_prose_are_none(line):
     assert [line[s.start : s.end] for s in spans(line)] == []
+
+
+def test_a_secret_with_slashes_is_no_path():
+    secret = "aB3x/" + some(14) + "/Qw7" + some(16)
+    assert [s.rule for s in spans(f"aws_secret_access_key = {secret}")] == ["assigned-secret"]
+
+
+def test_no_file_of_the_project_holds_what_looks_like_a_vendors_key():
+    found = []
+    for folder in ("bench", "docs", "dreams", "memoryweb", "static", "templates", "tests"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".md", ".html", ".js", ".css", ".toml", ".json"} and path.is_file():
+                text = path.read_text(encoding="utf-8")
+                found += [(path.name, s.rule) for s in spans(text) if s.rule not in BY_NAME]
+    assert found == []
 
 
 def test_an_added_secret_blocks_and_its_message_does_not_hold_it():
