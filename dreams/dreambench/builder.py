@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dreams.dreambench.phrasings import Attribute, Chosen, Deal
+from dreams.dreambench.phrasings import ATTRIBUTES, Attribute, Chosen, Deal
 from dreams.dreambench.truth import Case, Claim, Directory, Message, Session
 from dreams.dreambench.words import Words, bare, opening
 
@@ -63,7 +63,15 @@ class Topic:
 
 
 class Builder:
-    def __init__(self, rng: random.Random, words: Words, deal: Deal, name: str) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        words: Words,
+        deal: Deal,
+        name: str,
+        attributes: Sequence[Attribute] = ATTRIBUTES,
+    ) -> None:
+        self.attributes = attributes
         self.rng, self.words, self.deal, self.name = rng, words, deal, name
         self.topics: list[Topic] = []
         self.rows: list[str] = []  # index rows besides those of the topics

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from dreams.dreambench import layout, phrasings, spoken, standing
 from dreams.dreambench.builder import Builder
+from dreams.dreambench.found import FOUND
 from dreams.dreambench.truth import Message, World
 from dreams.dreambench.words import Words
 
@@ -41,33 +42,36 @@ SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
 }
 
 
-def make(seed: int, facts: int) -> World:
-    """A world of about `facts` facts. Raises ValueError for a number out of range."""
+WORDINGS = {"own": phrasings.ATTRIBUTES, "found": FOUND}
+
+
+def make(seed: int, facts: int, wordings: str = "own") -> World:
+    """A world of about `facts` facts, told in our own wordings or in `found` ones. Raises ValueError for a number out of range."""
     if not 10 <= facts <= MOST_FACTS:
         raise ValueError(f"The number of facts must be from 10 to {MOST_FACTS:,}.")
-    world = World(seed, facts)
+    world = World(seed, facts, wordings)
     words = Words(random.Random(f"{seed}/words"))  # noqa: S311 - a benchmark, not a secret
     left, number = facts, 1
     while left > 0:
         size = min(MOST_IN_ONE, left) if left >= 20 or number == 1 else 0
         if not size:
             break
-        builder = _builder(seed, f"notes-{number}", words)
+        builder = _builder(world, f"notes-{number}", words)
         _fill(builder, size)
         _add(world, builder)
         left, number = left - size, number + 1
     if facts >= CROWDED_FROM:
-        builder = _builder(seed, "crowded", words)
+        builder = _builder(world, "crowded", words)
         builder.make_sessions(1)
         layout.crowded(builder, facts)
         _add(world, builder)
     return world
 
 
-def _builder(seed: int, name: str, words: Words) -> Builder:
-    rng = random.Random(f"{seed}/{name}")  # noqa: S311 - as above
+def _builder(world: World, name: str, words: Words) -> Builder:
+    rng = random.Random(f"{world.seed}/{name}")  # noqa: S311 - as above
     words.rng = rng
-    return Builder(rng, words, phrasings.Deal(seed, rng), name)
+    return Builder(rng, words, phrasings.Deal(world.seed, rng), name, WORDINGS[world.wordings])
 
 
 def _fill(b: Builder, size: int) -> None:

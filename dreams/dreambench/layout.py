@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from dreams.dreambench import phrasings
 from dreams.dreambench.builder import Builder, Topic, claim
 from dreams.dreambench.truth import Claim
 from dreams.dreambench.words import bare, opening
@@ -13,7 +12,7 @@ INDEX_BYTES = 25_000  # what is loaded of an index
 
 
 def _some_fact(b: Builder) -> tuple[str, Claim]:
-    attribute = b.rng.choice(phrasings.ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     return b.fact(attribute, subject, value)[0], claim(subject, value)
 

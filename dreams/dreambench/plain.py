@@ -52,7 +52,7 @@ def score_folder(folder: Path) -> tuple[World, Score]:
     try:
         truth: dict[str, Any] = json.loads((folder / "truth.json").read_text("utf-8"))
         cases = cases_from(truth["cases"])
-        world = generator.make(int(truth["seed"]), int(truth["facts"]))
+        world = generator.make(int(truth["seed"]), int(truth["facts"]), str(truth.get("wordings", "own")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoWorld(f"{folder} holds no world that --export wrote ({error}).") from error
     if world.cases != cases:

@@ -21,7 +21,7 @@ def _user(b: Builder, text: str, after: int = -1) -> int:
 
 def _standing(b: Builder) -> tuple[Attribute, str, str, str, bool]:
     """A fact in memory: (attribute, subject, value now, another value, held out)."""
-    attribute = b.rng.choice(phrasings.ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     value, other = b.words.two_values(attribute.sort)
     text, _, held = b.fact(attribute, subject, value)
@@ -87,7 +87,7 @@ def _telling(leaning: str, subject: str) -> tuple[str, ...]:
 
 
 def forget(b: Builder) -> None:
-    attribute = b.rng.choice(phrasings.ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     value, other = b.words.two_values(attribute.sort)
     text, wording, _ = b.fact(attribute, subject, value)

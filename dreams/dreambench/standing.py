@@ -20,7 +20,7 @@ def fact(b: Builder) -> None:
         return _foreign(b)
     if chance < 0.22:
         return _preference_kept(b)
-    attribute = b.rng.choice(phrasings.ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     text, _, held = b.fact(attribute, subject, value)
     topic = b.place(text)
@@ -55,7 +55,7 @@ def _preference_kept(b: Builder) -> None:
 def duplicate(b: Builder) -> None:
     if b.rng.random() < 0.15:
         return _twin_files(b)
-    attribute = b.rng.choice(phrasings.ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     one, wording, held = b.fact(attribute, subject, value)
     other, _, held_too = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
@@ -82,7 +82,7 @@ def _twin_files(b: Builder) -> None:
     two.path = f"project_{one.title.lower().replace(' ', '_')}_notes.md"
     two.bullets, two.shape = one.bullets, one.shape
     claims = []
-    for attribute in b.rng.sample(phrasings.ATTRIBUTES, 3):
+    for attribute in b.rng.sample(b.attributes, 3):
         subject, value = b.words.subject(), b.words.value(attribute.sort)
         one.lines.append(b.fact(attribute, subject, value)[0])
         claims.append(claim(subject, value))
@@ -97,7 +97,7 @@ def _twin_files(b: Builder) -> None:
 
 def look_alike(b: Builder) -> None:
     """Two facts in the same words, but for the value, the place, the environment or the person."""
-    attribute = b.rng.choice([a for a in phrasings.ATTRIBUTES if a.sort != "person"])
+    attribute = b.rng.choice([a for a in b.attributes if a.sort != "person"])
     subject = b.words.subject()
     value, another = b.words.two_values(attribute.sort)
     form = b.rng.randrange(4)
@@ -133,7 +133,7 @@ def _namesakes(b: Builder) -> None:
     first = b.rng.choice(PEOPLE)
     one, two = b.rng.sample(SURNAMES, 2)
     subject, other = b.words.subject(), b.words.subject()
-    attribute = next(a for a in phrasings.ATTRIBUTES if a.sort == "person")
+    attribute = next(a for a in b.attributes if a.sort == "person")
     left, wording, held = b.fact(attribute, subject, f"{first} {one}")
     right = opening(
         wording.format(s=other if b.rng.random() < 0.5 else f"{subject} abroad", v=f"{first} {two}")
@@ -145,7 +145,7 @@ def _namesakes(b: Builder) -> None:
 
 
 def update(b: Builder) -> None:
-    attribute = b.rng.choice(phrasings.ATTRIBUTES)
+    attribute = b.rng.choice(b.attributes)
     subject = b.words.subject()
     old, new = b.words.two_values(attribute.sort)
     before, wording, held = b.fact(attribute, subject, old)
@@ -212,7 +212,7 @@ def pinned(b: Builder) -> None:
     topic.pinned = True
     topic.shape = "nested" if topic.shape == "none" else topic.shape
     for number in range(2):
-        attribute = b.rng.choice(phrasings.ATTRIBUTES)
+        attribute = b.rng.choice(b.attributes)
         subject, value = b.words.subject(), b.words.value(attribute.sort)
         text, _, _ = b.fact(attribute, subject, value)
         topic.lines.append(text)

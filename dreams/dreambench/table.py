@@ -11,7 +11,7 @@ from dreams.dreambench.truth import KINDS, World
 
 def lines(world: World, scores: Mapping[str, Score]) -> Iterator[str]:
     """Right / left / wrong per kind, and below it what counts for a whole directory."""
-    yield f"seed {world.seed}, {world.facts} facts, {len(world.directories)} directories, {len(world.cases)} cases"
+    yield f"seed {world.seed}, {world.facts} facts, {world.wordings} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
     yield "right / left / wrong"
     names = list(scores)
     yield from _columns(["kind", *names], list(_kinds(scores)))

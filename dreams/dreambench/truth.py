@@ -106,6 +106,7 @@ class Directory:
 class World:
     seed: int
     facts: int
+    wordings: str = "own"
     directories: list[Directory] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
 
@@ -118,6 +119,7 @@ def as_json(world: World) -> dict[str, Any]:
     return {
         "seed": world.seed,
         "facts": world.facts,
+        "wordings": world.wordings,
         "kinds": dict(KINDS),
         "secrets": {d.name: d.secrets for d in world.directories},
         "cases": [asdict(case) for case in world.cases],

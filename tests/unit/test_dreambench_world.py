@@ -10,18 +10,19 @@ import pytest
 from dreams import transcripts
 from dreams.dreambench import disk, generator, plain
 from dreams.dreambench.baselines import naive_merge, nothing
+from dreams.dreambench.found import FOUND
 from dreams.dreambench.passages import Directory
 from dreams.dreambench.phrasings import ATTRIBUTES, Deal
 from dreams.dreambench.truth import KINDS, World
 
 
-@pytest.fixture(scope="module")
-def made() -> World:
-    return generator.make(seed=7, facts=60)
+@pytest.fixture(scope="module", params=sorted(generator.WORDINGS))
+def made(request: pytest.FixtureRequest) -> World:
+    return generator.make(seed=7, facts=60, wordings=request.param)
 
 
 def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World) -> None:
-    again, other = generator.make(7, 60), generator.make(8, 60)
+    again, other = generator.make(7, 60, made.wordings), generator.make(8, 60, made.wordings)
     assert again.cases == made.cases
     assert [d.files for d in again.directories] == [d.files for d in made.directories]
     assert [d.files for d in other.directories] != [d.files for d in made.directories]
@@ -29,6 +30,12 @@ def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World
 
 def test_every_kind_is_there_at_the_small_size(made: World) -> None:
     assert {case.kind for case in made.cases} == set(KINDS)
+
+
+def test_found_wordings_are_none_of_our_own_and_cover_each_fact() -> None:
+    for own, found in zip(ATTRIBUTES, FOUND, strict=True):
+        assert own.sort == found.sort
+        assert not {*own.said, *own.told} & {*found.said, *found.told}
 
 
 def test_what_must_be_kept_or_go_stands_there_before_unless_it_is_only_said(made: World) -> None:

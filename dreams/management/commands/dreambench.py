@@ -26,6 +26,12 @@ class Command(base.Command):
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--facts", type=int, default=60, help="about how many facts (default 60)")
         parser.add_argument(
+            "--wordings",
+            choices=sorted(generator.WORDINGS),
+            default="own",
+            help="how facts are put: in our own wordings, or in ones found in public files (default own)",
+        )
+        parser.add_argument(
             "--misses", action="store_true", help="list what the engine left or did wrong, on stderr"
         )
         parser.add_argument("--export", type=Path, metavar="DIR", help="write the world for another system")
@@ -41,7 +47,7 @@ class Command(base.Command):
                 return None
             if options["score"]:
                 return self._shown(*plain.score_folder(options["score"]), "scored", options)
-            world = generator.make(options["seed"], options["facts"])
+            world = generator.make(options["seed"], options["facts"], options["wordings"])
             if options["export"]:
                 plain.export(world, options["export"])
                 return {
@@ -73,6 +79,7 @@ class Command(base.Command):
         return {
             "seed": world.seed,
             "facts": world.facts,
+            "wordings": world.wordings,
             "cases": len(world.cases),
             "systems": {each: one.as_json() for each, one in scores.items()},
             "table": list(table.lines(world, scores)),
