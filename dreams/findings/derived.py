@@ -7,23 +7,28 @@ import re
 from collections.abc import Iterator
 
 from dreams import memdir, redact
-from dreams.findings import facts
+from dreams.findings import facts, keeping
 from dreams.findings.base import Subject
 from dreams.findings.standing import Standing, State
-from dreams.findings.units import Unit, bare_lines, keyed, units_of
-from dreams.language import dates
+from dreams.findings.units import HEADER, Unit, bare_lines, keyed, units_of
+from dreams.findings.wordings import WHOLE, has, known, made
+from dreams.language import dates, lexicon
 from dreams.language.statements import statement
+from dreams.language.words import stem
 
 FILE_LEFT = "Describes a file whose statements are accounted for line by line."
 SUMMED_UP = "Sums up a file that is accounted for line by line."
 NEW_VALUE = "The field has a new value."
 HEADING = "A heading; what stood below it is accounted for line by line."
 TITLE = "The title of a row."
+COLUMNS = "The names of columns; they stand beside what stood in them."
 DATED = "A relative date is written out."
 IN_PARTS = "Stands in more than one place now."
 REDACTED = "A secret was taken out of it."
 NEWER = "The same statement stands there with a later date."
-NOTES = frozenset({NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, DATED, IN_PARTS, REDACTED})
+NOTES = frozenset(
+    {NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, COLUMNS, DATED, IN_PARTS, REDACTED}
+)
 
 _BOOKKEEPING = frozenset(
     {
@@ -48,8 +53,17 @@ _AS_OF = re.compile(
 )
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
 _ANY_DAY = dt.date(2024, 5, 15)
+_CUTS = (
+    re.compile(r"[;:]\s+|\s?[—–]\s?|\s-\s"),
+    re.compile(r"[;:()]\s*|\s?[—–]\s?|\s-\s"),
+    re.compile(r"[;:,()]\s+|\s?[—–]\s?|\s-\s|[()]"),
+)
+LONGEST_TITLE = 6  # words of meaning
 LEAST_PART = 3  # words of meaning on each side of an "and" that a sentence may be cut at
-SUMMED = 0.7  # the share of a summary's words that its file must have
+WHOLLY = 0.99
+SUMMED = 0.5  # the share of a summary's words that its file must have, besides all its names and numbers
+SUMMED_GONE = 0.34  # of a file that left, whose own lines are each accounted for
+_TOPICS = frozenset(stem(word) for word in lexicon.TOPICS)
 
 
 class Context:
@@ -77,6 +91,8 @@ class Context:
             note = self._heading(unit, fresh)
         elif unit.kind == "title":
             note = TITLE
+        elif unit.kind == "table" and unit.name == HEADER:
+            note = self._header(unit)
         else:
             note = ""
         return note or self._in_parts(unit)
@@ -88,6 +104,8 @@ class Context:
             return FILE_LEFT
         if not gone and (unit.name in _BOOKKEEPING or named):
             return NEW_VALUE if self._has_field(unit.name) else ""
+        if unit.name == "name" and _only_names(unit) and (gone or self._has_field(unit.name)):
+            return FILE_LEFT if gone else NEW_VALUE
         if unit.name in {"name", "description"} and (gone or self._has_field(unit.name)):
             return SUMMED_UP if self._sums_up(unit.text, self.path) else ""
         return ""
@@ -115,24 +133,29 @@ class Context:
     def _sums_up(self, text: str, path: str) -> bool:
         """Whether the file says all that the summary says, so that the file's own lines account for it."""
         units = units_of(path, self.before.get(path))
-        body = " . ".join(
-            u.text for u in units if u.kind != "field" or (u.name == "description" and path != self.path)
-        )
-        one, other = statement(text[: facts.LONGEST]), statement(body)
-        if not one.items:  # "who does what": small words alone say nothing that could be lost
-            return True
+        told = [u.text for u in units if u.kind != "field" or (u.name == "description" and path != self.path)]
+        body = " . ".join([*told, re.sub(r"[-_./]", " ", path)])
+        one, there = made(text), known(body, WHOLE)
+        telling = {w: weight for w, weight in one.weights.items() if w not in lexicon.GENERIC | _TOPICS}
         needed = one.numbers | one.codes | {name for _, name in one.names}
-        return needed <= other.weights.keys() and facts.coverage_of(text, body) >= SUMMED
+        if not all(has(there, fact) for fact in needed):
+            return False
+        share = sum(weight for word, weight in telling.items() if has(there, word))
+        return share >= (SUMMED if path in self.after_files else SUMMED_GONE) * sum(telling.values())
 
     def _heading(self, unit: Unit, fresh: list[Standing]) -> str:
-        one = statement(unit.text)
-        if one.numbers or one.codes or one.negations or len(one.items) > 6:
+        if not _only_names(unit):
             return ""
         renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
         if renamed or not self._text_stays_below(unit):
             self.target = renamed
             return HEADING
         return ""
+
+    def _header(self, unit: Unit) -> str:
+        """The names of columns that stand beside each cell now: the table was made a list."""
+        now = " . ".join(standing.unit.text for standing in self.added.all if standing.path == self.path)
+        return COLUMNS if facts.coverage_of(unit.text, now) >= WHOLLY else ""
 
     def _text_stays_below(self, unit: Unit) -> bool:
         """Whether anything of its section stands in the same file still, and lost what it was about."""
@@ -194,20 +217,30 @@ class Context:
         """Whether the statement was cut in two or three, each part standing somewhere in one piece."""
         if unit.kind in {"code", "heading"}:
             return ""
-        parts = [part for part in re.split(r"[;:,()]\s+|\s[—–-]\s+|[()]", unit.text) if keyed(part)]
-        if len(parts) == 1:
-            parts = [
-                part for part in re.split(r"\s+and\s+", unit.text) if len(statement(part).items) >= LEAST_PART
-            ]
-            parts = parts if len(parts) == 1 + len(re.findall(r"\s+and\s+", unit.text)) else []
-        if len(parts) > 1 and all(self._part_stands(part) for part in parts):
+        for cut in _CUTS:
+            parts = [part for part in cut.split(unit.text) if keyed(part)]
+            if len(parts) > 1 and all(self._part_stands(part) for part in parts):
+                self.kept = True
+                return IN_PARTS
+        parts = re.split(r"\s+and\s+", unit.text)
+        long = len(parts) > 1 and all(len(statement(part).items) >= LEAST_PART for part in parts)
+        if long and all(self._part_stands(part) for part in parts):
             self.kept = True
             return IN_PARTS
         return ""
 
     def _part_stands(self, part: str) -> bool:
         self.target = self.added.line(part) or self.added.holder(part)
-        return self.target is not None
+        if self.target is None:
+            return False
+        whole = self.target.unit.text
+        return keyed(part) in self.target.unit.key or keeping.in_one_piece(part, whole)
+
+
+def _only_names(unit: Unit) -> bool:
+    """Whether a title or heading says what something is about and no fact of it."""
+    one = statement(unit.text[: facts.LONGEST])
+    return not (one.numbers or one.codes or one.negations or len(one.items) > LONGEST_TITLE)
 
 
 def _same_but_for_dates(rest: str, dated: str) -> bool:
@@ -215,7 +248,7 @@ def _same_but_for_dates(rest: str, dated: str) -> bool:
     for pattern in (_DAY, _ISO):  # a bare year may be a date, and may be a port
         bare = pattern.sub(" ", dated)
         mine, theirs = ([item.word for item in statement(t[: facts.LONGEST]).items] for t in (rest, bare))
-        same = mine == theirs or facts.absorbed(rest, bare, merged=True)
+        same = mine == theirs or keeping.absorbed(rest, bare, merged=True)
         if mine and same and not facts.turned(rest, bare):
             return True
     return False

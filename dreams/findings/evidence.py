@@ -10,7 +10,7 @@ from dreams.engines.base import Citation
 from dreams.findings import dates, facts
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.standing import State
-from dreams.findings.units import Unit, bare_lines, keyed, units_of, units_of_lines
+from dreams.findings.units import Unit, keyed, lines_of, spread, units_of, units_of_lines
 from dreams.language import claims, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
@@ -115,10 +115,9 @@ def _added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, in
     """The statements that the added lines have a part of, with their first line in the new text."""
     first, stop = hunk.new_start, hunk.new_start + len(hunk.added)
     data = subject.after.get(hunk.path)
-    if tuple(bare_lines(data)[first:stop]) == tuple(hunk.added):
-        for unit in units_of(hunk.path, data):
-            if unit.last_line > first and unit.first_line <= stop:
-                yield unit, unit.first_line
+    if lines_of(data)[first:stop] == tuple(hunk.added):
+        for unit in spread(hunk.path, data).within(first + 1, stop):
+            yield unit, unit.first_line
     else:
         for unit in units_of_lines(hunk.added):
             yield unit, first + unit.first_line

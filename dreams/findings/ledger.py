@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.engines.base import Fate
-from dreams.findings import derived, facts
+from dreams.findings import derived, facts, keeping
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
-from dreams.findings.units import Unit, bare_lines, has_content, units_of, units_of_lines
+from dreams.findings.units import Unit, has_content, lines_of, spread, units_of_lines
 from dreams.language import similarity
 
 CHECK = "ledger"
@@ -141,7 +141,7 @@ class _Hunk:
             if not has_content(text):
                 continue
             units = by_line.get(offset, [])
-            if not units and self.context.is_frame(self.hunk.base_start + offset, text):
+            if not units and (_is_fence(text) or self.context.is_frame(self.hunk.base_start + offset, text)):
                 continue
             answered: list[tuple[Answer, Unit | None]] = [(known[unit], unit) for unit in units]
             answered = answered or [(self._bare(text), None)]
@@ -153,9 +153,9 @@ class _Hunk:
         """The statements that each removed line has a part of, by its place in the hunk."""
         start, removed = self.hunk.base_start, self.hunk.removed
         data = self.subject.before.get(self.hunk.path)
-        lines = bare_lines(data)[start : start + len(removed)] if data else []
-        if tuple(lines) == tuple(removed):
-            units, shift = units_of(self.hunk.path, data), start
+        units: Sequence[Unit]
+        if lines_of(data)[start : start + len(removed)] == tuple(removed):
+            units, shift = spread(self.hunk.path, data).within(start + 1, start + len(removed)), start
         else:  # the hunk was made from other bytes: its own lines are all there is to go by
             units, shift = units_of_lines(removed), 0
         found: dict[int, list[Unit]] = defaultdict(list)
@@ -189,16 +189,17 @@ class _Hunk:
             return bare
         target = answer.target.unit.text if answer.target else ""
         return (
-            answer if facts.coverage(text, target) >= facts.MOST else Answer("unexplained", lost=answer.lost)
+            answer
+            if facts.coverage(text, target) >= keeping.MOST
+            else Answer("unexplained", lost=answer.lost)
         )
 
     def _fresh(self) -> list[Standing]:
         """The statements of the added lines that the file did not make before, where they stand now."""
-        first, last = self.hunk.new_start + 1, self.hunk.new_start + len(self.hunk.added)
-        known = {unit.key for unit in units_of(self.hunk.path, self.subject.before.get(self.hunk.path))}
-        units = units_of(self.hunk.path, self.subject.after.get(self.hunk.path))
-        touched = [u for u in units if u.last_line >= first and u.first_line <= last and u.key not in known]
-        return [Standing(self.hunk.path, unit) for unit in touched]
+        path, first = self.hunk.path, self.hunk.new_start + 1
+        known = spread(path, self.subject.before.get(path)).keys
+        touched = spread(path, self.subject.after.get(path)).within(first, first + len(self.hunk.added) - 1)
+        return [Standing(path, unit) for unit in touched if unit.key not in known]
 
     def _answer(self, unit: Unit) -> Answer:
         if self.context.dated(unit, self.fresh):
@@ -222,7 +223,7 @@ class _Hunk:
         return Answer("unexplained", lost=self._lost(unit))
 
     def _replaced(self, unit: Unit) -> bool:
-        return any(facts.replaced(unit.text, other.unit.text) for other in self.fresh)
+        return any(keeping.replaced(unit.text, other.unit.text) for other in self.fresh)
 
     def _holder(self, unit: Unit) -> Standing | None:
         if unit.kind in {"code", "heading", "title"} or (
@@ -268,10 +269,15 @@ class _Hunk:
             return None
         if claim.kind == "superseded-by":
             return Answer("superseded-by", target, claim.note)
-        if facts.reworded(text, target.unit.text) or similarity.same(text, target.unit.text).same:
+        if keeping.reworded(text, target.unit.text) or similarity.same(text, target.unit.text).same:
             lost = tuple(facts.words_lost(text, target.unit.text))
             return Answer("merged-into", target, claim.note, reworded=lost)
         return None
+
+
+def _is_fence(text: str) -> bool:
+    """The line that opens or closes a block of code; what stands in the block is looked at line by line."""
+    return text.lstrip(" >").startswith(("```", "~~~"))
 
 
 def _pairs(old: Sequence[Unit], new: Sequence[Standing], path: str) -> Iterator[tuple[Unit, Standing]]:
@@ -280,7 +286,7 @@ def _pairs(old: Sequence[Unit], new: Sequence[Standing], path: str) -> Iterator[
         (-facts.coverage(one.text, other.unit.text), a, b)
         for a, one in enumerate(old[:200])
         for b, other in enumerate(new[:200])
-        if one.kind != "code" and other.unit.kind != "code" and facts.reworded(one.text, other.unit.text)
+        if one.kind != "code" and other.unit.kind != "code" and keeping.reworded(one.text, other.unit.text)
     ]
     used: tuple[set[int], set[int]] = (set(), set())
     for _, a, b in sorted(scored):

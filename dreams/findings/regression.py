@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams import recall
-from dreams.findings import facts
+from dreams.findings import keeping
 from dreams.findings.base import Found, Subject
 from dreams.findings.questions import Question, questions
 from dreams.findings.standing import Standing, State
@@ -59,7 +59,7 @@ def _checked(question: Question, after: recall.Shelf, new: State) -> Checked:
     if stands:
         return Checked(question, "answered", stands)
     said = question.answer.unit.text
-    other = next((s for s in new.likest(said) if facts.replaced(said, s.unit.text)), None)
+    other = next((s for s in new.likest(said) if keeping.replaced(said, s.unit.text)), None)
     if other:
         return Checked(question, "changed", other)
     somewhere = _standing(question, new)

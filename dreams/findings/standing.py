@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dreams.findings import facts
+from dreams.findings import facts, keeping
 from dreams.findings.base import Subject
 from dreams.findings.units import Unit, keyed, units_of
 from dreams.language import lexicon
@@ -122,9 +122,15 @@ class State:
         found = (
             s
             for s in self.likest(text)
-            if _may_hold(words, s.unit.key) and facts.absorbed(text, s.unit.text, merged=merged)
+            if _may_hold(words, s.unit.key) and _holds(text, s.unit.text, merged=merged)
         )
         return next(found, None)
+
+
+def _holds(text: str, other: str, *, merged: bool) -> bool:
+    """A part of a longer statement may say it all while the rest says something else."""
+    whole, *parts = keeping.pieces(other)
+    return keeping.absorbed(text, whole, merged=merged) or any(keeping.absorbed(text, part) for part in parts)
 
 
 def _may_hold(words: set[str], key: str) -> bool:

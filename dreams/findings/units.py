@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +21,8 @@ _END = re.compile(
     r"(?<=[.!?。！？])(?:[\"')\]*_”’]{0,3})\s+(?=[\"'(\[*_`“]{0,3}[^\W\d_a-z])|(?<=[。！？])(?=\S)"
 )
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|no|fig|dr|mr|mrs|ms|st)\.$", re.IGNORECASE)
+_BARS = re.compile(r"\s*(?<!\\)\|\s*")
+HEADER = "header"
 _FIELD = re.compile(r"^\s*(?P<key>[A-Za-z_][\w.-]*)\s*:\s*(?P<value>.*)$")
 
 
@@ -27,7 +30,7 @@ _FIELD = re.compile(r"^\s*(?P<key>[A-Za-z_][\w.-]*)\s*:\s*(?P<value>.*)$")
 class Unit:
     """One statement. Lines are 1-based; `key` is equal for statements that differ in marks and spacing alone.
 
-    `name` is a field's key or a row's target.
+    `name` is a field's key, a row's target, or HEADER for the row of a table that names its columns.
     """
 
     kind: UnitKind
@@ -45,7 +48,29 @@ def has_content(line: str) -> bool:
 
 def bare_lines(data: bytes | None) -> list[str]:
     """The lines of a file without their ends; lone surrogates stand for bytes that are not UTF-8."""
-    return [line.rstrip("\r\n") for line in memdir.split_lines(text.decode(data or b""))]
+    return list(lines_of(data))
+
+
+@functools.lru_cache(maxsize=256)
+def lines_of(data: bytes | None) -> tuple[str, ...]:
+    """As `bare_lines`, kept: each hunk of a file asks."""
+    return tuple(line.rstrip("\r\n") for line in memdir.split_lines(text.decode(data or b"")))
+
+
+class Spread:
+    """The statements of a file by their lines, for many questions: a file of a thousand hunks is read once."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._units = sorted(units, key=lambda unit: unit.first_line)
+        self._firsts = [unit.first_line for unit in self._units]
+        self._longest = max((unit.last_line - unit.first_line for unit in units), default=0)
+        self.keys = frozenset(unit.key for unit in units)
+
+    def within(self, first: int, last: int) -> list[Unit]:
+        """Those that have a part of the lines `first` to `last` (1-based, both in), in order."""
+        start = bisect_left(self._firsts, first - self._longest)
+        stop = bisect_right(self._firsts, last)
+        return [unit for unit in self._units[start:stop] if unit.last_line >= first]
 
 
 def units_of(path: str, data: bytes | None) -> tuple[Unit, ...]:
@@ -55,9 +80,19 @@ def units_of(path: str, data: bytes | None) -> tuple[Unit, ...]:
     return _units(path.rpartition("/")[2] == memdir.INDEX_NAME, data)
 
 
+def spread(path: str, data: bytes | None) -> Spread:
+    """The statements of a file, to be asked for by line."""
+    return _spread(path.rpartition("/")[2] == memdir.INDEX_NAME, data or b"")
+
+
 def units_of_lines(lines: Sequence[str]) -> tuple[Unit, ...]:
     """The statements of a piece of a body; line 1 is its first."""
     return tuple(_body_units("\n".join(lines), 1, {}))
+
+
+@functools.lru_cache(maxsize=256)
+def _spread(is_index: bool, data: bytes) -> Spread:
+    return Spread(_units(is_index, data) if data else ())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -122,13 +157,14 @@ def _row_units(row: memdir.IndexRow, item: memdir.Item) -> Iterator[Unit]:
 
 
 def _line_units(item: memdir.Item) -> Iterator[Unit]:
-    """Code and tables are told apart line by line."""
+    """Code and tables are told apart line by line; the first row of a table names its columns."""
     kind: UnitKind = "table" if item.kind == "table" else "comment" if item.kind == "comment" else "code"
     for number, line in enumerate(memdir.split_lines(item.text), item.first_line):
         bare = line.strip()
         if has_content(bare) and not bare.startswith(("```", "~~~")):
-            key = " ".join(bare.split()) if kind == "code" else keyed(bare.strip("| "))
-            yield Unit(kind, number, number, bare, key)
+            key = " ".join(bare.split()) if kind == "code" else keyed(_BARS.sub(" ", bare))
+            name = HEADER if kind == "table" and number == item.first_line else ""
+            yield Unit(kind, number, number, bare, key, name)
 
 
 def _sentences(item: memdir.Item) -> Iterator[Unit]:

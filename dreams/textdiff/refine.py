@@ -28,6 +28,7 @@ class _Side:
         self.lines = lines
         self.units = units(lines)
         self.texts = ["".join(lines[unit.start : unit.end])[:COMPARED_LENGTH] for unit in self.units]
+        self._edges = [unit.start for unit in self.units] + [len(self.lines)]
         self._words: dict[int, list[str]] = {}
 
     def words(self, unit: int) -> list[str]:
@@ -38,8 +39,7 @@ class _Side:
 
     def line_range(self, start: int, end: int) -> tuple[int, int]:
         """Units `[start, end)` as lines."""
-        edges = [unit.start for unit in self.units] + [len(self.lines)]
-        return edges[start], edges[end]
+        return self._edges[start], self._edges[end]
 
 
 def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:

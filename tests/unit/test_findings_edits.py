@@ -39,8 +39,29 @@ type: user
 - The staging database is restored from production every Monday, with names masked.
 - The user works from Lisbon and is online from 09:00 to 17:00.
 """
+RUNS = """\
+---
+name: runbook
+description: How the shop is run
+type: reference
+---
+
+| Service | Port | Owner |
+|---|---|---|
+| gateway | 8443 | Ana |
+| billing | 9443 | Bob |
+
+```sh
+# nightly copy of the orders
+pg_dump -Fc shop_prod > /srv/backup/orders.dump
+systemctl restart billing-worker
+```
+
+If no owner is named, ask first. The commit check ran twice, and the user was burned by it.
+Errors are written to `/var/log/shop.log`, rotated at 50 MB by logrotate.
+"""
 INDEX = "# Memory\n\n- [Build](build.md) — build and release of the shop\n- [Team](team.md) — who does what\n"
-FILES = {"MEMORY.md": INDEX, "build.md": BUILD, "team.md": PEOPLE}
+FILES = {"MEMORY.md": INDEX, "build.md": BUILD, "team.md": PEOPLE, "runs.md": RUNS}
 Edit = Callable[[dict[str, str]], None]
 
 
@@ -123,6 +144,33 @@ CAREFUL = {
     "a short form": change("build.md", "Do not edit", "Don't edit"),
     "emphasis": change("team.md", "- Ana", "- **Ana**"),
     "a sentence in two": change("build.md", "flags.yaml` and are", "flags.yaml`.\n- Feature flags are"),
+    "a table made a list": lambda files: files.update(
+        {
+            "runs.md": RUNS.replace(
+                RUNS[RUNS.index("| Service") : RUNS.index("```sh")],
+                "- Service: gateway; Port: 8443; Owner: Ana\n- Service: billing; Port: 9443; Owner: Bob\n\n",
+            )
+        }
+    ),
+    "cells padded anew": change("runs.md", "| gateway | 8443 | Ana |", "|  gateway  |   8443 |Ana|"),
+    "code moved": lambda files: files.update(
+        {
+            "runs.md": RUNS.replace(RUNS[RUNS.index("```sh") : RUNS.index("If no")], ""),
+            "build.md": BUILD + "\n" + RUNS[RUNS.index("```sh") : RUNS.index("If no")],
+        }
+    ),
+    "other words for it": change(
+        "team.md", "Tomás owns the notification service", "Tomás is responsible for the notification service"
+    ),
+    "told the other way round": change(
+        "runs.md", "If no owner is named, ask first.", "Ask first if no owner is named."
+    ),
+    "active for passive": change(
+        "runs.md", "rotated at 50 MB by logrotate", "which logrotate rotates at 50 MB"
+    ),
+    "two denials for one": change(
+        "build.md", "Do not edit files under", "Don't change, and do not edit, files under"
+    ),
     "a detail more": change("team.md", "is merged.", "is merged (asked for by the user)."),
 }
 LOST = {
@@ -145,6 +193,17 @@ LOST = {
     "before and after": change("team.md", "before it is merged", "after it is merged"),
     "the other side of instead": change("team.md", "the media gateway instead of S3", "S3 instead of the media gateway"),
     "a field": change("team.md", "type: user\n", ""),
+    "a cell": change("runs.md", "| 8443 ", "| "),
+    "a cell of another row": change("runs.md", "| 8443 | Ana |", "| 9443 | Ana |"),
+    "a row": change("runs.md", "| billing | 9443 | Bob |\n", ""),
+    "the name of a column": change("runs.md", "| Port |", "| n/a |"),
+    "a line of code": change("runs.md", "systemctl restart billing-worker\n", ""),
+    "a word of code": change("runs.md", "shop_prod", "shop_stage"),
+    "a comment in code": change("runs.md", "# nightly copy of the orders\n", ""),
+    "what comes first": change("runs.md", "If no owner is named, ask first.", "Ask later if no owner is named."),
+    "owners told the other way round": change("team.md", "Tomás owns the notification service, Priya the reporting pipeline.", "The reporting pipeline is owned by Tomás, the notification service by Priya."),
+    "one of two denied": change("build.md", "never mocks", "never stubs"),
+    "a size": change("runs.md", "rotated at 50 MB by logrotate", "which logrotate rotates at 5 MB"),
     "a time": change("team.md", "09:00 to 17:00", "10:00 to 17:00"),
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -10,12 +11,18 @@ from hypothesis import strategies as st
 from dreams.findings import Subject, examine, health
 from dreams.findings.base import ChangedHunk
 from dreams.findings.comparing import between
-from dreams.findings.units import has_content
 from tests.unit.findings_kit import codes
 
 SYLLABLES = ["ka", "lo", "mi", "ter", "von", "sha", "bri", "dun", "pel", "qua"]
 WORDS = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES if a != b != c]
+KNOWN = set(WORDS)
 NAMES = ["MEMORY.md", "user_a.md", "b.md", "team/c.md"]
+MARKS = ["- ", "* ", "", "1. ", "**Why:** "]
+SHAPES = [
+    *([lambda said, mark=mark: [mark + " ".join(said)] for mark in MARKS]),
+    lambda said: ["", "| what | how |", "|---|---|", f"| {said[0]} | {' '.join(said[1:])} |", ""],
+    lambda said: ["```", " ".join(said), "```"],
+]
 HEAD = "---\nname: {}\ndescription: notes\ntype: project\n---\n\n"
 BITS = ["- ", "# ", "---\n", "key: ", "](a.md)", "[[", "`", "```\n", "|", "\n", "\r\n", "\0", "\u202e", "<!--", "é", "2026-01-01", "1) "]  # fmt: skip
 
@@ -35,10 +42,26 @@ def notes(draw):
         lines = []
         for _ in range(draw(st.integers(1, 6))):
             said = [next(words) for _ in range(draw(st.integers(2, 8)))]
-            mark = draw(st.sampled_from(["- ", "* ", "", "1. ", "**Why:** "]))
-            lines += [mark + " ".join(said), *([""] if draw(st.booleans()) else [])]
+            lines += [*draw(st.sampled_from(SHAPES))(said), *([""] if draw(st.booleans()) else [])]
         files[name] = HEAD.format(next(words)) + "\n".join(lines) + "\n"
     return files
+
+
+@st.composite
+def merges(draw):
+    """A file merged into another one, block by block, and the blocks whose destination a person rejected."""
+    chance = random.Random(draw(st.integers(0, 10_000)))  # noqa: S311 - chosen by the test's own seed
+    words = iter(chance.sample(WORDS, 120))
+    shapes = draw(st.lists(st.sampled_from(SHAPES), min_size=2, max_size=6))
+    blocks = [["", *shape([next(words) for _ in range(draw(st.integers(3, 8)))]), ""] for shape in shapes]
+    rejected = draw(st.sets(st.integers(0, len(blocks) - 1), min_size=1))
+    joined = ["\n".join(line for block in chosen for line in block) for chosen in
+              (blocks, [block for place, block in enumerate(blocks) if place not in rejected])]  # fmt: skip
+    head = HEAD.format("notes")
+    target = head + "- " + " ".join(next(words) for _ in range(4)) + "\n"
+    before = {"a.md": head + joined[0], "b.md": target}
+    lost = {word for place in rejected for word in re.findall(r"\w+", "\n".join(blocks[place]))} & KNOWN
+    return before, {"b.md": target + joined[1] + "\n"}, lost
 
 
 def encoded(files):
@@ -48,7 +71,7 @@ def encoded(files):
 def picked(draw, files):
     path = draw(st.sampled_from(sorted(files)))
     lines = files[path].split("\n")
-    places = [n for n, line in enumerate(lines) if n > 5 and has_content(line)]
+    places = [n for n, line in enumerate(lines) if n > 5 and set(re.findall(r"\w+", line)) & KNOWN]
     return path, lines, draw(st.sampled_from(places))
 
 
@@ -119,3 +142,17 @@ def test_files_merged_whole_lose_nothing(files, data):
     del after[source]
     found = examine(between(encoded(files), encoded(after)))
     assert "unexplained-loss" not in codes(found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(merges())
+def test_a_rejected_destination_loses_nothing_unseen_whatever_its_shape(merge):
+    before, decided, lost = merge
+    found = examine(between(encoded(before), encoded(decided)))
+    told = {
+        word for row in found.ledger if row.fate == "unexplained" for word in re.findall(r"\w+", row.text)
+    }
+    assert told & KNOWN == lost
+    assert all(f.severity == "block" for f in found.findings if f.code == "unexplained-loss")
+    blocked = " ".join(f.message for f in found.findings if f.code == "unexplained-loss")
+    assert lost <= set(re.findall(r"\w+", blocked))

@@ -1,0 +1,210 @@
+"""One wording for what people say in several: a note told in other words has lost nothing. PURE, English.
+
+Wider than what makes two notes duplicates (`language.lexicon`): a wrong equation there merges two facts, here it lets a
+word pass in a line whose numbers, names and denials have all been looked at besides.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from dreams.language import lexicon
+from dreams.language.statements import Statement, statement
+from dreams.language.words import stem
+
+LONGEST = 4000  # characters of one statement that are compared
+WHOLE = 20_000  # characters of a file that a summary is compared with
+_MOST_KEPT = 50_000
+# The first of a line stands for the others.
+_GROUPS = """
+create generate produce yield establish give
+change modify edit alter update adjust amend revise
+keep retain preserve hold maintain store save persist
+remove delete erase drop strip discard eliminate purge
+send transmit deliver
+get fetch retrieve obtain acquire
+put write place
+note document record
+stop halt cease
+allow permit let enable
+show display present print
+say tell state mention
+find locate discover detect identify spot
+happen occur
+handle manage
+help assist
+include contain comprise
+connect link attach
+trigger fire
+want wish desire like
+need require
+important crucial critical essential vital
+wrong incorrect erroneous
+right correct proper
+about approximately roughly circa
+often frequently
+rarely seldom
+immediately instantly
+usually normally typically generally
+only solely exclusively merely
+below under beneath
+before prior
+until till
+person people
+reason cause rationale
+result outcome consequence
+problem issue trouble
+mistake error slip
+goal aim purpose objective
+way method approach manner
+separate individual
+whole entire complete full
+easy simple
+hard difficult
+minimize reduce lessen decrease
+improve enhance
+repair fix mend resolve solve
+split divide
+combine merge join unify
+move relocate shift transfer
+close shut
+choose select pick
+expect anticipate
+live reside
+unnecessary needless redundant superfluous
+necessary needed required
+burn bite bitten
+concise short brief terse
+slow sluggish
+big large
+small little tiny
+run execute
+check verify
+again anew
+another further additional extra
+"""
+_PHRASES = {
+    "for example": "", "for instance": "", "e.g.,": "", "e.g.": "", "i.e.,": "", "i.e.": "", "that is to say": "", "such as": "", "like so": "",
+    "and so on": "", "and so forth": "", "etc.": "", "etc": "", "makes use of": "uses", "make use of": "use",
+    "making use of": "using", "made use of": "used", "in case": "if", "whenever": "when", "on condition that": "if", "all of the": "all",
+    "all of": "all", "both of": "both", "each of": "each", "is responsible for": "owns", "are responsible for": "own",
+    "is in charge of": "owns", "takes care of": "handles", "take care of": "handle", "to a minimum": "minimized",
+    "at a minimum": "at least", "less than": "below", "fewer than": "below", "more than": "over", "by hand": "manually",
+    "at once": "immediately", "right away": "immediately", "straight away": "immediately", "at present": "currently",
+    "as soon as": "after", "after that": "then", "in addition": "also", "once more": "again", "has to be": "must be",
+    "have to be": "must be", "is to be": "must be", "are to be": "must be", "with regard to": "about",
+    "there is": "", "there are": "", "it is": "is", "so that": "so", "in favour of": "insteadof", "in favor of": "insteadof",
+    "nobody needs": "unnecessary", "no one needs": "unnecessary", "not needed": "unnecessary", "commented out": "commentedout",
+    "left over": "leftover", "is located in": "in", "lives in": "in", "resides in": "in", "sits in": "in", "lives at": "at",
+    "comes with": "has", "due to the fact that": "because", "in spite of": "despite",
+}  # fmt: skip
+#: Verbs that say little beside what they are done to: "write a test first" and "a test first".
+LIGHT = frozenset(
+    stem(word)
+    for word in "write put make take add do go come live sit exist place set get say note want keep late".split()  # noqa: SIM905 - a word list
+)
+_ENDINGS = (
+    "ability", "ibility", "ations", "ation", "ively", "ities", "ility", "ement", "ance", "ence", "able", "ible", "ment",
+    "ness", "ity", "ive", "ion", "ate", "ial", "ize", "ing", "al", "at", "ed", "er", "or", "ic", "iz", "ly", "es", "e", "s", "y",
+)  # fmt: skip
+_LEAST_ROOT = 5
+_PROTECTED = re.compile(
+    r"`[^`\n]*`|\b[a-z][a-z0-9+.-]{1,20}://\S+|\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|[\w-]*[/\\_.@#=:][\w/\\_.@#=:-]+"
+)
+_WORD = re.compile(r"[A-Za-z]+(?:-[a-z]+)*")
+_CELL = re.compile(r"\s+\|\s+(?=\S)")  # the cells of a row are clauses
+_CAPITAL = re.compile(r"(?<![\w`/.-])[^\W\d_a-z]\w+(?![/(.]\w)")
+
+
+def _table() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in _GROUPS.strip().splitlines():
+        first, *others = line.split()
+        found.update({stem(word): first for word in others if stem(word) not in found})
+    return found
+
+
+_SAME = _table()
+_PHRASE = re.compile(
+    r"(?<![\w.-])(?:"
+    + "|".join(re.escape(p).replace(r"\ ", r"\s+") for p in sorted(_PHRASES, key=len, reverse=True))
+    + r")(?!\w)",
+    re.IGNORECASE,
+)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def plainer(text: str, longest: int = LONGEST) -> str:
+    """`text` with one word for those that say the same; code, links and names stay as they are."""
+    text = text[:longest]
+    parts, at = [], 0
+    for match in _PROTECTED.finditer(text):
+        parts += [_evened(text[at : match.start()]), match[0]]
+        at = match.end()
+    return "".join([*parts, _evened(text[at:])])
+
+
+def _evened(text: str) -> str:
+    text = _CELL.sub("; ", text)
+    text = _PHRASE.sub(lambda m: _PHRASES[" ".join(m[0].lower().split())], text)
+    return _WORD.sub(_one_word, text)
+
+
+def _one_word(match: re.Match[str]) -> str:
+    """Capitals within a text are names: "Read" is a tool, and no other word for looking."""
+    word = match[0]
+    if word != word.lower() and not (match.start() == 0 and word[1:] == word[1:].lower()):
+        return word
+    return _SAME.get(stem(word), word)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def made(text: str, longest: int = LONGEST) -> Statement:
+    """The statement that a text makes, in plainer words."""
+    return statement(plainer(text, longest))
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def capitals(text: str) -> frozenset[str]:
+    """The words that stand with a capital: names, and what begins a sentence."""
+    found = {match[0] for match in _CAPITAL.finditer(text[:LONGEST])}
+    return frozenset(word for each in found for word in statement(each.lower()).weights)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def root(word: str) -> str:
+    """What "atomic" and "atomicity", "origin" and "originate" have in common; a short word is its own."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_ROOT:
+            return root(word[: -len(ending)])
+    return word
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def known(text: str, longest: int = LONGEST) -> frozenset[str]:
+    """Every form under which a word of `text` may be known: as compared, its root, the members of a list like `a/b/c`."""
+    one = made(text, longest)
+    found = set(one.weights)
+    for code in one.codes:
+        found |= {
+            form
+            for part in _members(code)
+            for form in (part, stem(part), lexicon.SYNONYMS.get(stem(part), part))
+        }
+    return frozenset(found | {root(word) for word in found if word.isalpha()})
+
+
+def _members(code: str) -> list[str]:
+    """The words of `settings/users/sessions`; a path's folders are no list."""
+    return [] if "." in code or code.startswith("/") or "/" not in code else code.split("/")
+
+
+def has(words: frozenset[str], word: str) -> bool:
+    """Whether a word is among those `known`, in this form or another; a list is there when all its members are."""
+    if word in words or (word.isalpha() and root(word) in words):
+        return True
+    members = _members(word)
+    return bool(members) and all(
+        has(words, lexicon.SYNONYMS.get(stem(m), stem(m))) or m in words for m in members
+    )
