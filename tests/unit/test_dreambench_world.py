@@ -94,9 +94,9 @@ def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> 
 
 
 def test_a_merge_by_looks_loses_facts_somewhere() -> None:
-    scores = [plain.baseline(generator.make(seed, 60), naive_merge) for seed in (1, 2, 3)]
-    assert sum(score.wrong_merges for score in scores) > 0
-    assert min(score.facts_kept or 0 for score in scores) < 1.0
+    score = plain.baseline(generator.make(2, 30), naive_merge)
+    assert score.wrong_merges > 0
+    assert (score.facts_kept or 0) < 1.0
 
 
 def test_the_page_about_it_lists_every_kind_with_what_is_right() -> None:
