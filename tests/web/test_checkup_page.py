@@ -71,3 +71,12 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     assert found["memories"] == 3
     assert {"leak.md"} <= {one["path"] for one in found["findings"]}
     assert TOKEN not in out.getvalue()
+
+
+def test_what_stands_above_and_beside_a_sentence_is_not_said_in_it_again(
+    browser: Client, tmp_path: Path
+) -> None:
+    text = _page(browser, _project(tmp_path, **{"leak.md": f"One.\nUse {TOKEN} there.\n"}))
+    assert "leak.md, line 2" not in text
+    assert "Already holds what looks like a secret" in text
+    assert 'blame/#line-2">line 2' in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from dreams.models import Project
 from dreams.text import plural
 
 MOST = 300
+_LINE = re.compile(r"^,? lines? [\d,]+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,13 @@ def page(project: Project) -> Page:
 
 
 def _said(found: Found) -> Said:
-    return Said(
-        found.severity, found.line_no, textdiff.visible(found.message), textdiff.visible(found.remedy)
-    )
+    message = textdiff.visible(without_place(found.message, found.path))
+    return Said(found.severity, found.line_no, message, textdiff.visible(found.remedy))
+
+
+def without_place(message: str, path: str) -> str:
+    """ "a.md, line 6 holds …" → "Holds …": the file stands above it on the page, and the line beside it."""
+    if not path or not message.startswith(path):
+        return message
+    rest = _LINE.sub("", message[len(path) :]).lstrip()
+    return rest[:1].upper() + rest[1:] if rest[:1].isalpha() else message
