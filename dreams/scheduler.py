@@ -220,8 +220,11 @@ def repair(report: TickReport | None = None) -> TickReport:
     waiting = DreamRun.objects.filter(status=DreamRun.Status.PENDING, project__host=host()).select_related(
         "project"
     )
-    for dream in waiting.filter(created_at__lt=report.at - PENDING_TOO_LONG):
-        _hand_out_again(dream, report.at)
+    for dream in waiting:
+        if dream.worker_pid is not None and _worker_is_dead(dream, report.at):
+            report.lost += [dream.public_id] if dreaming.lost_its_command(dream) else []
+        elif dream.created_at < report.at - PENDING_TOO_LONG:
+            _hand_out_again(dream, report.at)
     return report
 
 

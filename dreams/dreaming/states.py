@@ -34,6 +34,8 @@ def request(
     """A pending dream. Raises holds.ProjectBusy when one is pending or running."""
     config = conf.current(project)
     chosen = engine or config.engine
+    # No queue knows of a command's dream: should the command die before it begins, this tells that nobody will.
+    me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
     with transaction.atomic():
         running = project.dreams.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).first()
         if running is not None:
@@ -47,6 +49,8 @@ def request(
             trigger=trigger,
             forced=forced,
             requested_by=actor,
+            worker_pid=me.pid if me else None,
+            worker_started=me.start_time if me else None,
         )
         auditlog.record(
             "dream.requested",
@@ -129,6 +133,18 @@ def back_off(project: Project, failures: int) -> dt.timedelta:
         return dt.timedelta(days=1)
     minutes: float = config.retry_minutes * 2.0 ** (failures - 1)
     return min(dt.timedelta(minutes=minutes), dt.timedelta(days=1))
+
+
+def lost_its_command(dream: DreamRun) -> bool:
+    """End a pending dream whose command died before it began; False when it has begun or ended meanwhile."""
+    ended = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.PENDING).update(
+        status=DreamRun.Status.KILLED,
+        ended_at=timezone.now(),
+        error="The command that asked for it was stopped before it began. Nothing was changed.",
+    )
+    if ended:
+        auditlog.record("dream.ended", project=dream.project, object_id=dream.public_id, status="killed")
+    return bool(ended)
 
 
 def lost_its_worker(dream: DreamRun) -> str:

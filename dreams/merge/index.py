@@ -4,6 +4,7 @@ Live sessions append rows all the time, and two rows appended at the same place 
 merged by what they point to, wherever they stand, and only the lines between them are merged as lines.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from dreams.textdiff.units import indent_of, row_target
 
 # A row's token is its target, which ends in ".md"; any other line's is the line, which ends in "\n".
 Token = str
+_AGAIN = "\0"  # between a target and the number of an earlier row's double
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +73,31 @@ def merge_index(base: str, ours: str, theirs: str) -> Merge:
 
     Rows added on either side are united: theirs behind the row they stood behind. A row that one side removed
     goes unless the other changed it. A row changed differently, or changed here and removed there, is a
-    conflict by itself. An index that points twice to one file is merged by line instead.
+    conflict by itself.
     """
     if ours in (base, theirs) or theirs == base:
         return merge3(base, ours, theirs)
-    versions = [_version(text) for text in (base, ours, theirs)]
-    parsed = [version for version in versions if version is not None]
-    if len(parsed) < len(versions):
-        return merge3(base, ours, theirs)
-    three = _Three(*parsed)
+    three = _Three(_version(base), _version(ours), _version(theirs))
     items = list(_settled(three))
     chunks = tuple(item if isinstance(item, Chunk) else _row_chunk(three, item) for item in items)
     return Merge(chunks, three.line_end, three.final_newline)
 
 
-def _version(text: str) -> _Version | None:
-    """The index as tokens, or None where two rows point to one file and a key would be ambiguous."""
+def _version(text: str) -> _Version:
+    """The index as tokens; rows that point to one file are counted, the first one being the row of that file."""
     lines = split_lines(text)
     line_end = line_end_of(lines)
     whole = [line if terminated(line) else line + line_end for line in lines]
     tokens: list[Token] = []
     starts: list[int] = []
     rows: dict[Token, Part] = {}
+    seen = Counter[str]()
     for start, end, target in _stretches(whole):
-        token = whole[start] if target is None else target
-        if token in rows:
-            return None
+        token = whole[start]
         if target is not None:
+            # A second row for one file is a row of its own: doubled rows are what a dream takes out most.
+            token = f"{target}{_AGAIN}{seen[target]}" if seen[target] else target
+            seen[target] += 1
             rows[token] = Part(start, tuple(whole[start:end]))
         tokens.append(token)
         starts.append(start)

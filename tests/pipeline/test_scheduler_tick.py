@@ -142,6 +142,17 @@ def test_a_pending_dream_whose_task_was_lost_is_handed_out_again(tmp_path: Path)
     assert OrmQ.objects.count() == 1, "not every minute"
 
 
+def test_a_dream_whose_command_died_before_it_began_blocks_nobody(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 5)
+    dream = dreaming.request(project, DreamRun.Trigger.COMMAND)
+    assert not scheduler.repair().lost, "its command lives"
+    DreamRun.objects.update(worker_pid=2**22 - 3, worker_started=1.0)
+    assert scheduler.repair().lost == [dream.public_id]
+    dream.refresh_from_db()
+    assert dream.status == "killed" and "before it began" in dream.error
+    assert dreaming.request(project, DreamRun.Trigger.COMMAND)
+
+
 def test_a_running_dream_with_a_living_worker_is_left_alone(tmp_path: Path) -> None:
     project = found_project(tmp_path, 5)
     dreaming.request(project, DreamRun.Trigger.SCHEDULE)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.merge import merge3, merge_index
+from dreams.merge import merge_index
 from dreams.textdiff import split_lines
 from tests.unit.textdiff_strategies import index_text, indexes, pairs, triples, words
 
@@ -145,11 +145,22 @@ def test_lines_between_rows_are_merged_as_lines_and_may_conflict():
     assert merge.resolve({0: "ours"}) == "# Ours\n\n" + A + B + C
 
 
-def test_two_rows_for_one_file_are_merged_by_line():
-    base = HEAD + A + A.replace("about", "again") + B
-    ours, theirs = base + C, base + D
-    assert merge_index(base, ours, theirs) == merge3(base, ours, theirs)
-    assert not merge_index(base, ours, theirs).clean
+def test_a_row_appended_meanwhile_is_no_conflict_with_a_double_that_goes():
+    base = HEAD + A + B + A
+    dreamt, live = HEAD + A + B + D, base + C
+    merge = merge_index(base, live, dreamt)
+    assert merge.clean and sorted(merge.text.splitlines()) == sorted((HEAD + A + B + C + D).splitlines())
+    undone = merge_index(dreamt, merge.text, base)
+    assert undone.clean and sorted(undone.text.splitlines()) == sorted(live.splitlines())
+
+
+def test_doubles_with_other_words_are_rows_of_their_own():
+    again = A.replace("about", "again")
+    base = HEAD + A + again + B
+    merge = merge_index(base, base + C, base + D)
+    assert merge.clean and set(split_lines(merge.text)) == set(split_lines(base + C + D))
+    told = merge_index(base, HEAD + A + again.replace("A\n", "A1\n") + B, HEAD + A + B)
+    assert len(told.conflicts) == 1
 
 
 def test_carriage_returns_are_kept():
