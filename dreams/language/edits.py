@@ -20,7 +20,6 @@ from dreams.language.statements import Statement
 COPY_FROM = 0.75  # of the shorter one's words in the same order make a copy
 LEAST_WORDS = 5  # of both, from which that tells anything
 DETAILED_FROM = 5  # words of meaning, from which one more may be a detail
-MOST_WORDS = 1_000  # compared word by word; what is longer is no single statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Edit:
 
 @functools.lru_cache(maxsize=256)
 def _flows(mine: tuple[str, ...], theirs: tuple[str, ...]) -> Edit:
-    codes = SequenceMatcher(None, mine[:MOST_WORDS], theirs[:MOST_WORDS], autojunk=False).get_opcodes()
+    codes = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     kept = sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal")
     fewest, most = sorted((len(mine), len(theirs)))
     changes = tuple(

@@ -108,7 +108,7 @@ _COUNTS = {
     for number, name in enumerate("one two three four five six seven eight nine ten".split(), 1)  # noqa: SIM905 - a word list
 }
 _DURATION = re.compile(
-    rf"\b(\d+(?:\.\d+)?|(?:{'|'.join(_COUNTS)})(?=\s))\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?)\b"
+    rf"(?<![\w.])(\d{{1,9}}(?:\.\d{{1,6}})?|(?:{'|'.join(_COUNTS)})(?=\s))\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?)\b"
 )
 _SECONDS = {"m": 60.0, "s": 1.0}
 
@@ -138,7 +138,7 @@ def _seconds(match: re.Match[str]) -> str:
     """Milliseconds, seconds and minutes in seconds: 500 ms is 0.5 s."""
     unit = match[2]
     factor = 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
-    return f"{float(_COUNTS.get(match[1], match[1])) * factor:.6g} seconds"
+    return f"{float(_COUNTS.get(match[1], match[1])) * factor:.10g} seconds"
 
 
 def _not(match: re.Match[str]) -> str:

@@ -38,7 +38,7 @@ def swapped(short: Statement, long: Statement) -> bool:
     if _crossed(short, long):
         return True
     mine, theirs = _common_order(short, long)
-    if mine != theirs and (short.raw | long.raw) & lexicon.STEPS:
+    if mine != theirs and (_in_steps(short) or _in_steps(long)):
         return True
     if _one_moved(mine, theirs, short, long):
         return False
@@ -171,6 +171,14 @@ def _suffers(passive: Statement, active: Statement) -> bool:
             if doer in words[verb + 1 :] and doer not in words[:verb] and _object(word, doer, active):
                 return True
     return False
+
+
+def _in_steps(one: Statement) -> bool:
+    """ "First X, then Y"; "the first Tuesday" is no step."""
+    return any(
+        word in lexicon.STEPS and not (place and one.flow[place - 1] in lexicon.ARTICLES)
+        for place, word in enumerate(one.flow)
+    )
 
 
 def _one_moved(mine: list[str], theirs: list[str], short: Statement, long: Statement) -> bool:

@@ -19,6 +19,7 @@ from dreams.language.edits import edit
 from dreams.language.orders import swapped
 from dreams.language.retelling import retells
 from dreams.language.statements import Statement, plain, statement
+from dreams.language.words import LONGEST
 
 # How many words the shorter statement has, the share of its weight that the longer one must have, and the share that both must
 # have in common: three words in common are a topic, ten are a statement.
@@ -29,6 +30,10 @@ LONG = 10  # words, from which one more phrase is detail and no other statement
 CONTAINED = 0.3  # in common, will do for five words or more that the other one has whole
 TOPIC = 0.45  # in common, will do where the shorter one names a topic that the longer one has whole
 RUN = 4  # so many words in a row make up for a lower share (0.66, and 0.4 or 0.3)
+MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure
+CONTAINING = 0.999  # of the shorter one's weight in the longer one: nothing is lost with it
+REPETITIVE_FROM = 30  # words of meaning
+REPEATED = 3  # times that each of them stands there on the average
 ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
 RARE_WORDS = 8
 COMMON_FROM = 60  # a word that more texts have finds no candidates
@@ -54,33 +59,40 @@ class Similarity:
 
 def normalised(text: str) -> str:
     """Equal for texts that differ in case, space, list marks, emphasis, quotes and final punctuation alone."""
-    return plain(text)
+    return plain(text) + text[LONGEST:]  # only so much is evened out, and what stands behind it counts too
 
 
 def same(a: str, b: str) -> Similarity:
     """Whether two statements (a line, a description; not whole files) surely say the same."""
     fuller: Literal["a", "b"] = "a" if len(a) >= len(b) else "b"
-    if plain(a) == plain(b) and _asks(a) == _asks(b):
-        return Similarity(bool(plain(a)), float(bool(plain(a))), "the same words", fuller, bool(plain(a)))
-    one, other = statement(a), statement(b)
-    short, long = sorted((one, other), key=lambda s: (s.weight, s.text))
-    fuller = "a" if long is one else "b"
+    if not (plain(a) and plain(b)):
+        return Similarity(False, 0.0, "nothing to compare", fuller)
+    if normalised(a) == normalised(b) and _asks(a) == _asks(b):
+        return Similarity(True, 1.0, "the same words", fuller, True)
+    if max(len(a), len(b)) > LONGEST or _unclear(statement(a)) or _unclear(statement(b)):
+        return Similarity(False, 0.0, "too long to be sure", fuller)
+    short, long = sorted((statement(a), statement(b)), key=lambda s: (s.weight, s.text))
+    return _compared(short, long, "a" if long.text == a else "b")
+
+
+def _unclear(one: Statement) -> bool:
+    """No single statement, or the same few words over and over, of which no order can be told."""
+    items = len(one.items)
+    return len(one.flow) > MOST_WORDS or (items > REPETITIVE_FROM and items > REPEATED * len(one.weights))
+
+
+def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> Similarity:
     covered, shared = _overlap(short, long)
     score = round(min(1.0, (covered + shared) / 2), 3)
-    if properties.same(a, b) and not _twisted(short, long):
-        return Similarity(
-            True,
-            max(score, LEAST_UNCONTAINED),
-            "the same property of the same thing",
-            fuller,
-            covered >= 0.999,
-        )
-    if not _enough(short, long, covered, shared) or (covered < 0.999 and score < LEAST_UNCONTAINED):
+    lossless = covered >= CONTAINING
+    if properties.same(short.text, long.text) and not _twisted(short, long):
+        why = "the same property of the same thing"
+        return Similarity(True, max(score, LEAST_UNCONTAINED), why, fuller, lossless)
+    if not _enough(short, long, covered, shared) or (not lossless and score < LEAST_UNCONTAINED):
         return _retold(short, long, covered, Similarity(False, score, "too few words in common", fuller))
-    why = conflict(short, long)
-    if why:
+    if why := conflict(short, long):
         return _retold(short, long, covered, Similarity(False, round(score / 2, 3), why, fuller))
-    return Similarity(True, score, "the same statement in other words", fuller, covered >= 0.999)
+    return Similarity(True, score, "the same statement in other words", fuller, lossless)
 
 
 def _twisted(short: Statement, long: Statement) -> bool:
@@ -181,5 +193,5 @@ def _equals(texts: Sequence[str]) -> set[tuple[int, int]]:
     """Neighbours among equal texts, however common their words are."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
-        places[plain(text)].append(place)
+        places[normalised(text)].append(place)
     return {pair for each in places.values() for pair in pairwise(each)}
