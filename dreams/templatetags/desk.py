@@ -161,7 +161,7 @@ def visible(text: str) -> str:
 @register.filter
 def breaks(name: str) -> SafeString:
     """A name or path that wraps where its parts end, and not in the middle of a word."""
-    parts = re.split(r"(?<=[/_.-])(?=[^/_.-])", str(name)) if len(name) > SHORT_NAME else [name]
+    parts = re.split(r"(?<=[/_-])(?=[^/_-])", str(name)) if len(name) > SHORT_NAME else [name]
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
 
 

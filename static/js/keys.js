@@ -42,7 +42,8 @@ function walk(selector, step) {
   next.classList.add("now");
   if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
   next.focus({ preventScroll: true });
-  next.scrollIntoView({ block: "nearest" });
+  // Of a file its head is wanted, and what comes first in it.
+  next.scrollIntoView({ block: next.hasAttribute("data-file") ? "start" : "nearest" });
 }
 
 function press(key) {

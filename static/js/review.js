@@ -23,8 +23,10 @@ document.addEventListener("htmx:configRequest", (event) => {
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const before = event.detail.target;
   const after = event.detail.fragment.firstElementChild;
+  if (before?.classList.contains("here")) after?.classList.add("here");
   if (!before?.matches?.("[data-hunk], [data-file]") || !after) return;
   if (before.classList.contains("now")) after.classList.add("now");
+  if (before.querySelector(".finding-rest[open]")) after.querySelector(".finding-rest")?.setAttribute("open", "");
   if (before.querySelector(".proof[open]")) after.querySelector(".proof")?.setAttribute("open", "");
 });
 
@@ -49,6 +51,35 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     }
     requestAnimationFrame(() => document.documentElement.classList.remove("still"));
   });
+});
+
+// A file that was gone to before it had come is stood on when it comes.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const later = event.detail.target;
+  if (!later?.matches(".review-later") || !(later.contains(document.activeElement) || later.matches(".now"))) return;
+  setTimeout(() => {
+    const file = document.getElementById(`file-${later.dataset.file}`);
+    file?.classList.add("now");
+    file?.focus({ preventScroll: true });
+  });
+});
+
+// Another list is read from its beginning.
+document.addEventListener("htmx:afterSwap", (event) => {
+  const review = event.detail.target?.id === "review" && document.getElementById("review");
+  if (review && review.getBoundingClientRect().top < 0) review.scrollIntoView({ block: "start", behavior: "instant" });
+});
+
+// The list says which file one is in.
+document.addEventListener("focusin", (event) => {
+  const file = event.target.closest?.("[data-file]");
+  const entry = file && document.getElementById(`entry-${file.dataset.file}`);
+  if (!entry) return;
+  for (const other of document.querySelectorAll(".files > .here")) other.classList.remove("here");
+  entry.classList.add("here");
+  const side = entry.closest(".review-side");
+  const from = entry.getBoundingClientRect().top - side.getBoundingClientRect().top;
+  if (from < 0 || from > side.clientHeight - entry.offsetHeight) side.scrollTop += from - side.clientHeight / 2;
 });
 
 // What one stood on may be gone with the answer, as the button that was pressed: the keyboard goes on from its card,

@@ -31,6 +31,11 @@ class Quote:
     is_transcript: bool
     note: str
 
+    @property
+    def is_long(self) -> bool:
+        """It scrolls inside its frame, so a keyboard must be able to go there."""
+        return len(self.quote) > 180 or self.quote.count("\n") > 6
+
 
 def quote(row: Evidence) -> Quote:
     is_transcript = row.source == Evidence.Source.TRANSCRIPT
