@@ -99,6 +99,21 @@ def test_one_sentence_of_a_paragraph_is_forgotten_or_expires_and_the_others_stay
     assert [line for edit in made.edits for line in unaccounted(edit)] == []
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- Settings persist in a file and the amber-mailer. Tests run with pytest.\n",
+        "- Settings persist in a file and the amber-mailer.\n",
+        "- The mailer moved.\n\n**Why:** it was slow.\n**How to apply:** the amber-mailer needs a warm cache.\n",
+    ],
+)
+def test_what_only_names_the_thing_or_stands_below_a_label_is_not_forgotten(
+    tmp_path: Path, body: str
+) -> None:
+    files = {"notes.md": memory(body + OTHER), "MEMORY.md": INDEX}
+    assert dream(tmp_path, files, [session(1, "forget about the amber-mailer")]).edits == []
+
+
 def test_a_sentence_that_the_next_one_leans_on_stays(tmp_path: Path) -> None:
     body = (
         "- The copper-relay listens on port 80. It needs a warm cache.\n- The docs are built with Sphinx.\n"

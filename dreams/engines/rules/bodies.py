@@ -89,13 +89,15 @@ class Part:
 
 
 def parts(path: str, document: memdir.Document) -> Iterator[Part]:
-    """Sentences that could be taken out alone; not the one that a label introduces."""
+    """Sentences that could be taken out alone; not what a label introduces."""
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
             continue
         told = sentences(one_line(item.content or item.text))
+        if any(map(is_labelled, told)):
+            continue
         for place, text in enumerate(told if len(told) > 1 else ()):
-            if says_something(text) and not (place == 0 and is_labelled(item.text)):
+            if says_something(text):
                 following = told[place + 1] if place + 1 < len(told) else ""
                 others = (*told[:place], *told[place + 1 :])
                 yield Part(path, item.first_line, item.last_line, text, item.text, following, others)

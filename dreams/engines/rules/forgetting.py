@@ -14,7 +14,7 @@ from dreams.engines.rules.speech import ASK, SOFT
 from dreams.engines.rules.tree import Recorder
 from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences
-from dreams.language import lexicon, similarity
+from dreams.language import lexicon, properties, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
@@ -42,6 +42,9 @@ _ONLY_NOW = re.compile(
     r"\bfor (?:now|the moment|today)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
     re.IGNORECASE,
 )
+_ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
+_OF = frozenset({"of", "for", "to", "about", "on", "behind", "with", "from"})
+MOST_BEFORE = 3  # words that may stand before "of the relay"
 _MEMORY = frozenset({"memory", "memor", "note", "entry", "fact"})
 
 
@@ -152,7 +155,22 @@ def _meant(request: Request, text: str) -> bool:
         for piece in pieces(text)
         if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
     }
-    return len(others) <= 1 and not _is_object(request, text)
+    if any(request.keys <= stated.of for stated in properties.read(text)):
+        return True
+    return len(others) <= 1 and _comes_first(request, text) and not _is_object(request, text)
+
+
+def _comes_first(request: Request, text: str) -> bool:
+    """ "The relay …", "Backups of the relay …": not "settings persist in a file and the relay"."""
+    found = pieces(text)
+    first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
+    before = [piece for piece in found[:first] if piece.key]
+    words = [piece.text.lower() for piece in found[:first] if piece.text.lower() not in _ARTICLES]
+    return (
+        not before
+        or (len(before) <= MOST_BEFORE and words[-1] in _OF)
+        or any(piece.key in ROLES for piece in found)
+    )
 
 
 def _is_object(request: Request, text: str) -> bool:
@@ -161,7 +179,7 @@ def _is_object(request: Request, text: str) -> bool:
     told = [place for place, piece in enumerate(found) if piece.key]
     first = next(place for place in told if found[place].key in request.keys)
     before = found[:first]
-    while before and before[-1].text.lower() in {"the", "a", "an", "our", "my", "its"}:
+    while before and before[-1].text.lower() in _ARTICLES:
         before = before[:-1]
     verb = before[-1] if before else None
     if verb is None or not verb.key or verb.key in ROLES or found[told[0]].text.startswith("`"):
