@@ -10,7 +10,15 @@ from typing import TypeVar
 from django.db import DataError, IntegrityError, transaction
 
 from dreams.discovery import rows
-from dreams.discovery.reading import Reading, orphan_row, prompt_row, session_row, signed, usage_row
+from dreams.discovery.reading import (
+    Reading,
+    leave_out_secrets,
+    orphan_row,
+    prompt_row,
+    session_row,
+    signed,
+    usage_row,
+)
 from dreams.discovery.resume import stat_mark, state_of
 from dreams.text import storable
 from dreams.transcripts import Batch, Prompt, UsageRow
@@ -70,6 +78,7 @@ class Chunk:
     def keep(self, reading: Reading, *, whole: bool) -> None:
         """Remember how far a file was read, and what its session amounts to. Raises OSError."""
         owner, job, cursor = reading.owner, reading.job, reading.state.cursor
+        leave_out_secrets(reading.state.summary)
         if job.known is not None:
             self._ids[owner] = job.known.session
         size, mtime_ns = stat_mark(reading.before, cursor.offset, whole=whole)

@@ -13,8 +13,9 @@ from dreams.discovery import rows
 from dreams.discovery.listing import Job
 from dreams.discovery.resume import Problems
 from dreams.gates.moments import from_ns
+from dreams.redact import redact
 from dreams.text import storable
-from dreams.transcripts import Prompt, Scan, Seen, UsageRow, Whole, identity_of, uuid_key
+from dreams.transcripts import Prompt, Scan, Seen, Summary, UsageRow, Whole, identity_of, uuid_key
 
 MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
 
@@ -138,4 +139,12 @@ def _model(name: str) -> str:
 
 
 def prompt_row(session: int, row: Prompt) -> rows.Row:
-    return (row.key, session, row.offset, row.line, rows.moment(row.at), storable(row.text))
+    return (row.key, session, row.offset, row.line, rows.moment(row.at), storable(redact(row.text)))
+
+
+def leave_out_secrets(summary: Summary) -> None:
+    """What people and agents wrote goes without its secrets into the database; the transcript stays as it is."""
+    for name in ("custom_title", "ai_title", "last_prompt", "summary", "first_typed", "first_text"):
+        written = getattr(summary, name)
+        if written:
+            setattr(summary, name, redact(written))

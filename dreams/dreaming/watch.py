@@ -17,6 +17,7 @@ from dreams import (
     conf,
     locks,
     pricing,
+    redact,
 )
 from dreams.dreaming import steps
 from dreams.dreaming.bookkeeping import book
@@ -122,8 +123,8 @@ class Watch:
                 dream=self._dream,
                 number=number,
                 phase=phase,
-                text=text,
-                tools=[dict(tool) for tool in tools],
+                text=redact.redact(text),
+                tools=[_without_secrets(tool) for tool in tools],
                 files=list(files),
                 counts=dict(counts or {}),
                 at=now,
@@ -140,3 +141,8 @@ class Watch:
         """What the tightest budget of day, month and project allows now, this dream's turns counted; None: no limit."""
         config = conf.current(self._dream.project)
         return pricing.dollars_left(self._dream.project, config, timezone.now(), conf.zone(config))
+
+
+def _without_secrets(tool: Mapping[str, object]) -> dict[str, object]:
+    """What was called, as it may be kept: a model can put into a command what it read in a file."""
+    return {key: redact.redact(value) if isinstance(value, str) else value for key, value in tool.items()}

@@ -193,6 +193,18 @@ def test_a_session_is_known_by_id_beginning_or_path(tmp_path: Path, name: str) -
     assert cited.context == kit.WISH and "could not be found" not in result.block["content"]
 
 
+def test_the_words_around_a_quote_are_kept_without_their_secrets(tmp_path: Path) -> None:
+    key = "gh" + "p_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+    with kit.job(tmp_path) as job:
+        kit.transcript(tmp_path / "-home-dev-app", [f"Use make fresh. The key is {key}."])
+        box = toolbox(job)
+        edit(
+            box, "make reset", "make fresh", citations=[{"session": kit.SESSION, "quote": "Use make fresh."}]
+        )
+        cited = box.writer.edits[0].citations[0]
+    assert cited.found and cited.context == "Use make fresh. The key is [redacted: github-token]."
+
+
 @pytest.mark.parametrize(
     ("session", "quote"),
     [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dreams import safefs, transcripts
+from dreams import redact, safefs, transcripts
 from dreams.engines.base import Citation, EvidenceSource, Job, SessionBrief
 
 MOST_CITATIONS = 20
@@ -91,7 +91,7 @@ class Evidence:
             offset=turn.offset,
             role=_role(match, quote),
             at=turn.at,
-            context=turn.parts[match.part].text[:QUOTE_CHARS],
+            context=redact.redact(turn.parts[match.part].text)[:QUOTE_CHARS],
         )
 
     def _progress(self, read: int) -> None:
