@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from django.conf import settings
 from django.db.models import Q
 
 from dreams.conf.config import Config
-from dreams.conf.values import Spec, Value, parse, specs
+from dreams.conf.values import BadValue, Spec, Value, parse, specs
 from memoryweb import env
 
 if TYPE_CHECKING:
     from dreams.models import Project
 
+log = logging.getLogger(__name__)
+_told: set[str] = set()
 SourceName = Literal["default", "environment", "everywhere", "project"]
 # Settings that the environment may also give without the prefix.
 SHORT_NAMES: Mapping[str, tuple[str, ...]] = {"require_os_sandbox": ("REQUIRE_OS_SANDBOX",)}
@@ -74,14 +77,25 @@ def sourced(project: Project | None = None) -> dict[str, Sourced]:
 
 
 def _look_up(spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any]) -> Sourced:
-    if spec.per_project and spec.key in own:
-        return Sourced(parse(spec.key, own[spec.key]), "project")
-    if spec.key in everywhere:
-        return Sourced(parse(spec.key, everywhere[spec.key]), "everywhere")
+    stored: tuple[tuple[SourceName, Mapping[str, Any]], ...] = (("project", own), ("everywhere", everywhere))
+    for source, rows in stored[not spec.per_project :]:
+        if spec.key in rows and (value := _stored(spec.key, rows[spec.key])) is not None:
+            return Sourced(value, source)
     given = from_environment(spec.key)
     if given is not None:
         return Sourced(given, "environment")
     return Sourced(spec.default, "default")
+
+
+def _stored(key: str, raw: Any) -> Value | None:
+    """None for a value that another version, or a hand in Admin, left: one odd row must not stop every page and dream."""
+    try:
+        return parse(key, raw)
+    except BadValue as refused:
+        if str(refused) not in _told:
+            _told.add(str(refused))
+            log.warning("a stored setting is passed over: %s", refused)
+        return None
 
 
 def current(project: Project | None = None) -> Config:

@@ -150,3 +150,14 @@ def test_setting_the_same_again_writes_nothing() -> None:
     settings_service.set_override("min_hours", 12, actor="owner")
     settings_service.reset_override("max_turns", actor="owner")
     assert AuditEntry.objects.count() == 1
+
+
+def test_a_stored_value_that_is_none_any_more_is_passed_over_and_stops_no_page(
+    browser: Client, world: World
+) -> None:
+    Override.objects.create(project=world.project, key="max_seconds", value=10**9)
+    Override.objects.create(project=None, key="max_turns", value="many")
+    for page in ("/settings/", f"/projects/{world.project.pk}/settings/", "/engines/"):
+        assert browser.get(page).status_code == 200
+    found = conf.current(world.project)
+    assert (found.max_seconds, found.max_turns) == (conf.Config().max_seconds, conf.Config().max_turns)

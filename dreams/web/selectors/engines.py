@@ -124,7 +124,7 @@ def _specs() -> list[tuple[str, conf.Spec]]:
 def _values(found: Mapping[str, conf.Sourced]) -> list[Value]:
     return [
         Value(
-            spec.label,
+            spec.label.replace("Seconds of", "Time of"),
             _shown(spec, found[key].value),
             SOURCES[found[key].source],
             found[key].source == "default",
