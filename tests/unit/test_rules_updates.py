@@ -220,6 +220,38 @@ def test_a_statement_put_anew_in_more_words_takes_the_place_of_the_old_one(
 
 
 @pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "**What's next:** Redesign phases B2 to B7. Nothing in flight at the moment.",
+            "**What's next:** Open the B2 pull request, then move on to B3.",
+        ),
+        (
+            "`docs/BACKLOG.md` holds the redesign B2 to B7 with chat, card, history, tokens, picker and filters",
+            "`docs/BACKLOG.md` holds the redesign B3 to B7 with card, history, tokens, picker and filters",
+        ),
+        (
+            "`grid-attempt` holds the grid optimisation (not on main yet)",
+            "`grid-attempt` holds the older grid optimisation",
+        ),
+    ],
+)
+def test_a_line_with_its_label_or_nearly_all_its_words_is_put_anew_as_a_whole(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, f"Remember: {said}")
+    assert f"- {said}\n" in made.text("notes.md")
+    assert f"- {line}\n" not in made.text("notes.md")
+
+
+def test_a_label_that_only_says_what_kind_of_remark_follows_finds_no_line(tmp_path: Path) -> None:
+    made = told(
+        tmp_path, "**Why:** the audit asked for it", "Remember: **Why:** the mailer was too slow for us"
+    )
+    assert "- **Why:** the audit asked for it\n" in made.text("notes.md")
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Add a dark mode toggle to the settings page and write tests for it",

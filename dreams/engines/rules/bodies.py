@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams import memdir
 from dreams.engines.rules.wording import is_labelled, one_line, says_something, sentences
 from dreams.language import similarity
+
+_BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,22 @@ def units(path: str, document: memdir.Document) -> list[Unit]:
         for place, item in enumerate(items)
         if _is_free(items, place)
     ]
+
+
+def labelled_units(path: str, document: memdir.Document) -> Iterator[Unit]:
+    """Lines behind a label of their own ("**What's next:** …"), in a paragraph of such lines too: no frame, no children."""
+    items = memdir.sections(document.body, document.body_start_line)
+    for place, item in enumerate(items):
+        lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
+        alone = item.kind == "paragraph" or (
+            item.kind == "bullet" and len(memdir.with_children(items, place)) == 1 and len(lines) == 1
+        )
+        if not alone or not all(map(is_labelled, lines)):
+            continue
+        titles = tuple(similarity.normalised(title) for title in item.under)
+        frame = _frame(items, place)
+        for number, line in enumerate(lines, start=item.first_line):
+            yield Unit(path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame)
 
 
 def _is_free(items: list[memdir.Item], place: int) -> bool:

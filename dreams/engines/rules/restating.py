@@ -3,19 +3,23 @@ Pure but for the recorder."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
 from dreams.engines.base import Citation, Fate
-from dreams.engines.rules.bodies import Unit
+from dreams.engines.rules.bodies import Unit, labelled_units
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.lessons import Lesson
 from dreams.engines.rules.removing import free_units
-from dreams.engines.rules.tree import Change, Recorder, digest
+from dreams.engines.rules.retyping import below_label, label_of, retyped
+from dreams.engines.rules.tree import Change, Recorder, Tree, digest
+from dreams.engines.rules.wording import is_labelled
 from dreams.language.pieces import WEAK, keys_of, pieces
 from dreams.language.statements import statement
 
+_MARK = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
 LEAST_SHARED = 3
 MOST_COMPARED = 200
 OF_OLD, OF_NEW = (
@@ -42,7 +46,7 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
         rec.report.checkpoint()
         if any(_is_restated(_as_unit(each.text), later) for later in said[place + 1 : place + MOST_COMPARED]):
             continue
-        units = list(free_units(rec.tree))
+        units = [*free_units(rec.tree), *_labelled(rec.tree)]
         if any(keys_of(unit.text) == keys_of(each.text) for unit in units):
             continue
         meant = [unit for unit in units if _is_restated(unit, each)]
@@ -50,6 +54,12 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
             done.add(each.text)
             rec.counts["updated"] += 1
     return done
+
+
+def _labelled(tree: Tree) -> Iterator[Unit]:
+    """Lines behind a label of their own, which nothing but their label finds."""
+    for path in tree.topics():
+        yield from labelled_units(path, tree.document(path))
 
 
 def _as_unit(text: str) -> Unit:
@@ -69,6 +79,10 @@ def _is_restated(unit: Unit, said: _Said) -> bool:
     """What it is about is the same and comes first, most words are, and nothing turns it round."""
     if unit.first_line != unit.last_line or unit.frame:
         return False
+    if is_labelled(unit.text):
+        return said.asked and label_of(unit.text) == label_of(said.text) != ""
+    if said.asked and retyped(unit.text, said.text):
+        return statement(unit.text).environments == statement(said.text).environments
     old, new = keys_of(unit.text) - WEAK, keys_of(said.text) - WEAK
     shared = old & new
     of_old, of_new = (OF_OLD, OF_NEW) if said.asked else (OF_OLD_BARE, OF_NEW_BARE)
@@ -77,7 +91,11 @@ def _is_restated(unit: Unit, said: _Said) -> bool:
     one, other = statement(unit.text), statement(said.text)
     if one.environments != other.environments or one.days != other.days:
         return False
-    if _subject(unit.text) != _subject(said.text) or len(one.negations) > len(other.negations):
+    if _subject(unit.text) != _subject(said.text):
+        return False
+    if len(one.negations) > len(other.negations) and not (
+        said.asked and _begins_with_code(unit.text, said.text)
+    ):
         return False
     return old != new and _values_stay(unit.text, said.text)
 
@@ -85,6 +103,12 @@ def _is_restated(unit: Unit, said: _Said) -> bool:
 def _subject(text: str) -> list[str]:
     """The first two words that say something: "the API of the importer" is not "the API"."""
     return [piece.key for piece in pieces(text) if piece.key and piece.key not in WEAK][:2]
+
+
+def _begins_with_code(one: str, other: str) -> bool:
+    """ "`ai-attempt` is not on main" and "`ai-attempt` is merged": what has a name of its own is not denied by chance."""
+    heads = [next((piece for piece in pieces(text) if piece.key), None) for text in (one, other)]
+    return all(head is not None and head.shape == "code" for head in heads)
 
 
 def _values_stay(old: str, new: str) -> bool:
@@ -99,14 +123,15 @@ def _values_stay(old: str, new: str) -> bool:
 def _write(rec: Recorder, unit: Unit, said: _Said) -> bool:
     text = rec.tree.texts[unit.path]
     raw = unit.raw.rstrip("\r\n")
-    head = raw[: len(raw) - len(raw.lstrip(" \t-*+"))]
-    new = f"{head}{said.text}"
-    if "\n" in raw or not raw.lstrip(" \t-*+") or said.text.startswith(("#", ">", "-", "|")):
+    head = raw[: len(raw) - len(_MARK.sub("", raw))]
+    text_now = below_label(unit.text, said.text) if is_labelled(unit.text) else said.text
+    new = f"{head}{text_now}"
+    if "\n" in raw or not _MARK.sub("", raw) or said.text.startswith(("#", ">", "-", "|")):
         return False
     after = memdir.replace_lines(text, unit.first_line, unit.first_line + 1, [new])
     if not text.endswith("\n") and after.endswith("\n"):
         after = after.removesuffix("\n").removesuffix("\r")
-    fate = Fate(raw, "superseded-by", unit.path, said.text, "You put it anew.")
+    fate = Fate(raw, "superseded-by", unit.path, text_now, "You put it anew.")
     reason = f"You put it anew: “{said.citations[-1].quote[:160]}”."
     change = Change(unit.path, after, reason, (fate,), said.citations)
     return rec.operation("update", [change], key=digest(unit.path, raw, new))

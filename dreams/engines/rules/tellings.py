@@ -91,6 +91,7 @@ class Telling:
     """Something that is another way now. `core` is the statement as it holds now, `old` the value named as past, if one was.
 
     `bare`: said without a word of change; then only a statement that is nearly the same word for word is meant.
+    `asked`: a whole statement that was to be remembered as it is.
     """
 
     quote: str
@@ -99,6 +100,7 @@ class Telling:
     old: str = ""
     about: frozenset[str] = frozenset()
     bare: bool = False
+    asked: bool = False
 
 
 def takes_back(prompt: str) -> bool:
@@ -108,7 +110,7 @@ def takes_back(prompt: str) -> bool:
 
 def asserted(text: str, quote: str) -> Telling:
     """A whole statement that a person asked to be remembered: what it says holds now."""
-    return Telling(quote, text.rstrip(" .!"), "", "", keys_of(text))
+    return Telling(quote, text.rstrip(" .!"), "", "", keys_of(text), asked=True)
 
 
 def tellings(prompt: str) -> list[Telling]:
@@ -139,7 +141,7 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
         return
     found = _moved(text, sentence) or _stated(text, sentence, told_as_change)
     if not found and short and len(text.split()) >= LEAST_WORDS and not _TASK.match(text):
-        found = [replace(asserted(text, sentence), bare=True)]
+        found = [replace(asserted(text, sentence), bare=True, asked=False)]
     yield from found
 
 

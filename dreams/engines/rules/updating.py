@@ -15,6 +15,7 @@ from dreams.engines.base import Citation, Fate
 from dreams.engines.rules import spots as places_of
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.matching import matched
+from dreams.engines.rules.retyping import retyped
 from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.spots import Spot
 from dreams.engines.rules.tellings import REVERTED, Telling
@@ -75,6 +76,8 @@ def _tell(
 ) -> None:
     """Change the sentences that it surely speaks of, in mind; name them where it is not sure which one is meant."""
     near = [pending[place] for place in having.near(telling)]
+    if telling.asked and any(retyped(one.text, telling.core) for one in near):
+        return  # the whole statement is put anew, not one value of it
     found = [(one, slot) for one in near if (slot := matched(telling, one.text, one.spot.place))]
     chosen = _chosen(found, telling)
     if found and not chosen:

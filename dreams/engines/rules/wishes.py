@@ -13,7 +13,7 @@ from typing import Literal
 
 from dreams.engines.rules.secrets import looks_secret
 from dreams.engines.rules.speech import ASK, LIST_LEAD, OTHERS, QUESTION, SOFT, SUPPOSED, asks, typed_lines
-from dreams.engines.rules.wording import says_something, sentences, whole
+from dreams.engines.rules.wording import is_labelled, says_something, sentences, whole
 from dreams.language.statements import statement
 
 MAX_PROMPT = 12_000
@@ -172,6 +172,10 @@ def _wishes(lines: list[str]) -> Iterator[Wish]:
 
 def _of_line(line: str, before: str) -> Iterator[Wish]:
     """`before` is what the prompt said up to this line."""
+    whole_line = _LEAD.match(line)
+    if whole_line and is_labelled(whole_line["rest"]) and not asks(line):
+        yield from _checked(whole_line["rest"], line, fact=True)  # a label holds for the whole line
+        return
     parts = sentences(line)
     for place, sentence in enumerate(parts):
         following = parts[place + 1] if place + 1 < len(parts) else ""

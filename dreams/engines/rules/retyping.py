@@ -1,0 +1,61 @@
+"""Whether a person wrote a statement of memory again, whole, with what holds now: by its words in order, or by its label. Pure."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+
+LEAST_WORDS = 8
+LEAST_ALIKE = 0.8
+_LABELLED = re.compile(
+    r"\s*(?:[-*+]\s+)?(?P<label>(?:\*\*|__)?(?P<name>[^*_:\n]{2,60}?)(?::(?:\*\*|__)?|(?:\*\*|__):))\s+(?P<rest>\S.*)$",
+    re.DOTALL,
+)
+# Such labels say what kind of remark follows, not of what it is.
+_KINDS = frozenset(
+    {
+        "why",
+        "how to apply",
+        "note",
+        "notes",
+        "example",
+        "important",
+        "warning",
+        "tip",
+        "hint",
+        "remember",
+        "reason",
+        "todo",
+        "fix",
+        "source",
+    }
+)
+
+
+def retyped(old: str, new: str) -> bool:
+    """The same beginning and nearly all words in the same order: more than a value was meant to change."""
+    mine, theirs = (text.casefold().rstrip(" .!").split() for text in (old, new))
+    if min(len(mine), len(theirs)) < LEAST_WORDS or mine == theirs or mine[:2] != theirs[:2]:
+        return False
+    if _differ_by_one(mine, theirs):
+        return False  # one value: that is exchanged in its place, and in all that repeat it
+    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() >= LEAST_ALIKE
+
+
+def _differ_by_one(mine: list[str], theirs: list[str]) -> bool:
+    return (
+        len(mine) == len(theirs) and sum(one != other for one, other in zip(mine, theirs, strict=True)) == 1
+    )
+
+
+def label_of(text: str) -> str:
+    """The label that a statement stands behind ("**What's next:** …"), as it is compared; empty for none in particular."""
+    found = _LABELLED.match(text)
+    name = found["name"].strip().casefold() if found else ""
+    return "" if name in _KINDS else name
+
+
+def below_label(old: str, new: str) -> str:
+    """What `new` says, behind the label as it stands in `old`."""
+    mine, theirs = _LABELLED.match(old), _LABELLED.match(new)
+    return f"{mine['label']} {theirs['rest']}" if mine and theirs else new
