@@ -13,6 +13,11 @@ from dreams.findings.base import Found, Severity, Subject
 CHECK = "invisible"
 _SHOWN = re.compile(r"⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
 _JOINERS = "\u200c\u200d"
+_VARIANTS = range(0xE0100, 0xE01F0)  # of an ideograph
+_FLAGS = [
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in land) + "\U000e007f"
+    for land in ("gbeng", "gbsct", "gbwls")
+]  # England, Scotland and Wales: the only flags that tags spell
 _JOINED_SCRIPTS = ("ARABIC", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "SYRIAC", "MONGOLIAN", "KHMER", "MYANMAR")  # fmt: skip
 
 
@@ -52,11 +57,19 @@ def hidden(text: str, *, first: bool = False) -> list[str]:
         text = text.removeprefix("\ufeff")
     if text.isascii() and text.isprintable():
         return []
+    for flag in _FLAGS:
+        text = text.replace(flag, "")
     bare = "".join(char for place, char in enumerate(text) if not _needed(text, place))
     return _SHOWN.findall(textdiff.visible(_SHOWN.sub("", bare), "\n"))
 
 
 def _needed(text: str, place: int) -> bool:
-    if text[place] not in _JOINERS or place == 0:
+    """Joiners that a script needs, the variant of an ideograph, a sign asked for as text ("✔" that is no picture)."""
+    if place == 0:
         return False
-    return unicodedata.name(text[place - 1], "").startswith(_JOINED_SCRIPTS)
+    char, name = text[place], unicodedata.name(text[place - 1], "")
+    if char in _JOINERS:
+        return name.startswith(_JOINED_SCRIPTS)
+    if ord(char) in _VARIANTS:
+        return name.startswith("CJK ")
+    return char == "\ufe0e" and unicodedata.category(text[place - 1]) in {"So", "Sm"}

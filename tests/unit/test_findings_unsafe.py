@@ -26,6 +26,11 @@ def adding(line: str, **more):
         ("\u00ad", "⟨U+00AD⟩", "invisible-text"),
         ("\x1b[31m", "⟨U+001B⟩", "escape-sequence"),
         ("\x00", "⟨U+0000⟩", "invisible-text"),
+        ("a\U000e0100", "⟨U+E0100⟩", "invisible-text"),
+        ("\U0001f3f4\U000e0061\U000e007f", "⟨U+E0061⟩", "invisible-text"),
+        ("a\ufe0e", "⟨U+FE0E⟩", "invisible-text"),
+        ("\u3164", "⟨U+3164⟩", "invisible-text"),
+        ("\u2066", "⟨U+2066⟩", "invisible-text"),
     ],
 )
 def test_a_hidden_character_blocks_and_is_shown(char, shown, code):
@@ -46,7 +51,10 @@ def test_bytes_that_are_no_text_block():
     assert (found.severity, "⟨0xE9⟩" in found.message) == ("block", True)
 
 
-@pytest.mark.parametrize("text", ["- Déjà vu 👩‍👩‍👧 ❤️ 日本語", "- می‌خواهم", "- क्‍ष", "- 100 °C"])
+@pytest.mark.parametrize(
+    "text",
+    ["- Déjà vu 👩‍👩‍👧 ❤️ 日本語", "- می‌خواهم", "- क्‍ष", "- 100 °C", "- 🏴󠁧󠁢󠁥󠁮󠁧󠁿 and 1️⃣", "- 葛󠄀城", "- ✔\ufe0e"],
+)
 def test_what_a_script_or_an_emoji_needs_is_not_hidden(text):
     assert not {"invisible-text", "escape-sequence", "not-utf8"} & codes(adding(text))
 
@@ -233,9 +241,10 @@ def test_a_line_that_only_moves_warns_no_more():
     assert "permission" not in codes(report(after, before))
 
 
-def test_a_rule_turned_round_is_said():
-    before = {"rules.md": b"- Always squash commits before merging to main\n"}
-    after = {"rules.md": b"- Never squash commits before merging to main\n"}
+@pytest.mark.parametrize(("old", "new"), [("Always", "Never"), ("Never", "Always"), ("Do not", "Always")])
+def test_a_rule_turned_round_is_said(old, new):
+    before = {"rules.md": f"- {old} squash commits before merging to main\n".encode()}
+    after = {"rules.md": f"- {new} squash commits before merging to main\n".encode()}
     assert one(report(after, before), "rule-flipped").severity == "warn"
 
 
