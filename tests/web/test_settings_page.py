@@ -56,6 +56,7 @@ def test_with_one_wrong_value_nothing_is_kept_and_all_is_still_there(browser: Cl
     assert 'value="many"' in text
     assert 'value="7"' in text
     assert 'aria-invalid="true"' in text
+    assert 'Nothing was saved.</b> Please look at <a href="#s-min_sessions">' in text
     assert not Override.objects.exists()
 
 

@@ -111,7 +111,8 @@ def _save(request: Request, project: Project | None) -> tuple[dict[str, str], di
         try:
             value = conf.parse(key, raw)
         except conf.BadValue as error:
-            errors[key] = str(error)
+            # The label stands above it.
+            errors[key] = str(error).removeprefix(f"{spec.label}: ")
             continue
         if value != present[key].value:
             wanted[key] = value
@@ -149,6 +150,7 @@ def _page(
     context = {
         "project": project,
         "groups": selector.groups(project, typed, errors),
+        "wrong": [(key, conf.specs()[key].label) for key in errors or ()],
         "policies": selector.policies(project),
         "operations": Policy.Operation.labels,
         "actions": Policy.Action.choices,
