@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 
 from dreams.language import lexicon
-from dreams.language.edits import altered
+from dreams.language.edits import altered, edit
 from dreams.language.orders import other_doer, swapped, turned_round
 from dreams.language.statements import Item, Statement, plain
 
@@ -50,7 +50,7 @@ def conflict(short: Statement, long: Statement) -> str:
         (lambda: turned_round(short, long), "the order is turned round"),
         (lambda: swapped(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
-        (lambda: altered(short, long, detail=False), "a copy with one thing changed"),
+        (lambda: altered(short, long), "a copy with one thing changed"),
         (lambda: _exchanged(short, long) or substituted(short, long), "one word stands for another"),
     )
     return first(checks)
@@ -99,14 +99,10 @@ def narrowed(short: Statement, long: Statement) -> bool:
 
 def enlarged(short: Statement, long: Statement) -> bool:
     """Whether all that differs is one phrase put in: "for guests", "in staging", "and Ana owns it"."""
-    changes = [
-        op
-        for op in SequenceMatcher(None, short.flow, long.flow, autojunk=False).get_opcodes()
-        if op[0] != "equal"
-    ]
-    if len(changes) != 1 or changes[0][0] != "insert":
+    changes = edit(short, long).changes
+    if len(changes) != 1 or changes[0].gone:
         return False
-    phrase = long.flow[changes[0][3] : changes[0][4]]
+    phrase = changes[0].come
     own = any(
         word in long.weights and word not in short.weights and word not in lexicon.GENERIC for word in phrase
     )
@@ -225,14 +221,13 @@ def strength_differs(short: Statement, long: Statement) -> bool:
 
 def _exchanged(short: Statement, long: Statement) -> bool:
     """Alike to the last word of filler, but for one place where something of meaning stands."""
-    changes = [
-        (short.flow[i1:i2], long.flow[j1:j2])
-        for tag, i1, i2, j1, j2 in SequenceMatcher(None, short.flow, long.flow, autojunk=False).get_opcodes()
-        if tag != "equal"
-    ]
-    if len(changes) != 1 or not (changes[0][0] and changes[0][1]) or max(map(len, changes[0])) > 2:
+    changes = edit(short, long).changes
+    if len(changes) != 1 or not (changes[0].gone and changes[0].come):
         return False
-    return any(word not in _SMALL and word not in lexicon.GENERIC for side in changes[0] for word in side)
+    sides = changes[0].gone, changes[0].come
+    if max(map(len, sides)) > 2:
+        return False
+    return any(word not in _SMALL and word not in lexicon.GENERIC for side in sides for word in side)
 
 
 def substituted(short: Statement, long: Statement) -> bool:

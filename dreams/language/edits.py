@@ -18,8 +18,8 @@ from dreams.language.orders import may_move, taken_apart
 from dreams.language.statements import Statement
 
 COPY_FROM = 0.75  # of the shorter one's words in the same order make a copy
+DETAIL = 3  # words of meaning that make a detail: one or two are what a look-alike puts in
 LEAST_WORDS = 5  # of both, from which that tells anything
-DETAILED_FROM = 5  # words of meaning, from which one more may be a detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,6 @@ class Change:
     gone: tuple[str, ...]
     come: tuple[str, ...]
     at: tuple[int, int]
-
-    def mirrored(self) -> Change:
-        """The same, seen from the other statement."""
-        return Change(self.come, self.gone, self.at[::-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +60,41 @@ def edit(short: Statement, long: Statement) -> Edit:
     return _flows(short.flow, long.flow)
 
 
-def altered(short: Statement, long: Statement, *, detail: bool) -> bool:
+def altered(short: Statement, long: Statement, *, detailed: bool = False) -> bool:
     """Whether one is an edited copy of the other, and the edit is more than padding, an aside or a phrase moved.
 
-    With `detail`, one word that says more of a thing ("remaining issues") may be put in as well.
+    With `detailed`, a longer phrase in the middle that does not say where, when or for whom it holds is none either, nor are
+    words that the one alone has and others, elsewhere, that the other alone has.
     """
     found = edit(short, long)
     if not found.copy:
         return False
-    gone = Counter(word for change in found.changes for word in change.gone)
-    come = Counter(word for change in found.changes for word in change.come)
-    if _graded(set(gone - come), set(come - gone)):
+    if regraded(short, long):
         return True
-    if any(
-        pair in lexicon.JOINTS
-        for change in found.changes
-        for pair in zip(change.gone, change.come, strict=False)
-    ):
-        return True
-    if any(not may_move([word], short, long) for word in gone & come if word in lexicon.GENERIC):
+    again = {word for change in found.changes for word in change.gone} & {
+        word for change in found.changes for word in change.come
+    }
+    if any(not may_move([word], short, long) for word in again & lexicon.GENERIC):
         return True
     moved = _moved(found, short, long)
     lost = [change for change in found.changes if _own(change.gone, short, change.at[0], moved)]
     more = [change for change in found.changes if _own(change.come, long, change.at[1], moved)]
-    if not lost:
-        # A summary leaves out here and there; who makes another statement of one puts in a single phrase.
-        return bool(more) and not (
-            _here_and_there(found, long) or (detail and _modifies(more[0], short, long))
-        )
-    return not (detail and not more and len(lost) == 1 and _modifies(lost[0].mirrored(), long, short))
+    if lost:
+        return not detailed or found.twin or any(change in more for change in lost)
+    # A summary leaves out here and there; who makes another statement of one puts in a single phrase.
+    return bool(more) and not (_here_and_there(found, long) or (detailed and _details(more[0], long)))
+
+
+def regraded(short: Statement, long: Statement) -> bool:
+    """Whether a copy differs in small words that turn what is said: "must" and "may", "all" and "some", "from" and "to"."""
+    changes = edit(short, long).changes
+    gone = Counter(word for change in changes for word in change.gone)
+    come = Counter(word for change in changes for word in change.come)
+    if _graded(set(gone - come), set(come - gone)):
+        return True
+    return any(
+        pair in lexicon.JOINTS for change in changes for pair in zip(change.gone, change.come, strict=False)
+    )
 
 
 def _here_and_there(found: Edit, long: Statement) -> bool:
@@ -104,7 +106,7 @@ def _graded(gone: set[str], come: set[str]) -> bool:
     for one, other in ((gone, come), (come, gone)):
         if one & lexicon.OBLIGING and other & lexicon.ALLOWING:
             return True
-        if one & lexicon.PARTIAL:
+        if one & lexicon.PARTIAL or (one & lexicon.AWAY and other & lexicon.TOWARD):
             return True
     return False
 
@@ -146,7 +148,7 @@ def _apart(one: Statement, start: int, length: int) -> bool:
     if one.flow[start] == lexicon.CONTRAST or (one.flow[start] == "by" and one.passive):
         return True
     clauses = {one.clause_of[place] for place in inside if one.flow[place] in one.weights}
-    if not all(clause in one.asides or _own_clause(one, clause) for clause in clauses):
+    if not all(one.asides.get(clause) in clauses or _adds(one, clause) for clause in clauses):
         return False
     return not any(
         clause in clauses and place not in inside and one.flow[place] in one.weights
@@ -154,7 +156,7 @@ def _apart(one: Statement, start: int, length: int) -> bool:
     )
 
 
-def _own_clause(one: Statement, clause: int) -> bool:
+def _adds(one: Statement, clause: int) -> bool:
     """A label that says what kind of note it is, or a clause behind a comma that neither limits the one before nor is a list's
     next member."""
     if clause == 0:
@@ -163,14 +165,7 @@ def _own_clause(one: Statement, clause: int) -> bool:
     return words[0] not in lexicon.SCOPING and len(_meaning(words, one)) > 1
 
 
-def _modifies(change: Change, short: Statement, long: Statement) -> bool:
-    """Whether words say more of a thing in the middle of a statement that is long enough and demands nothing."""
+def _details(change: Change, long: Statement) -> bool:
     end = change.at[1] + len(change.come)
-    if end >= len(long.flow) or len(short.telling) < DETAILED_FROM:
-        return False
-    before = long.flow[change.at[1] - 1] if change.at[1] else ""
-    if before in lexicon.WHOLES or {before, change.come[0]} & lexicon.SCOPING:
-        return False
-    return not (long.negations or long.raw & lexicon.STRONG) or (
-        len(_meaning(change.come, long)) == 1 and long.flow[end] in long.weights
-    )
+    scoping = change.come[:1] and change.come[0] in lexicon.SCOPING
+    return len(_meaning(change.come, long)) >= DETAIL and end < len(long.flow) and not scoping

@@ -161,7 +161,6 @@ PHRASE_STARTS = NARROWING | {
     "if", "when", "whenever", "while", "because", "since", "before", "befor", "after", "as", "unless", "until", "without",
     "into", "onto", "against", "once", "where", "and", "each",
 }  # fmt: skip
-WHOLES = frozenset({"all", "each", "every", "any", "no", "only", "both", "not", "never"})
 # A noun that only says what kind of thing the name before it is.
 APPOSITIONS = _with_stems("schema machine library framework package tool server branch license")
 CONDITIONAL = frozenset({"if", "when", "whenever", "after", "as"})
@@ -197,6 +196,8 @@ ALLOWING = _with_stems("may might can could optional optionally")
 PARTIAL = _with_stems(
     "some most many few several half nearly almost partly often sometimes usually rarely mostly may might"
 )
+AWAY = frozenset({"from", "out", "off"})
+TOWARD = frozenset({"to", "into", "onto", "in", "on"})
 NEGATIONS = frozenset(
     "no non not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
 )

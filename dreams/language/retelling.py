@@ -13,9 +13,11 @@ from dreams.language.edits import altered, edit
 from dreams.language.orders import other_doer, swapped, turned_round
 from dreams.language.statements import Statement
 
-COVERED = 0.45  # of the shorter one's weight, that the longer one has
+COVERED = 0.4  # of the shorter one's weight, that the longer one has
 WELL_COVERED = 0.65  # where what is shared tells less
-LEAST_WORDS = 5  # of meaning in the shorter one
+LEAST_WORDS = 4  # of meaning in the shorter one
+WHOLE = 0.999  # covered: the longer one has all of it, and may narrow what it says
+LEAST_WHOLE = 5  # words of meaning in the shorter one then
 LEAST_SHARED = 3
 TELLING = 3.3  # weight of the words in common that not every note of a project has
 PLAIN = 4.0  # weight of all words in common, where much is covered
@@ -25,7 +27,7 @@ _PARTS = re.compile(r"[^\w-]+|_")
 
 def retells(short: Statement, long: Statement, covered: float) -> bool:
     """`covered` is the share of the shorter one's weight that the longer one has."""
-    if covered < COVERED or len(short.telling) < LEAST_WORDS:
+    if covered < COVERED or len(short.telling) < (LEAST_WORDS if covered < WHOLE else LEAST_WHOLE):
         return False
     common = {word: short.telling[word] for word in short.telling if word in long.weights}
     telling = sum(weight for word, weight in common.items() if word not in lexicon.EVERYDAY)
@@ -58,7 +60,7 @@ def contradiction(short: Statement, long: Statement) -> str:
         (lambda: turned_round(short, long), "the order is turned round"),
         (lambda: swapped(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
-        (lambda: altered(short, long, detail=True), "a copy with one thing changed"),
+        (lambda: altered(short, long, detailed=True), "a copy with one thing changed"),
         (
             lambda: len(short.telling) <= contrasts.LONG_FROM and contrasts.substituted(short, long),
             "one word stands for another",

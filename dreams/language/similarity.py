@@ -15,7 +15,7 @@ from typing import Literal
 
 from dreams.language import lexicon, properties
 from dreams.language.contrasts import conflict, enlarged, marks_differ, narrowed, told_whole
-from dreams.language.edits import edit
+from dreams.language.edits import edit, regraded
 from dreams.language.orders import swapped
 from dreams.language.retelling import retells
 from dreams.language.statements import Statement, plain, statement
@@ -96,8 +96,9 @@ def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> S
 
 
 def _twisted(short: Statement, long: Statement) -> bool:
-    """The same sentence but for "only", or with two words exchanged; a property is read whatever their order."""
-    return edit(short, long).copy and (marks_differ(short, long) or swapped(short, long))
+    """The same sentence but for "only" or "to", or with two words exchanged; a property is read whatever their order."""
+    turned = marks_differ(short, long) or regraded(short, long) or swapped(short, long)
+    return edit(short, long).copy and turned
 
 
 def _retold(short: Statement, long: Statement, covered: float, other: Similarity) -> Similarity:
