@@ -111,6 +111,9 @@ RESOLVED = [
     ("Counsel is on leave until March 24", "2026-03-24", None),
     ("1.5.1 came out three days ago, 1.5.2 followed", "2026-03-01", None),
     ("moved to S3 earlier this year by Kim", "2026-01-01/2026-03-04", None),
+    ("Since January mails are sent by hand", "2026-01", None),
+    ("It is slow since Monday", "2026-03-02", None),
+    ("DB was moved on Sunday", "2026-03-01", None),
     ("In the past 5 days three nodes died", "2026-02-27/2026-03-04", None),
 ]
 
@@ -234,6 +237,19 @@ rates over the last ten days; changes since the beginning of this month are note
 range picker (this week, last week, this month)
 introduced 6 months ago or more; it was fine a minute ago; an hour and a quarter of an hour ago
 npm run today
+Users who signed up last month get a mail; that is all
+A cookie set today expires
+Rows older than yesterday are hidden
+addDays(today, 7) and today + 7
+BETWEEN yesterday AND today
+--until tomorrow
+The cursor jumps to today
+yesterday is a reserved word
+Do not write yesterday, write the date
+a sentence such as I shipped it last week
+March 1, 2026: started yesterday
+traffic doubles in March
+DST ends on the last Sunday of March
 It runs if due today.
 """.strip().splitlines()
 

@@ -91,12 +91,19 @@ _OF_MANY = re.compile(
 _AS_NAME = re.compile(r"\b(?:a|an|the|that|your|our|my|his|her|their)\s+[*_]*$", re.IGNORECASE)
 _LONE = re.compile(r"(?:today|tonight|yesterday|tomorrow|\w+day)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|unless|whether|in case)\b[^,.;:]*$", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|examples?:|e\.g\.)[^.;]*$", re.IGNORECASE)
+# "Users who signed up last month get a mail", "A cookie set today expires": whichever they are when it is read.
+_WHICHEVER = re.compile(
+    r"^[\s>*+-]*(?:(?:all |any |each |every |no )?(?!(?:this|his|its|yes|tests|docs|news)\b)[a-z]+s|an?\s+\w+|what(?:ever)?|whoever)\s+"
+    r"(?:that|who|which|whose|created|placed|issued|added|made|set|posted|opened|closed|older|newer|due|work(?:ed|s))\b",
+    re.IGNORECASE,
+)
 # A sentence that begins so says what is to be done each time.
 _SUPPOSED = re.compile(
     r"(?:^|[\n;:]|[.!?]\s)[\s>*+-]*(?:if|unless|when(?:ever)?|in case|suppose)\b[^,.;:]*$", re.IGNORECASE
 )
 _MOVED = re.compile(
-    r"\b(?:mov|reschedul|postpon|shift|push|delay|switch|chang|defer)(?:ed|ing|es|e|s)?\b[^.;:,]{0,30}$",
+    r"\b(?:mov|reschedul|postpon|shift|push|delay|switch|chang|defer)(?:ed|ing|es|e|s)?\b(?:[^.;:,]{0,30}\b(?:to|from|until|till|for|by))?\s+$",
     re.IGNORECASE,
 )
 _MENTION = re.compile(
@@ -110,7 +117,11 @@ _DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?![.\d]*\d)
 _DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}")
 _DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
 # "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
-_OWN_DATE = re.compile(r"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){0,3}\d{4}-\d\d-\d\d")
+_MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_OWN_DATE = re.compile(
+    rf"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){{0,3}}(?:\d{{4}}-\d\d-\d\d|{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}\.?\s+{_MONTHS}\s+\d{{4}})",
+    re.IGNORECASE,
+)
 
 
 _ONLY_LEADS = frozenset(
@@ -186,7 +197,8 @@ class Context:
         """A rule or an example, unless it tells what was done, and when by more than a weekday."""
         phrase, before = self.text[start:end], self.before(start)
         sentence = self.sentence(start)
-        if _SUPPOSED.search(self.text[max(0, start - AROUND) : start]):
+        told = self.text[max(0, start - AROUND) : start]
+        if _SUPPOSED.search(told) or _EXAMPLE.search(told) or _WHICHEVER.match(sentence):
             return True
         if _OF_MANY.search(before) and not phrase.lower().startswith(("yesterday", "tomorrow", "today")):
             return True

@@ -55,7 +55,20 @@ _LISTED_BEFORE = re.compile(
 )
 _CELL = re.compile(r"(?:^|\n)[^\n]*\|\s*[*_]*$")
 _CELL_ENDS = re.compile(r"[*_]*\s*\|")
+_DAY_WORD = re.compile(r"(?:today|tonight|yesterday|tomorrow)\Z", re.IGNORECASE)
 _TITLE = re.compile(r"(?:Today|Tonight|Yesterday|Tomorrow)\Z")
+_CODE_BEFORE = re.compile(
+    r"\w\(\s*$|(?:^|\s)--?[a-z][\w-]*[ =]$|\b(?:BETWEEN|AND|WHERE|THEN)\s$|"
+    r"^\s*(?i:since|until|from|to|after|before|range|period)\s*:\s*$|"
+    r"\b(?i:on|than|(?:jump|scroll|go|goe|snap|reset|default|fall)s?\s+(?:back\s+)?to)\s+$"
+)
+_CODE_AFTER = re.compile(
+    r"\s*[+*/-]\s*\d|\s+is\s+an?\s+(?:\w+\s+)?(?:words?|macro|keyword|function|value|token|term|string)\b|\s+(?:macro|keyword|word)s?\b",
+    re.IGNORECASE,
+)
+_MENTIONED = re.compile(
+    r"\b(?:write|writes|key|keyword|literal|constant|variable)\s+[*_'‘\"]*$", re.IGNORECASE
+)
 _SCRIPT = re.compile(
     r"\b(?:npm|yarn|pnpm|bun)\s+run\s+$|^\s*(?:make|just)\s+$|[=<>→]\s*(?:the\s+)?$", re.IGNORECASE
 )
@@ -107,6 +120,8 @@ def on_screen(before: str, phrase: str, after: str) -> bool:
         or _LISTED_AFTER.match(after)
         or _LISTED_BEFORE.search(before)
         or _SCRIPT.search(before)
+        or _MENTIONED.search(before)
+        or (_DAY_WORD.match(phrase) and (_CODE_BEFORE.search(before) or _CODE_AFTER.match(after)))
         or _VALIDATED.search(before)
         or (_CELL.search(before) and _CELL_ENDS.match(after))
         or (_TITLE.match(phrase) and re.search(r"[a-z]\s+$", before))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
 
-from dreams.language.dates import calendars
+from dreams.language.dates import calendars, choosing, holidays
 from dreams.language.dates import vocabulary as v
-from dreams.language.dates.calendars import DAY, Period
+from dreams.language.dates.choosing import chosen
 from dreams.language.dates.context import Context
 from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
 from dreams.language.dates.relative import edge_reading
@@ -21,7 +20,7 @@ _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
 # "Sales peak in December": each year.
 _YEARLY = re.compile(
     r"\b(?:starts?|begins?|ends?|peaks?|opens?|closes?|runs?|happens?|occurs?|resets?|rises?|falls?|drops?|changes?|comes?)\s+"
-    r"(?:\w+\s+)?(?:in\s+)?$",
+    r"(?:\w+\s+)?(?:in\s+|on\s+(?:the\s+)?)?$",
     re.IGNORECASE,
 )
 _EACH_YEAR = re.compile(
@@ -29,28 +28,6 @@ _EACH_YEAR = re.compile(
     r"(?:starts?|begins?|ends?|opens?|closes?|is|are)\s+(?:closed\s+|open\s+)?(?:on\s+)?$",
     re.IGNORECASE,
 )
-NEAR = dt.timedelta(days=60)  # so near, and the next candidate ten months off, one year is meant
-
-
-def _chosen(
-    years: Callable[[int], Period], m: re.Match[str], context: Context, ref: Reference
-) -> Period | None:
-    """The year's period on the side that the sentence looks to; without tense the only near one."""
-    found = []
-    for year in range(ref.date.year - 1, ref.date.year + 2):
-        try:
-            found.append(years(year))
-        except ValueError:  # 29 February
-            continue
-    tense = context.tense(m.start())
-    if tense == "past":
-        return max((p for p in found if p.start <= ref.date), key=lambda p: p.start, default=None)
-    if tense == "future":
-        return min((p for p in found if p.end > ref.date), key=lambda p: p.start, default=None)
-    if context.customary(m.start()):
-        return None
-    near = [p for p in found if p.start - NEAR <= ref.date < p.end + NEAR]
-    return near[0] if len(near) == 1 else None
 
 
 def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -59,7 +36,7 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
     month = v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
     if not m.groupdict().get("wd"):
-        period = _chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
+        period = chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
         yearly = _EACH_YEAR.search(context.before(m.start())) and context.tense(m.start()) is None
         return with_part(period, m.groupdict().get("p")) if period and not yearly else None
     nearest = min(
@@ -101,7 +78,8 @@ def _day_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 
 def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    tense, wanted = context.tense(m.start()), v.weekday(m["wd"])
+    tense = "past" if choosing.SINCE.match(m[0]) else context.tense(m.start())
+    wanted = v.weekday(m["wd"])
     if tense is None or wanted == ref.date.weekday() or context.moved(m.start("wd")):
         return None
     date = calendars.before(ref.date, wanted) if tense == "past" else calendars.after(ref.date, wanted)
@@ -109,15 +87,14 @@ def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 
 def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """ "traffic doubles in December" may do so each year: without a tense only after "since", "by" and the like."""
     month = v.month(m["m"])
-    period = _chosen(lambda year: calendars.month_of(year, month), m, context, ref)
-    if period is None:
+    period = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
+    told = context.tense(m.start()) is not None or choosing.SINCE.match(m[0])
+    if period is None or (not told and period.start <= ref.date < period.end):
         return None
-    if context.tense(m.start()) is None and (
-        period.start <= ref.date < period.end or _YEARLY.search(context.before(m.start()))
-    ):
-        return None
-    return whole(period)
+    yearly = m[0].lower().startswith("in ") and not context.alone(m.start(), m.end())
+    return None if yearly and not told else whole(period)
 
 
 def _directed_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -131,49 +108,26 @@ def _directed_month(m: re.Match[str], context: Context, ref: Reference) -> Readi
 
 def _edge_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     month = v.month(m["m"])
-    base = _chosen(lambda year: calendars.month_of(year, month), m, context, ref)
+    base = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
     return edge_reading(m["e"], base) if base else None
 
 
 def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     nth = -1 if m["nth"].lower() == "last" else v.ordinal(m["nth"])
     month, weekday = v.month(m["m"]), v.weekday(m["wd"])
-    period = _chosen(
+    period = chosen(
         lambda year: calendars.day(calendars.nth_weekday(year, month, weekday, nth)), m, context, ref
     )
-    return whole(period) if period else None
+    yearly = context.tense(m.start()) is None and _YEARLY.search(context.before(m.start()))
+    return whole(period) if period and not yearly else None
 
 
 def _quarter(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     if context.tense(m.start()) is None:
         return None
     first = 3 * int(m["q"]) - 2
-    period = _chosen(lambda year: calendars.unit_of(dt.date(year, first, 1), "quarter"), m, context, ref)
+    period = chosen(lambda year: calendars.unit_of(dt.date(year, first, 1), "quarter"), m, context, ref)
     return whole(period) if period else None
-
-
-def _holiday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    name = re.sub(r"\s+", " ", m["h"].lower().replace("’", "'"))
-    on = calendars.HOLIDAYS[name]
-    word = (m["d"] or "").lower().split()[-1:]
-    period: Period | None
-    if word and word[0] in {"last", "past", "previous"}:
-        period = _nearest(on, ref.date, past=True)
-    elif word and word[0] in {"next", "coming"}:
-        period = _nearest(on, ref.date, past=False)
-    elif word:
-        period = calendars.day(on(ref.date.year))
-    else:
-        period = _chosen(lambda year: calendars.day(on(year)), m, context, ref)
-    if period is None or not (word or m["weekend"] or _stands_as_date(m, context)):
-        return None
-    return _holiday_weekend(period) if m["weekend"] else whole(period)
-
-
-def _holiday_of_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    name = re.sub(r"\s+", " ", m["h"].lower().replace("’", "'"))
-    year = ref.date.year + {"last": -1, "this": 0, "next": 1}[m["d"].lower()]
-    return whole(calendars.day(calendars.HOLIDAYS[name](year)))
 
 
 def _of_a_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
@@ -188,52 +142,14 @@ def _of_a_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return whole(calendars.day(dt.date(year, month, on)))
 
 
-def _stands_as_date(m: re.Match[str], context: Context) -> bool:
-    """Not the first half of a name ("Good Friday agreement"): after a preposition, or at the end of a clause."""
-    before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
-    return bool(
-        re.search(rf"\b(?:on|at|over|around|for|{_IN})\s+$", before, re.IGNORECASE)
-        or (re.match(r"\s*(?:[.,;:!?)]|$)", after) and _tells(m, context))
-    )
-
-
-def _tells(m: re.Match[str], context: Context) -> bool:
-    """A sentence with a tense, or the name alone: a list of names tells nothing of when."""
-    return context.tense(m.start()) is not None or context.alone(m.start(), m.end())
-
-
-def _nearest(on: Callable[[int], dt.date], date: dt.date, *, past: bool) -> Period:
-    dates = [on(year) for year in range(date.year - 1, date.year + 2)]
-    return calendars.day(max(d for d in dates if d < date) if past else min(d for d in dates if d > date))
-
-
-def _holiday_weekend(holiday: Period) -> Reading | None:
-    """Saturday to the holiday when it is a Monday; other long weekends differ by country."""
-    if holiday.start.weekday() != 0:
-        return None
-    period = calendars.span(holiday.start - 2 * DAY, holiday.end)
-    return Reading(period, "range", f"the weekend of {period.start.isoformat()}", "on")
-
-
 _P = rf"(?:\s+(?P<p>{v.PART}))?"
 _NUMBER = rf"(?P<n>{v.ORDINAL}|(?:0?[1-9]|[12]\d|3[01]))"
 _WEEKDAY_BEFORE = rf"(?:(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+|on\s+)?)?"
-_HOLIDAYS = "|".join(
-    sorted(
-        (re.escape(name).replace("'", "['’]").replace(r"\ ", r"\s+") for name in calendars.HOLIDAYS),
-        key=len,
-        reverse=True,
-    )
-)
 _WEEKDAYS = rf"{v.WEEKDAY_SHORT}s?"
 
 # Before all others, as they hold a whole phrase of another rule ("last year").
 FIRST: tuple[Rule, ...] = (
-    rule(
-        "holiday of a year",
-        rf"(?P<h>{_HOLIDAYS})\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
-        _holiday_of_year,
-    ),
+    holidays.OF_A_YEAR,
     rule(
         "of a year",
         rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"
@@ -307,12 +223,7 @@ RULES: tuple[Rule, ...] = (
         rf"{_IN}\s+(?P<x>(?P<m>(?!mar\b|may\b)(?-i:[A-Z])?{v.MONTH}|(?-i:May)))(?!\s*(?:['’]s|\d)|\s+(?:be|not|have|well|also)\b)",
         _bare_month,
     ),
-    rule(
-        "holiday",
-        rf"(?:(?P<d>last|previous|this(?:\s+past|\s+coming)?|next|coming)\s+)?(?P<h>{_HOLIDAYS})(?P<weekend>\s+weekend)?"
-        r"(?!\s+(?:eve|break|sale|party|season|tree|week|holidays?|freeze|theme|monday|sunday|friday|card|special)|['’]s|s\b)",
-        _holiday,
-    ),
+    holidays.HOLIDAY,
     rule("quarter", r"(?:in|during|by|since|until|for|before|after)\s+(?P<x>(?-i:Q)(?P<q>[1-4]))", _quarter),
     rule(
         "bare weekday",

@@ -1,0 +1,37 @@
+"""Which year is meant by a date that lacks it: the sentence says so, or only one is near."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+
+from dreams.language.dates.calendars import Period
+from dreams.language.dates.context import Context
+from dreams.language.dates.readings import Reference
+
+_SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
+SINCE = re.compile(r"since\s", re.IGNORECASE)
+NEAR = dt.timedelta(days=60)  # so near, and the next candidate ten months off, one year is meant
+
+
+def chosen(
+    years: Callable[[int], Period], m: re.Match[str], context: Context, ref: Reference
+) -> Period | None:
+    """The year's period on the side that the sentence looks to; without tense the only near one."""
+    found = []
+    for year in range(ref.date.year - 1, ref.date.year + 2):
+        try:
+            found.append(years(year))
+        except ValueError:  # 29 February
+            continue
+    since = _SINCE.search(context.before(m.start())) or SINCE.match(m[0])
+    tense = "past" if since else context.tense(m.start())
+    if tense == "past":
+        return max((p for p in found if p.start <= ref.date), key=lambda p: p.start, default=None)
+    if tense == "future":
+        return min((p for p in found if p.end > ref.date), key=lambda p: p.start, default=None)
+    if context.customary(m.start()):
+        return None
+    near = [p for p in found if p.start - NEAR <= ref.date < p.end + NEAR]
+    return near[0] if len(near) == 1 else None
