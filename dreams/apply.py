@@ -91,7 +91,7 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     memories.sync(proposal.project, snapshot)
     _rebase_all(proposal, snapshot, confirmed)
     files = unapplied(proposal)
-    conflicts, unconfirmed = _conflicts(files), _unconfirmed(files)
+    conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files)
     held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
@@ -129,12 +129,19 @@ def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: boo
             )
 
 
-def _conflicts(files: Iterable[FileChange]) -> tuple[Waiting, ...]:
+def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tuple[Waiting, ...]:
     return tuple(
-        Waiting(file.path, "conflict: it changed in the same place since your review")
-        for file in files
-        if file.conflict
+        Waiting(file.path, f"conflict: {_why_not(file.path, snapshot)}") for file in files if file.conflict
     )
+
+
+def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
+    if path in snapshot.files:
+        return "it changed in the same place since your review"
+    if not snapshot.exists:
+        return "the memory directory is gone"
+    unread = snapshot.skipped.get(path)
+    return f"it cannot be read now ({unread})" if unread else "it was removed since your review"
 
 
 def _unconfirmed(files: Iterable[FileChange]) -> tuple[Waiting, ...]:

@@ -94,9 +94,15 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
     cause = cause or Cause()
     now = timezone.now()
     files = {path: file for path, file in snapshot.files.items() if is_memory(path)}
+    known = {
+        path: sha for path, sha in project.memories.filter(gone_at=None).values_list("path", "sha256") if sha
+    }
+    first_look = not project.memories.exists()
+    if known != {path: file.sha256 for path, file in files.items()}:
+        # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
+        commit(project, snapshot, cause, first_look=first_look)
     with transaction.atomic():
         rows = {row.path: row for row in project.memories.select_for_update()}
-        first_look = not rows
         blobs.put_many(file.data for file in files.values())
         changed = [
             path
@@ -107,8 +113,6 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
         gone = [row for path, row in rows.items() if path not in files and row.gone_at is None]
         for row in gone:
             _mark_gone(row, cause, now)
-    if changed or gone:
-        commit(project, snapshot, cause, first_look=first_look)
     return sorted([*changed, *(row.path for row in gone)])
 
 

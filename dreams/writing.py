@@ -7,8 +7,9 @@ The journal's commit record is the truth: rows, versions, history and audit log 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from django.utils import timezone
 
 from dreams import (
     auditlog,
+    history,
     holds,
     journal,
     locks,
@@ -27,6 +29,8 @@ from dreams import (
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.review import Reviewer
 from dreams.safefs import SafeFsError
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def write(order: Order, held: locks.Held) -> journal.Result:
     if result.status == "applied":
         if not held.file_made and Path(plan.target_dir).is_dir():
             held.directory_created(_clock_ns(project))
-        tell(order.proposal, result, plan.meta)
+        result = replace(result, said=(*result.said, *tell(order.proposal, result, plan.meta)))
     else:
         auditlog.record(
             "apply.failed",
@@ -105,11 +109,13 @@ def _clock_ns(project: Project) -> int | None:
     return int(at.timestamp() * 1e9) if at else None
 
 
-def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> Application:
-    """Rows, versions, history and audit log for an applied result; telling it twice changes nothing."""
-    known = Application.objects.filter(journal_id=result.plan_id).first()
-    if known is not None:
-        return known
+def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) -> tuple[str, ...]:
+    """Rows, versions, history and audit log for an applied result; telling it twice changes nothing.
+
+    Returns what a person must know: the files are written, so that nothing here can fail the apply any more.
+    """
+    if Application.objects.filter(journal_id=result.plan_id).exists():
+        return ()
     origin = Version.Origin(meta["origin"])
     with transaction.atomic():
         made = Application.objects.create(
@@ -143,8 +149,14 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         trailers["Reason"] = meta["reason"]
     subject = f"{origin.label}: {text.plural(len(result.applied), 'file')}"
     cause = memories.Cause(origin, proposal, meta["actor"], subject, trailers)
-    memories.sync(proposal.project, workspace.take(memories.memory_dir(proposal.project)), cause)
-    return made
+    try:
+        memories.sync(proposal.project, workspace.take(memories.memory_dir(proposal.project)), cause)
+    except (OSError, history.HistoryError) as error:
+        log.warning("history of %s: %s", proposal.project, error)
+        return (
+            f"All is written, but its history cannot be kept now: {error}. The next look at it tries again.",
+        )
+    return ()
 
 
 def _applied_file(made: Application, item: journal.Applied) -> AppliedFile:
@@ -193,7 +205,7 @@ def recover() -> list[str]:
                 f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal tells."
             )
             continue
-        tell(proposal, entry.result, entry.meta)
+        said += tell(proposal, entry.result, entry.meta)
         close_if_done(proposal)
         auditlog.record(
             "apply.recovered", project=proposal.project, object_id=proposal.public_id, batch=entry.plan_id

@@ -210,7 +210,12 @@ def _release(held: locks.Held, result: journal.Result) -> None:
 def _conflict_report(planned: Preview) -> ApplyReport:
     return ApplyReport(
         conflicts=tuple(
-            Waiting(file.path, "it was changed in the same place since; solve it in the page")
+            Waiting(
+                file.path,
+                "it was changed in the same place since; solve it in the page"
+                if file.now is not None
+                else "it is gone since; solve it in the page",
+            )
             for file in planned.conflicts
         ),
         untouched=tuple(file.path for file in planned.files if file.merged is None),

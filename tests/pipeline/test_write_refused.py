@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import journal, review
+from dreams import journal, memories, review, text
 from dreams.models import AuditEntry, Hunk, Project, Proposal
 from dreams.safefs import SafeFsError
 from tests.pipeline import world
@@ -40,6 +40,22 @@ def test_a_folder_that_was_exchanged_is_a_failed_write(
     assert report.error and not report.applied
     assert AuditEntry.objects.filter(action="apply.failed").exists()
     assert applying.apply(approved, world.ME).applied
+
+
+def test_a_history_that_cannot_be_kept_now_is_told_and_kept_at_the_next_look(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memories, "commit", refuse)
+        report = applying.apply(approved, world.ME)
+    assert report.complete and report.applied and "history cannot be kept now" in report.said[0]
+    memories.refresh(approved.project)
+    now = (world.folder(approved.project) / "project_export.md").read_bytes()
+    with memories.open_history(approved.project) as store:
+        assert store.has(text.sha256(now))
 
 
 def test_another_process_that_writes_is_named_on_the_page(

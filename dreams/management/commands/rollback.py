@@ -46,7 +46,7 @@ class Command(BaseCommand):
         if any(not report.complete for report in reports):
             names = ", ".join(waiting.path for report in reports for waiting in report.conflicts)
             raise Refused(
-                f"Nothing was written: {names or 'see the result'} was changed in the same place since.",
+                f"Nothing was written: {names or 'see the result'} was changed in the same place, or is gone, since.",
                 result,
             )
         return result
