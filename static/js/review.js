@@ -142,6 +142,22 @@ if (named) {
   named.focus({ preventScroll: true });
 }
 
+// Writing many files takes a while: that is said on the button, which cannot be pressed twice.
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button?.dataset.busy || event.defaultPrevented) return;
+  button.dataset.was = button.textContent;
+  button.textContent = button.dataset.busy;
+  // After the form is read: a button that is off is not sent along.
+  setTimeout(() => (button.disabled = true));
+});
+addEventListener("pageshow", () => {
+  for (const button of document.querySelectorAll("button[data-was]")) {
+    button.textContent = button.dataset.was;
+    button.disabled = false;
+  }
+});
+
 // What the server refused or could not be reached for must be seen: nothing was decided then.
 for (const name of ["htmx:sendError", "htmx:responseError"]) {
   document.addEventListener(name, () => {

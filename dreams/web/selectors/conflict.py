@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams import merge, rebase, text, textdiff
 from dreams.models import FileChange, Proposal
@@ -130,6 +130,9 @@ def solution(file: FileChange, choices: Mapping[int, merge.Choice], *, removes: 
 def _clear(chunk: merge.Chunk) -> Segment:
     lines = diffs.plain_lines("".join(chunk.lines), first=chunk.ours.start + 1)
     is_merged = chunk.kind == "merged"
+    if tuple(chunk.lines) != tuple(chunk.ours.lines):
+        # Not, or not so, in the file as it stands now, whose lines are numbered.
+        lines = tuple(replace(line, number=None) for line in lines)
     if len(lines) <= (MOST_MERGED if is_merged else 2 * CONTEXT + 1):
         return Segment(lines=lines, is_merged=is_merged)
     hidden = lines[CONTEXT:-CONTEXT]
