@@ -111,6 +111,7 @@ RESOLVED = [
     ("Counsel is on leave until March 24", "2026-03-24", None),
     ("1.5.1 came out three days ago, 1.5.2 followed", "2026-03-01", None),
     ("moved to S3 earlier this year by Kim", "2026-01-01/2026-03-04", None),
+    ("It was renewed in January and will expire next January", "2026-01", None),
     ("Since January mails are sent by hand", "2026-01", None),
     ("It is slow since Monday", "2026-03-02", None),
     ("DB was moved on Sunday", "2026-03-01", None),
@@ -248,7 +249,8 @@ yesterday is a reserved word
 Do not write yesterday, write the date
 a sentence such as I shipped it last week
 March 1, 2026: started yesterday
-traffic doubles in March
+traffic doubles in March; traffic drops over Easter
+Invoices dated today are locked; the bot tells what is due today
 DST ends on the last Sunday of March
 It runs if due today.
 """.strip().splitlines()

@@ -54,6 +54,7 @@ _CUSTOM = re.compile(
     r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[,;:()–—\n]|\.\s|\b(?:and|but|so|while|then|because|which|until)\b", re.IGNORECASE)
 _REMAINING = re.compile(r"\b(?:days?|hours?|weeks?|months?|time|is|are)\s+left\b", re.IGNORECASE)
 # What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
 _PLANNED = re.compile(
@@ -152,6 +153,16 @@ class Context:
         stop = self._ends[at] if at < len(self._ends) else len(self.text)
         return self.text[max(begin, start - AROUND) : min(stop, start + AROUND)]
 
+    def clause(self, start: int) -> str:
+        """The part of its sentence between commas, "and", "but" and the like."""
+        begin, stop = max(0, start - AROUND), start + AROUND
+        cuts = [match.start() + begin for match in _CLAUSE.finditer(self.text[begin:stop])]
+        return self.text[
+            max([begin, *(cut for cut in cuts if cut <= start)]) : min(
+                [stop, *(cut for cut in cuts if cut > start)]
+            )
+        ]
+
     def line(self, start: int) -> str:
         begin = self.text.rfind("\n", 0, start) + 1
         stop = self.text.find("\n", start)
@@ -172,7 +183,10 @@ class Context:
             return self.orientation
         sentence = self.sentence(start)
         past, future = _is_past(sentence), _FUTURE.search(sentence)
-        if future and (not past or _FIRM_FUTURE.search(sentence)):
+        if past and future and _FIRM_FUTURE.search(sentence):  # "was renewed in March and will expire in May"
+            clause = self.clause(start)
+            past, future = _is_past(clause), _FIRM_FUTURE.search(clause)
+        if future and not past:
             return "future"
         return "past" if past and not future else None
 
@@ -245,7 +259,7 @@ class Context:
             neighbours.in_larger(before, after)
             or neighbours.said_twice(after)
             or neighbours.on_screen(before, self.text[start:end], after)
-            or neighbours.any_such(before)
+            or neighbours.any_such(before, after)
             or (neighbours.moves(before, after) and self.tense(start) is None)
         )
 

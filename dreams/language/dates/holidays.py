@@ -12,7 +12,8 @@ from dreams.language.dates.choosing import chosen
 from dreams.language.dates.context import Context
 from dreams.language.dates.readings import Reading, Reference, rule, whole
 
-_LEADS = r"(?:on|at|over|around|for|in|since|until|till|by|during|throughout|of|from|before|after)"
+_BOUND = re.compile(r"\b(?:for|since|until|till|by|from|before|after)\s+$", re.IGNORECASE)
+_LED = re.compile(r"\b(?:on|at|over|around|in|during|throughout|of)\s+$", re.IGNORECASE)
 _HOLIDAYS = "|".join(
     sorted(
         (re.escape(name).replace("'", "['’]").replace(r"\ ", r"\s+") for name in calendars.HOLIDAYS),
@@ -47,12 +48,11 @@ def _holiday_of_year(m: re.Match[str], context: Context, ref: Reference) -> Read
 
 
 def _stands_as_date(m: re.Match[str], context: Context) -> bool:
-    """Not the first half of a name ("Good Friday agreement"): after a preposition, or at the end of a clause."""
+    """Not the first half of a name ("Good Friday agreement"), and not each year ("traffic drops over Christmas")."""
     before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
-    return bool(
-        re.search(rf"\b{_LEADS}\s+$", before, re.IGNORECASE)
-        or (re.match(r"\s*(?:[.,;:!?)]|$)", after) and _tells(m, context))
-    )
+    if _BOUND.search(before):
+        return True
+    return bool(_LED.search(before) or re.match(r"\s*(?:[.,;:!?)]|$)", after)) and _tells(m, context)
 
 
 def _tells(m: re.Match[str], context: Context) -> bool:

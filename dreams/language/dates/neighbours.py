@@ -99,6 +99,15 @@ _ANY_SUCH = re.compile(
     r"\bthe\s+\w+\s+you\s+\w+\s+$|\ban?\s+\w+\s+(?:created|opened|placed|submitted|reviewed|merged)\s+on\s+$",
     re.IGNORECASE,
 )
+# "Invoices dated today are locked", "what is due today".
+_ALL_SUCH = re.compile(
+    r"(?:^|[.:;]\s)[\s*>-]*[a-z]+s\s+(?:[a-z]+ed|shown|sent|made|set)\s+$|\b(?:what|that|which)(?:ever)?\s+(?:is|are)\s+due\s+$",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\s+(?:is|are|gets?|includes?|expires?|must|can|may|have|has|needs?|stays?|counts?|shows?)\b",
+    re.IGNORECASE,
+)
 
 
 def in_larger(before: str, after: str) -> bool:
@@ -138,6 +147,7 @@ def moves(before: str, after: str) -> bool:
     )
 
 
-def any_such(before: str) -> bool:
+def any_such(before: str, after: str) -> bool:
     """The phrase belongs to a thing of which there may be many: "a model that shipped last month"."""
-    return bool(_ANY_SUCH.search(before))
+    all_such = _ALL_SUCH.search(before)
+    return bool(_ANY_SUCH.search(before) or (all_such and (_NOW.match(after) or "due" in all_such[0])))
