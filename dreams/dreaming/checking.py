@@ -45,6 +45,7 @@ class Checks:
 
     project: Project
     scratch: Workspace
+    heard: proposals.Hearing
     told: dict[str, Problem] = field(default_factory=dict)
 
     def examine(self, edits: Sequence[Edit]) -> Sequence[Problem]:
@@ -71,16 +72,18 @@ class Checks:
         """By the finding's key, which stays the same when lines move."""
         before = self.scratch.snapshot.contents()
         made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_before(self.project))
-        report = examined(self.project, before, made)
+        report = examined(self.project, before, made, self.heard)
         places = {(file.path, hunk.hunk.id): hunk.operation for file in made.files for hunk in file.hunks}
         wanted = [found for found in report.findings if _is_for_an_engine(found)][:MOST]
         return {found.key: _problem(found, places) for found in wanted}
 
 
-def examined(project: Project, before: Mapping[str, bytes], made: drafts.Draft) -> Report:
-    """The findings on all of a draft."""
+def examined(
+    project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.Hearing
+) -> Report:
+    """The findings on all of a draft, held against what the dream's sessions say."""
     hostkey.use()
-    return findings.examine(proposals.subject_of_draft(project, before, made))
+    return findings.examine(proposals.subject_of_draft(project, before, made, heard))
 
 
 def _is_for_an_engine(found: Found) -> bool:

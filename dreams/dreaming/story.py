@@ -112,7 +112,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     watch.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
-        checks = checking.Checks(project, scratch)
+        checks = checking.Checks(project, scratch, proposals.of_dream(dream))
         job = Job(
             project_name=str(project),
             repo_dir=Path(project.repo_dir) if project.repo_dir else None,
@@ -128,13 +128,17 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
         after = scratch.contents()
         checking.keep(dream, checks, outcome.edits)
     watch.checkpoint()
-    _propose(dream, snapshot.contents(), after, outcome)
+    _propose(dream, snapshot.contents(), after, outcome, checks.heard)
     _complete(dream, held, fingerprint, outcome.summary)
     _apply_by_policy(dream, held)
 
 
 def _propose(
-    dream: DreamRun, before: Mapping[str, bytes], after: Mapping[str, bytes], outcome: Outcome
+    dream: DreamRun,
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    outcome: Outcome,
+    heard: proposals.Hearing,
 ) -> None:
     """Turn what the engine did into proposals: the part that a policy lets in, and the part for a person."""
     project = dream.project
@@ -147,16 +151,16 @@ def _propose(
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
     if whole.is_empty:
         return
-    automatic = policies.automatic(project, whole, lambda: checking.examined(project, before, whole))
+    automatic = policies.automatic(project, whole, lambda: checking.examined(project, before, whole, heard))
     origin = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream)
     if automatic:
         halfway = drafts.only(whole, before, automatic)
         part = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, by_policy=True)
-        proposals.create(project, part, drafts.draft(before, halfway, outcome.edits), before)
+        proposals.create(project, part, drafts.draft(before, halfway, outcome.edits), before, heard)
         whole = drafts.draft(halfway, drafts.only(whole, before, whole.operations), outcome.edits)
         before = halfway
     if not whole.is_empty:
-        made = proposals.create(project, origin, whole, before)
+        made = proposals.create(project, origin, whole, before, heard)
         proposals.carry_over(made, verdicts)
 
 

@@ -3,7 +3,7 @@
 `examine` looks at a change, `health` at a directory as it stands.
 """
 
-from dreams.findings.base import ChangedHunk, Found, Report, Row, Subject
+from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Report, Row, Subject
 from dreams.findings.examining import examine, health
 
-__all__ = ["ChangedHunk", "Found", "Report", "Row", "Subject", "examine", "health"]
+__all__ = ["ChangedHunk", "Found", "Heard", "Judged", "Report", "Row", "Subject", "examine", "health"]

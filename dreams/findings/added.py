@@ -1,4 +1,4 @@
-"""The lines that a change adds, each with its place. PURE."""
+"""The lines and statements that a change adds, each with its place. PURE."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.findings.base import ChangedHunk, Subject
-from dreams.findings.units import bare_lines
+from dreams.findings.units import Unit, bare_lines, lines_of, spread, units_of_lines
+from dreams.language.statements import statement
+
+_BOOKKEEPING = frozenset(
+    {"type", "node_type", "modified", "created", "updated", "metadata", "name", "pinned"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +47,24 @@ def standing_lines(subject: Subject) -> Iterator[Line]:
         for number, text in enumerate(bare_lines(subject.after[path]), 1):
             if (path, number) not in fresh:
                 yield Line(path, number, text)
+
+
+def added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int]]:
+    """The statements that the added lines have a part of, with their first line in the new text."""
+    first, stop = hunk.new_start, hunk.new_start + len(hunk.added)
+    data = subject.after.get(hunk.path)
+    if lines_of(data)[first:stop] == tuple(hunk.added):
+        for unit in spread(hunk.path, data).within(first + 1, stop):
+            yield unit, unit.first_line
+    else:
+        for unit in units_of_lines(hunk.added):
+            yield unit, first + unit.first_line
+
+
+def needs_no_source(unit: Unit) -> bool:
+    """Headings, bookkeeping fields and code fences order what is said; they claim nothing themselves."""
+    if unit.kind == "field":
+        return unit.name in _BOOKKEEPING
+    return (
+        unit.kind == "heading" and not statement(unit.text).numbers and len(statement(unit.text).items) <= 6
+    )

@@ -15,6 +15,7 @@ from dreams.conf import Config
 from dreams.engines.base import Citation, Fate
 
 Severity = Literal["refuse", "block", "warn", "info"]
+Answer = Literal["supported", "unsupported", "contradicted"]
 FateName = Literal["kept-in", "merged-into", "superseded-by", "stated", "unexplained"]
 SEVERITIES: tuple[Severity, ...] = ("refuse", "block", "warn", "info")
 
@@ -48,6 +49,15 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """What sessions say of a statement: the answer, why in a few words, and the place that it rests on."""
+
+    answer: Answer
+    why: str = ""
+    citation: Citation | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """Two states of a memory directory and the hunks between them."""
 
@@ -61,6 +71,9 @@ class Subject:
     rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
     against: Callable[[str], Citation | None] | None = None  # what sessions say against a statement
+    heard: Callable[[str], Heard | None] | None = (
+        None  # what sessions say of a statement; None: not looked at
+    )
     irregular: Mapping[str, str] = field(
         default_factory=dict
     )  # path → why it is no plain file, or is another kind now
@@ -102,9 +115,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """One added statement held against the sessions. `line_no` is 1-based in the new text; `key` is the statement's."""
+
+    path: str
+    hunk_id: str
+    line_no: int
+    text: str
+    key: str
+    heard: Heard
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     findings: tuple[Found, ...] = ()
     ledger: tuple[Row, ...] = ()
+    judged: tuple[Judged, ...] = ()
 
     def worst(self) -> Severity | None:
         present = {found.severity for found in self.findings}

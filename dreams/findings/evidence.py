@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dreams import memdir, redact
 from dreams.engines.base import Citation
 from dreams.findings import dates, facts
+from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.standing import State
-from dreams.findings.units import Unit, keyed, lines_of, spread, units_of, units_of_lines
+from dreams.findings.units import Unit, keyed, units_of, units_of_lines
 from dreams.language import claims, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
@@ -19,9 +20,6 @@ CHECK = "evidence"
 BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing
 CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
-_BOOKKEEPING = frozenset(
-    {"type", "node_type", "modified", "created", "updated", "metadata", "name", "pinned"}
-)
 _MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905 - a word list
 _DATE_WORDS = frozenset(stem(month) for month in _MONTHS) | set(_MONTHS) | lexicon.DAYS
 
@@ -55,8 +53,8 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
     quoted, heard = _sources(hunk), _heard(hunk)
     # A statement without its secret says nothing new.
     bare = {keyed(redact.redact(unit.text)) for unit in units_of_lines(hunk.removed)}
-    for unit, line_no in _added_units(subject, hunk):
-        if _needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
+    for unit, line_no in added_units(subject, hunk):
+        if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
         stands = claims.stands(heard, unit.text)
         if stands and stands.verdict == "supported":
@@ -109,27 +107,6 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> F
         CHECK, "words-without-source", "warn", f"“{said}” says more than its evidence: {listed} stands in no source.",
         "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
     )  # fmt: skip
-
-
-def _added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int]]:
-    """The statements that the added lines have a part of, with their first line in the new text."""
-    first, stop = hunk.new_start, hunk.new_start + len(hunk.added)
-    data = subject.after.get(hunk.path)
-    if lines_of(data)[first:stop] == tuple(hunk.added):
-        for unit in spread(hunk.path, data).within(first + 1, stop):
-            yield unit, unit.first_line
-    else:
-        for unit in units_of_lines(hunk.added):
-            yield unit, first + unit.first_line
-
-
-def _needs_no_source(unit: Unit) -> bool:
-    """Headings, bookkeeping fields and code fences order what is said; they claim nothing themselves."""
-    if unit.kind == "field":
-        return unit.name in _BOOKKEEPING
-    return (
-        unit.kind == "heading" and not statement(unit.text).numbers and len(statement(unit.text).items) <= 6
-    )
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:

@@ -11,13 +11,14 @@ from dreams.findings import (
     evidence,
     injection,
     invisible,
+    judging,
     ledger,
     regression,
     scope,
     secrets,
     taxonomy,
 )
-from dreams.findings.base import SEVERITIES, Check, Found, Repeated, Report, Row, Subject
+from dreams.findings.base import SEVERITIES, Check, Found, Judged, Repeated, Report, Row, Subject
 
 MAX_FINDINGS = 2000  # of one report; the worst are kept
 _CHECKS: tuple[tuple[str, Check], ...] = (
@@ -43,7 +44,9 @@ _STANDING: tuple[tuple[str, Check], ...] = (
 def examine(subject: Subject) -> Report:
     """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
     lost, rows = _accounted(subject)
-    return Report(_ordered([*lost, *_run(_CHECKS, subject)]), tuple(rows))
+    judged, failed = _judged(subject)
+    found = judging.weighed(_run(_CHECKS, subject), judged, subject)
+    return Report(_ordered([*lost, *found, *failed]), tuple(rows), tuple(judged))
 
 
 def health(
@@ -62,6 +65,13 @@ def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:
         return ledger.account(subject)
     except Exception as error:
         return [_failed("ledger", error)], []
+
+
+def _judged(subject: Subject) -> tuple[list[Judged], list[Found]]:
+    try:
+        return judging.judge(subject), []
+    except Exception as error:
+        return [], [_failed("sessions", error)]
 
 
 def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[Found]:

@@ -90,6 +90,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
     )
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
+        (Hunk.objects.filter(file__proposal__project=project), "heard"),
         (LeftOut.objects.filter(project=project), "added"),
         (Turn.objects.filter(dream__project=project), "tools"),
         (FileChange.objects.filter(of_proposal, conflict__isnull=False), "conflict"),

@@ -168,6 +168,11 @@ class Hunk(models.Model):
         blank=True,
         help_text="What the engine said of removed lines: [{text, fate, path, target, note}].",
     )
+    heard = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What sessions say of each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].",
+    )
     applied_in = models.ForeignKey(
         "dreams.Application", on_delete=models.SET_NULL, null=True, blank=True, related_name="hunks"
     )

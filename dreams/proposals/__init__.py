@@ -1,7 +1,8 @@
 """Proposals as rows: `saving` makes them, `reading` turns rows into hunks and bytes, `examining` checks what would be
-written, `standing` says which one waits."""
+written, `hearing` asks the sessions, `standing` says which one waits."""
 
-from dreams.proposals.examining import examine, report_with, subject_of, subject_of_draft
+from dreams.proposals.examining import examine, listened, report_with, subject_of, subject_of_draft
+from dreams.proposals.hearing import Hearing, of_dream
 from dreams.proposals.reading import (
     added_lines,
     bytes_of,
@@ -16,6 +17,7 @@ from dreams.proposals.saving import Origin, Restored, create, save_hunks
 from dreams.proposals.standing import carry_over, open_for, rejected_before, supersede
 
 __all__ = [
+    "Hearing",
     "Origin",
     "Restored",
     "added_lines",
@@ -27,7 +29,9 @@ __all__ = [
     "examine",
     "inputs_key",
     "lines_of",
+    "listened",
     "memory_type",
+    "of_dream",
     "open_for",
     "rejected_before",
     "report_with",

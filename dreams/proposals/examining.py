@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
 from dreams import conf, drafts, findings, hostkey, instructions, redact, repeated, text, textdiff
-from dreams.findings.base import ChangedHunk, Report, Subject
+from dreams.findings.base import ChangedHunk, Judged, Report, Subject
 from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
+from dreams.findings.units import units_of_lines
 from dreams.language import similarity
 from dreams.models import (
     FileChange,
@@ -21,20 +23,30 @@ from dreams.models import (
     Prompt,
     Proposal,
 )
+from dreams.proposals.hearing import Hearing, of_proposal, stored
 from dreams.proposals.limits import QUOTE_LIMIT
 from dreams.proposals.reading import bytes_of, choices, citations_of, decided_bytes, fates_of, text_hunks
 
 
-def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool = True) -> Report:
-    """Check what would be written and save findings and ledger anew; confirmations stay by key.
+def examine(
+    proposal: Proposal,
+    before: Mapping[str, bytes],
+    *,
+    undecided: bool = True,
+    heard: Hearing | None = None,
+) -> Report:
+    """Check what would be written and save findings, ledger and the sessions' answers anew; confirmations stay by key.
 
     `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What is said of
     changes that nobody has decided on stays beside them.
     """
     hostkey.use()
-    report = findings.examine(subject_of(proposal, before, undecided=undecided))
+    heard = heard or of_proposal(proposal)
+    report = findings.examine(_listening(subject_of(proposal, before, undecided=undecided), heard))
     if not undecided:
-        report = _with_undecided(proposal, before, report)
+        report = _with_undecided(proposal, before, report, heard)
+    left_out = heard.left_out()
+    report = replace(report, findings=(*report.findings, left_out)) if left_out else report
     with transaction.atomic():
         _save_report(proposal, report)
     return report
@@ -43,18 +55,33 @@ def examine(proposal: Proposal, before: Mapping[str, bytes], *, undecided: bool 
 def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
     """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
     hostkey.use()
-    return findings.examine(subject_of(proposal, before, undecided=True, instead=instead))
+    subject = subject_of(proposal, before, undecided=True, instead=instead)
+    return findings.examine(_listening(subject, of_proposal(proposal)))
 
 
-def _with_undecided(proposal: Proposal, before: Mapping[str, bytes], report: Report) -> Report:
+def listened(proposal: Proposal, typed: str) -> Hearing:
+    """What the proposal's sessions say, `typed` looked up already: before a transaction, which waits for no disk."""
+    heard = of_proposal(proposal)
+    heard.listen(unit.text for unit in units_of_lines(typed.splitlines()))
+    return heard
+
+
+def _listening(subject: Subject, heard: Hearing) -> Subject:
+    return replace(subject, heard=heard.ask, against=heard.against) if heard.sessions else subject
+
+
+def _with_undecided(
+    proposal: Proposal, before: Mapping[str, bytes], report: Report, heard: Hearing
+) -> Report:
     pending = Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.PENDING)
     places = set(pending.values_list("file__path", "hunk_id"))
     if not places:
         return report
-    whole = findings.examine(subject_of(proposal, before, undecided=True))
+    whole = findings.examine(_listening(subject_of(proposal, before, undecided=True), heard))
     return Report(
         report.findings + tuple(f for f in whole.findings if (f.path, f.hunk_id) in places),
         report.ledger + tuple(row for row in whole.ledger if (row.path, row.hunk_id) in places),
+        report.judged + tuple(one for one in whole.judged if (one.path, one.hunk_id) in places),
     )
 
 
@@ -82,7 +109,9 @@ def subject_of(
     return _subject(proposal.project, before, after, changed, _rejected_lines(proposal))
 
 
-def subject_of_draft(project: Project, before: Mapping[str, bytes], draft: drafts.Draft) -> Subject:
+def subject_of_draft(
+    project: Project, before: Mapping[str, bytes], draft: drafts.Draft, heard: Hearing | None = None
+) -> Subject:
     """What a draft would write if all of it were approved: for checks before there is a proposal."""
     after = drafts.only(draft, before, draft.operations)
     changed = [
@@ -99,7 +128,8 @@ def subject_of_draft(project: Project, before: Mapping[str, bytes], draft: draft
         for file in draft.files
         for made in file.hunks
     ]
-    return _subject(project, before, after, changed, _rejected_by(project))
+    subject = _subject(project, before, after, changed, _rejected_by(project))
+    return _listening(subject, heard) if heard else subject
 
 
 def _subject(
@@ -206,6 +236,7 @@ def _save_report(proposal: Proposal, report: Report) -> None:
         )
         for found in report.findings
     )
+    _save_heard(hunks, report.judged)
     by_hunk = defaultdict(list)
     for row in report.ledger:
         by_hunk[row.path, row.hunk_id].append(row)
@@ -225,3 +256,18 @@ def _save_report(proposal: Proposal, report: Report) -> None:
         if place in hunks
         for row in rows
     )
+
+
+def _save_heard(hunks: Mapping[tuple[str, str], Hunk], judged: Sequence[Judged]) -> None:
+    """Beside each hunk what the sessions say of its statements; a rejected one keeps what was said before."""
+    answers = defaultdict(list)
+    for one in judged:
+        answers[one.path, one.hunk_id].append(stored(one.line_no, one.text, one.heard))
+    changed = [
+        hunk
+        for place, hunk in hunks.items()
+        if hunk.verdict != Hunk.Verdict.REJECTED and hunk.heard != answers[place]
+    ]
+    for hunk in changed:
+        hunk.heard = answers[hunk.file.path, hunk.hunk_id]
+    Hunk.objects.bulk_update(changed, ["heard"], batch_size=200)

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from dreams import auditlog, blobs, drafts, text
 from dreams.engines.base import Citation, Fate
+from dreams.findings.judging import judge
 from dreams.models import (
     DreamRun,
     Evidence,
@@ -18,7 +19,8 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.proposals.examining import examine
+from dreams.proposals.examining import examine, subject_of_draft
+from dreams.proposals.hearing import Hearing, of_dream
 from dreams.proposals.limits import QUOTE_LIMIT
 from dreams.proposals.reading import memory_type
 
@@ -45,8 +47,17 @@ class Origin:
     restored: Mapping[str, Restored] = field(default_factory=dict)
 
 
-def create(project: Project, origin: Origin, draft: drafts.Draft, before: Mapping[str, bytes]) -> Proposal:
+def create(
+    project: Project,
+    origin: Origin,
+    draft: drafts.Draft,
+    before: Mapping[str, bytes],
+    heard: Hearing | None = None,
+) -> Proposal:
     """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory."""
+    heard = heard or of_dream(origin.dream)
+    if heard.sessions:  # before the transaction, which waits for no disk
+        judge(subject_of_draft(project, before, draft, heard))
     with transaction.atomic():
         proposal = Proposal.objects.create(
             project=project,
@@ -61,7 +72,7 @@ def create(project: Project, origin: Origin, draft: drafts.Draft, before: Mappin
         operations = _save_operations(proposal, draft)
         for file in draft.files:
             _save_file(proposal, file, operations, origin.restored.get(file.path, Restored()))
-        examine(proposal, before)
+        examine(proposal, before, heard=heard)
         auditlog.record(
             "proposal.made",
             actor=origin.actor,

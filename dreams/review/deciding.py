@@ -33,6 +33,7 @@ def edit(
     proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Reviewer, *, reason: str = ""
 ) -> list[Hunk]:
     """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
+    heard = proposals.listened(proposal, replacement)
     with transaction.atomic():
         hold_open(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
@@ -45,13 +46,13 @@ def edit(
             elif not part.is_taken:
                 _set(part, Hunk.Verdict.APPROVED, reviewer, reason, edited_sha="")
         _log(proposal, decided, Hunk.Verdict.EDITED, reviewer, reason)
-        _examine_anew(proposal)
+        _examine_anew(proposal, heard)
     return decided
 
 
-def _examine_anew(proposal: Proposal) -> None:
+def _examine_anew(proposal: Proposal, heard: proposals.Hearing) -> None:
     """An edit changes what is written, so what was said of the old text no longer holds."""
-    proposals.examine(proposal, memories.contents(proposal.project))
+    proposals.examine(proposal, memories.contents(proposal.project), heard=heard)
 
 
 def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer) -> int:

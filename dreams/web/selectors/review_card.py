@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from dreams.models import Finding, Hunk, LedgerEntry
 from dreams.text import plural
+from dreams.web.selectors import review_heard
 from dreams.web.selectors.diffs import Block
+from dreams.web.selectors.review_heard import Statement
 from dreams.web.selectors.review_quotes import Quote
 from dreams.web.selectors.review_rendered import Rendered
 
@@ -42,6 +44,7 @@ class HunkCard:
     blocks: tuple[Block, ...]
     cut: int
     quotes: tuple[Quote, ...]
+    statements: tuple[Statement, ...]
     ledger: tuple[LedgerEntry, ...]
     findings: tuple[Finding, ...]
     refused: str
@@ -78,7 +81,14 @@ class HunkCard:
         said = [plural(len(self.quotes), "quote")] if self.quotes else []
         if self.ledger:
             said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
+        if self.statements:
+            said.append(review_heard.summary(self.statements))
         return ", ".join(said)
+
+    @property
+    def contradicted(self) -> int:
+        """Statements that a session says otherwise."""
+        return sum(one.answer == "contradicted" for one in self.statements)
 
     @property
     def missing(self) -> int:

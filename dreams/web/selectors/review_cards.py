@@ -14,6 +14,7 @@ from dreams import review, text, textdiff
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry
 from dreams.web.selectors import (
     diffs,
+    review_heard,
     review_quotes,
     review_rendered,
     review_state,
@@ -163,6 +164,7 @@ def _hunk_card(
         blocks=shown,
         cut=cut,
         quotes=tuple(dict.fromkeys(review_quotes.quote(e) for r in rows for e in maker.quotes.get(r.pk, ()))),
+        statements=review_heard.statements(rows),
         ledger=tuple(ledger),
         findings=tuple(finding for part in rows for finding in loaded.said.get(part.pk, ())),
         refused=refusing.message if refusing else "",

@@ -1,0 +1,211 @@
+"""What the sessions that a dream looked at say of a statement: read when first asked, bounded, each statement once.
+
+An answer is kept beside its hunk, so that a text that is looked at again (a rebase, a submit) costs no reading.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dreams import redact, text
+from dreams.engines.base import Citation
+from dreams.findings.base import Found, Heard
+from dreams.language import claims
+from dreams.models import DreamRun, Hunk, Proposal, Session
+from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.text import plural
+
+log = logging.getLogger(__name__)
+
+MOST_SESSIONS = 40
+MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
+SECONDS = 10.0  # of reading and asking, for one look at a change
+MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
+
+
+@dataclass(slots=True)
+class Hearing:
+    """Sessions, the newest first. `ask` is what `findings.Subject.heard` wants."""
+
+    sessions: Sequence[Session]
+    known: dict[str, Heard] = field(default_factory=dict)
+    seconds: float = SECONDS
+    unread: int = 0  # sessions that could not be read, or not in time
+    unasked: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
+    _read: list[tuple[Session, claims.Evidence]] | None = None
+    _spent: float = 0.0
+
+    def ask(self, said: str) -> Heard | None:
+        """What the sessions say of it, the newest that says anything; None when there is none, or no time left."""
+        bare = said.strip()
+        if bare in self.known:
+            return self.known[bare]
+        if not self.sessions:
+            return None
+        if self._spent > self.seconds:
+            self.unasked.add(bare)
+            return None
+        begun = time.monotonic()
+        found = self._asked(bare)
+        self._spent += time.monotonic() - begun
+        if found is not None:
+            self.known[bare] = found
+        return found
+
+    def against(self, said: str) -> Citation | None:
+        """The place that speaks against a statement, where one does."""
+        found = self.ask(said)
+        return found.citation if found and found.answer == "contradicted" else None
+
+    def _asked(self, said: str) -> Heard | None:
+        if self._read is None:
+            self._read = list(self._opened())
+        for session, evidence in self._read:
+            verdict = _checked(evidence, said)
+            if verdict is not None and verdict.verdict != "unsupported":
+                return Heard(verdict.verdict, verdict.why, _citation(session, verdict))
+        return Heard("unsupported", "no session that was read says it") if self._read else None
+
+    def listen(self, statements: Iterable[str]) -> None:
+        """Look up what will be asked, so that no transaction waits for a disk."""
+        for said in statements:
+            self.ask(said)
+
+    def left_out(self) -> Found | None:
+        """What was not looked at, said once; None when all was."""
+        beyond = len(self.sessions) - len(self._planned()) + self.unread
+        if not beyond and not self.unasked:
+            return None
+        told = [f"{beyond} of {plural(len(self.sessions), 'session')} were not read"] if beyond else []
+        told += [f"{plural(len(self.unasked), 'statement')} not looked up"] if self.unasked else []
+        return Found(
+            "evidence", "sessions-left-out", "info",
+            f"Not all was held against the sessions ({MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most, the newest "
+            f"first): {' and '.join(told)}.",
+            "What only they say counts as unsupported: look it up yourself where it matters.", about="sessions",
+        )  # fmt: skip
+
+    def _planned(self) -> list[Session]:
+        """The sessions that there is room for, by size."""
+        room, chosen = MOST_BYTES, []
+        for session in self.sessions[:MOST_SESSIONS]:
+            size = _size(session)
+            if size <= room:
+                room -= size
+                chosen.append(session)
+        return chosen
+
+    def _opened(self) -> Iterator[tuple[Session, claims.Evidence]]:
+        """The sessions that there is room and time for; one that cannot be read stops nothing."""
+        units, begun = 0, time.monotonic()
+        for session in self._planned():
+            if units > MOST_UNITS or time.monotonic() - begun > self.seconds / 2:
+                self.unread += 1
+                continue
+            try:
+                evidence = claims.read(session.path)
+            except (OSError, ValueError) as error:
+                log.info("session %s not read: %s", session.session_id, type(error).__name__)
+                self.unread += 1
+                continue
+            units += len(evidence.units)
+            yield session, evidence
+
+
+def _size(session: Session) -> int:
+    """What there is to read now; a transcript may have grown since it was imported."""
+    try:
+        return Path(session.path).stat(follow_symlinks=False).st_size
+    except OSError:
+        return session.size
+
+
+def _checked(evidence: claims.Evidence, said: str) -> claims.Verdict | None:
+    """One session that cannot be asked about one statement stops no other."""
+    try:
+        return claims.check(evidence, said)
+    except (IndexError, KeyError, ValueError) as error:
+        log.warning("a statement was not looked up: %s", type(error).__name__)
+        return None
+
+
+def _citation(session: Session, verdict: claims.Verdict) -> Citation | None:
+    if not verdict.evidence:
+        return None
+    best = verdict.evidence[0]
+    return Citation(
+        "transcript",
+        redact.redact(best.quote)[:QUOTE_LIMIT],
+        session.path,
+        session_pk=session.pk,
+        line_no=best.line,
+        role=best.role,
+    )
+
+
+def of_dream(dream: DreamRun | None) -> Hearing:
+    """The sessions that a dream looked at, the newest first; none for what a person made."""
+    if dream is None:
+        return Hearing(())
+    rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
+    return Hearing([row.session for row in rows.select_related("session").order_by("-session__touched_at")])
+
+
+def of_proposal(proposal: Proposal) -> Hearing:
+    """As `of_dream`, with the answers that are kept beside the hunks."""
+    hearing = of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
+    if hearing.sessions:
+        kept = Hunk.objects.filter(file__proposal=proposal).values_list("heard", flat=True)
+        hearing.known.update(_kept(kept))
+    return hearing
+
+
+def _kept(rows: Iterable[list[dict[str, object]]]) -> Iterator[tuple[str, Heard]]:
+    for row in rows:
+        for one in row:
+            said, heard = loaded(one)
+            yield said, heard
+
+
+def stored(line_no: int, said: str, heard: Heard) -> dict[str, object]:
+    """An answer as it is kept beside its hunk. `loaded` reads it."""
+    place = heard.citation
+    return {
+        "line": line_no,
+        "text": text.storable(said, QUOTE_LIMIT),
+        "answer": heard.answer,
+        "why": text.storable(heard.why, 300),
+        "session": place.session_pk if place else None,
+        "place": text.storable(place.place, 1000) if place else "",
+        "line_no": place.line_no if place else None,
+        "role": place.role if place else "",
+        "quote": text.storable(place.quote, QUOTE_LIMIT) if place else "",
+    }
+
+
+def loaded(row: dict[str, object]) -> tuple[str, Heard]:
+    """(statement, answer) of a kept one; an answer of a form that is not known is none."""
+    answer = row.get("answer")
+    place = _place(row) if row.get("quote") else None
+    why = str(row.get("why") or "")
+    if answer == "supported":
+        return str(row.get("text")), Heard("supported", why, place)
+    if answer == "contradicted":
+        return str(row.get("text")), Heard("contradicted", why, place)
+    return str(row.get("text")), Heard("unsupported", why, place)
+
+
+def _place(row: dict[str, object]) -> Citation:
+    session, line = row.get("session"), row.get("line_no")
+    return Citation(
+        "transcript",
+        str(row.get("quote")),
+        str(row.get("place") or ""),
+        session_pk=session if isinstance(session, int) else None,
+        line_no=line if isinstance(line, int) else None,
+        role=str(row.get("role") or ""),
+    )

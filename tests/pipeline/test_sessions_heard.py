@@ -1,0 +1,153 @@
+"""Each statement that a dream adds is held against the sessions it read: the answer and its place are kept beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from dreams import drafts, memories, proposals, review
+from dreams.leaks.rows import scrub
+from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
+from dreams.proposals import hearing
+from tests import world as rows
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SAID = "The export runs at 04:00 UTC on host beta."
+OTHERWISE = "The import never runs on host alpha."
+NOWHERE = "The mailer sends 12 letters a day through Brevo."
+
+
+def transcript(path: Path, *said: str) -> Path:
+    path.write_text(
+        "".join(
+            json.dumps({"type": "user", "uuid": f"u{n}", "sessionId": path.stem, "timestamp": "2026-03-01T10:00:00Z",
+                        "message": {"role": "user", "content": text}}) + "\n"
+            for n, text in enumerate(said)
+        )
+    )  # fmt: skip
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return world.make_project(tmp_path)
+
+
+@pytest.fixture
+def dream(project: Project, tmp_path: Path) -> DreamRun:
+    path = transcript(
+        tmp_path / "s.jsonl", "Hello.", SAID, "The import always runs on host alpha.", "The archive runs on host gamma."
+    )  # fmt: skip
+    return dream_of(project, path)
+
+
+def dream_of(project: Project, *paths: Path) -> DreamRun:
+    dream = rows.make_dream(project, DreamRun.Status.COMPLETED)
+    for path in paths:
+        session = rows.make_session(project, path.stem, path=str(path), size=path.stat().st_size)
+        DreamSession.objects.create(dream=dream, session=session, to_byte=path.stat().st_size)
+    return dream
+
+
+def propose(project: Project, dream: DreamRun, *statements: str) -> Proposal:
+    after = world.TESTING + "".join(f"\n{said}\n" for said in statements)
+    edits = [world.edit("feedback_testing.md", world.TESTING, after, "learn", "learn")]
+    before = memories.contents(project)
+    draft = drafts.draft(before, {**before, "feedback_testing.md": after.encode()}, edits)
+    return proposals.create(project, proposals.Origin(Proposal.Origin.DREAM, dream=dream), draft, before)
+
+
+def answers(proposal: Proposal) -> dict[str, dict[str, object]]:
+    return {one["text"]: one for hunk in Hunk.objects.filter(file__proposal=proposal) for one in hunk.heard}
+
+
+def test_each_added_statement_has_an_answer_with_its_place(project: Project, dream: DreamRun) -> None:
+    made = propose(project, dream, SAID, OTHERWISE, NOWHERE)
+    found = answers(made)
+    assert {text: one["answer"] for text, one in found.items()} == {
+        SAID: "supported", OTHERWISE: "contradicted", NOWHERE: "unsupported",
+    }  # fmt: skip
+    place = found[SAID]
+    assert (place["line_no"], place["role"], place["quote"]) == (2, "user", SAID)
+    assert place["session"] == dream.reviewed.get().session_id
+    assert "always" in str(found[OTHERWISE]["quote"])
+    codes = dict(made.findings.filter(check_name="evidence").values_list("message", "code"))
+    assert not [message for message in codes if SAID in message]
+    assert [code for message, code in codes.items() if OTHERWISE in message] == ["says-otherwise"]
+
+
+def test_an_edit_is_held_against_the_same_sessions(project: Project, dream: DreamRun) -> None:
+    made = propose(project, dream, NOWHERE)
+    hunk = Hunk.objects.get(file__proposal=made)
+    review.edit(made, hunk, "\n" + SAID + "\n", world.ME)
+    assert {text: one["answer"] for text, one in answers(made).items()} == {SAID: "supported"}
+
+
+def test_what_was_answered_once_is_not_read_again(
+    project: Project, dream: DreamRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = propose(project, dream, SAID, NOWHERE)
+    kept = answers(made)
+    monkeypatch.setattr("dreams.language.claims.read", lambda source: pytest.fail("read again"))
+    proposals.examine(made, memories.contents(project), undecided=False)
+    proposals.examine(made, memories.contents(project))
+    assert answers(made) == kept
+
+
+def test_the_newest_session_that_says_anything_counts(project: Project, tmp_path: Path) -> None:
+    old = transcript(tmp_path / "old.jsonl", "Hi.", "The API runs on port 8443.")
+    new = transcript(tmp_path / "new.jsonl", "Hi.", "The API runs on port 9443.")
+    dream = dream_of(project, old, new)
+    newest = dream.reviewed.get(session__path=str(new)).session
+    type(newest).objects.filter(pk=newest.pk).update(touched_at=newest.touched_at.replace(year=2099))
+    found = answers(propose(project, dream, "The API runs on port 8443."))
+    assert [one["answer"] for one in found.values()] == ["contradicted"]
+
+
+def test_too_much_to_read_is_said_and_a_session_that_is_gone_stops_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, big, gone = (
+        transcript(tmp_path / f"{n}.jsonl", "Hi.", SAID * k) for n, k in (("a", 1), ("b", 90), ("c", 1))
+    )
+    dream = dream_of(project, big, small, gone)
+    gone.unlink()
+    monkeypatch.setattr(hearing, "MOST_BYTES", small.stat().st_size * 3)
+    made = propose(project, dream, SAID)
+    assert [one["answer"] for one in answers(made).values()] == ["supported"]
+    (note,) = made.findings.filter(code="sessions-left-out")
+    assert note.severity == Finding.Severity.INFO and "2 of 3 sessions were not read" in note.message
+
+
+def test_without_time_nothing_is_asked_and_that_is_said(project: Project, dream: DreamRun) -> None:
+    heard = proposals.of_dream(dream)
+    heard.seconds = -1.0
+    assert heard.ask(SAID) is None
+    note = heard.left_out()
+    assert note is not None and "1 statement not looked up" in note.message
+
+
+def test_what_a_person_made_is_held_against_nothing(project: Project) -> None:
+    made = world.propose(
+        project, world.edit("feedback_testing.md", world.TESTING, world.TESTING + "\nNew.\n", "x")
+    )
+    assert answers(made) == {}
+
+
+def test_a_link_for_a_transcript_is_not_followed(project: Project, tmp_path: Path) -> None:
+    target = transcript(tmp_path / "t.jsonl", "Hi.", SAID)
+    link = tmp_path / "link.jsonl"
+    os.symlink(target, link)
+    made = propose(project, dream_of(project, link), SAID)
+    assert answers(made) == {}
+
+
+def test_a_purged_secret_leaves_the_answers_too(project: Project, dream: DreamRun) -> None:
+    made = propose(project, dream, SAID)
+    scrub(project, {"host beta": "a name"})
+    (one,) = answers(made).values()
+    assert "host beta" not in json.dumps(one) and "[redacted" in str(one["quote"])

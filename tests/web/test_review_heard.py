@@ -1,0 +1,67 @@
+"""What the sessions say of each added statement stands on its card, with a way to the place; what is denied comes first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import memories, proposals
+from dreams.models import Project, Proposal, Session
+from tests.web import review_world as desk
+from tests.web.test_review_page import card, page
+
+pytestmark = pytest.mark.django_db
+TRAIN = "Releases leave on Tuesdays at 10:00 UTC, from `main`, and never before a holiday."
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return desk.make_project(tmp_path)
+
+
+def heard(project: Project, folder: Path, *said: tuple[str, str]) -> Proposal:
+    """The proposal, looked at anew with what was said in its session."""
+    proposal = desk.make_proposal(project)
+    path = folder / "session.jsonl"
+    turns = ({"type": role, "message": {"role": role, "content": text}} for role, text in said)
+    path.write_text("".join(json.dumps(turn) + "\n" for turn in turns))
+    Session.objects.update(path=str(path))
+    proposals.examine(proposal, memories.contents(project))
+    return proposal
+
+
+def test_a_supported_statement_is_quoted_with_a_link_to_its_line(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    proposal = heard(project, tmp_path, ("user", "Hello."), ("user", TRAIN))
+    text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
+    session = Session.objects.get()
+    assert "What the sessions say" in text
+    assert f'href="/sessions/{session.pk}/?line=2#line-2"' in text
+    assert "2 statements supported" in text and f"<q>{TRAIN}</q>" in text
+
+
+def test_what_a_session_says_otherwise_is_called_out_before_the_card_is_opened(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    proposal = heard(project, tmp_path, ("user", "Hello."), ("user", TRAIN.replace("10:00", "16:00")))
+    text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
+    summary = text[text.index("<summary") : text.index("</summary>")]
+    assert "a session says otherwise" in summary
+    assert "Contradicted" in text and "16:00" in text
+
+
+def test_what_no_session_says_is_told_so_and_an_unread_one_is_no_answer(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    proposal = heard(project, tmp_path, ("user", "Hello there, the weather is fine."))
+    hunk = desk.hunk_with(proposal, "Releases leave")
+    assert "not found in the sessions" in card(page(browser, proposal), hunk)
+    Session.objects.update(path=str(tmp_path / "gone.jsonl"))
+    other = desk.hunk_with(proposal, "Releases leave")
+    type(other).objects.update(heard=[])
+    proposals.examine(proposal, memories.contents(project))
+    assert "What the sessions say" not in card(page(browser, proposal), hunk)
