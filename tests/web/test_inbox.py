@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams.models import DreamRun, Finding, Hunk, Project, Proposal
+from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
 from dreams.web.selectors import inbox as selector
 from tests import world as make
 from tests.world import World
@@ -148,3 +148,29 @@ def test_what_a_name_or_summary_hides_is_shown(browser: Client) -> None:
     assert "⟨U+202E⟩" in text
     assert "<b>x" not in text
     assert Project.objects.count() == 1
+
+
+def test_what_was_written_lately_is_told_with_its_undo_and_what_was_undone_without(browser: Client) -> None:
+    project = make.make_project()
+    for number, (origin, undone) in enumerate((("dream", None), ("forget", timezone.now()))):
+        proposal = make.make_proposal(project, origin=origin, state=Proposal.State.APPLIED)
+        at = timezone.now() - dt.timedelta(hours=number)
+        row = Application.objects.create(
+            proposal=proposal, journal_id=f"j{number}", at=at, actor="owner", undone_at=undone
+        )
+        for path in ("a.md", "MEMORY.md"):
+            AppliedFile.objects.create(application=row, path=path)
+    assert [(item.what, item.is_undone) for item in _inbox().lately] == [
+        ("Improved 1 memory", False),
+        ("Forgot 1 memory", True),
+    ]
+    text = browser.get("/").content.decode()
+    assert text.count("/undo/") == 1 and "undone since" in text
+    Application.objects.update(at=timezone.now() - dt.timedelta(days=8))
+    assert _inbox().lately == []
+
+
+def test_what_waits_for_a_moment_says_no_distance_that_was_true_when_it_was_written() -> None:
+    reason = "24 h must pass since the last dream, which was 38 min ago; opens in 23 h."
+    make.close_gate(make.make_project(), reason, timezone.now() + dt.timedelta(hours=2))
+    assert [item.reason for item in _inbox().next] == ["24 h must pass since the last dream."]

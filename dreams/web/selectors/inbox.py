@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Prefetch
+from django.db.models import Count, Prefetch, Q
 
+from dreams.memdir import INDEX_NAME
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal
 from dreams.proposals.waiting import Waiting, waiting
 from dreams.text import plural
-from dreams.web.selectors.projects import latest_gates, without_distance
+from dreams.web.selectors.projects import as_stored, latest_gates
 
 MOST = 100
 MOST_NEXT = 6
 MOST_NEWS = 8
 MOST_LATELY = 5
 LATELY = dt.timedelta(days=7)
-WRITTEN = {
+WRITTEN: Mapping[str, str] = {
     Proposal.Origin.DREAM: "Improved",
     Proposal.Origin.ROLLBACK: "Took back",
     Proposal.Origin.RESTORE: "Brought back",
@@ -163,13 +164,16 @@ def _told(run: DreamRun, made: Sequence[Proposal]) -> tuple[str, str]:
 
 def _lately(now: dt.datetime) -> list[Written]:
     rows = Application.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
-    counted = rows.annotate(files_n=Count("files")).order_by("-at", "-pk")[:MOST_LATELY]
+    # A row in the index comes and goes with its memory.
+    notes = Count("files", filter=~Q(files__path=INDEX_NAME))
+    counted = rows.annotate(notes_n=notes).order_by("-at", "-pk")[:MOST_LATELY]
     return [
         Written(
             proposal=row.proposal.public_id,
             project=str(row.proposal.project),
             project_pk=row.proposal.project_id,
-            what=f"{WRITTEN.get(row.proposal.origin, 'Changed')} {plural(row.files_n, 'memory', 'memories')}",
+            what=f"{WRITTEN.get(row.proposal.origin, 'Changed')} "
+            + (plural(row.notes_n, "memory", "memories") if row.notes_n else "the index"),
             summary=row.proposal.summary,
             who=row.actor or "a policy",
             at=row.at,
@@ -197,7 +201,7 @@ def _next_of(row: GateEvaluation, now: dt.datetime) -> Next | None:
     if len(known) != len(closed):
         return None
     at = max(known)
-    reason = without_distance(str(closed[0].get("reason", "")))
+    reason = as_stored(str(closed[0].get("reason", "")))
     return Next(str(row.project), row.project_id, reason, at) if at > now else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -47,6 +48,7 @@ STATES: Mapping[int, tuple[str, str, str]] = {
 FILTERS = {name: label for name, label, _ in STATES.values()}
 ACTIVE = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
 WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+_DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +247,20 @@ def _gate_reason(evaluation: GateEvaluation | None) -> tuple[str, dt.datetime | 
     if evaluation.open:
         return "It dreams at the next look.", None
     closed: dict[str, object] = next((gate for gate in evaluation.results if not gate.get("passed")), {})
-    reason = without_distance(str(closed.get("reason", "")))
+    reason = as_stored(str(closed.get("reason", "")))
     return f"{name_of(closed.get('name'))}: {reason}", moment(closed.get("opens_at"))
 
 
 def without_distance(reason: str) -> str:
-    """A stored reason without its "opens in 6 h", which was true when it was written; the moment is shown instead."""
+    """A reason without its "opens in 6 h"; the moment is shown beside it."""
     head, mark, _ = reason.partition("; opens ")
     return f"{head}." if mark else reason
+
+
+def as_stored(reason: str) -> str:
+    """A stored reason without "38 min ago" too, which was true when it was written."""
+    head = _DISTANCE.split(reason, maxsplit=1)[0]
+    return reason if head == reason else f"{head}."
 
 
 def moment(text: object) -> dt.datetime | None:
