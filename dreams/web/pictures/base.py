@@ -128,6 +128,11 @@ def size(count: float) -> str:
     return f"{count / 1_000:.3g} KB" if count < 999_500 else f"{count / 1_000_000:.3g} MB"
 
 
+def short_size(count: float) -> str:
+    """As `size`, for the narrow place beside a line: "820 B"."""
+    return size(count).replace(" bytes", " B")
+
+
 def whole(count: float) -> str:
     """A count beside a line; nothing where the line stands between two."""
     return f"{count:,.0f}" if count == int(count) else ""

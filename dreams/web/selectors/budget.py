@@ -54,7 +54,7 @@ class Budget:
     @property
     def size(self) -> str:
         """In thousands of bytes, as the limit is a round number of those: "20.4"."""
-        return f"{self.bytes / 1000:.1f}"
+        return "under 0.1" if 0 < self.bytes < 50 else f"{self.bytes / 1000:.1f}"
 
     @property
     def max_size(self) -> str:

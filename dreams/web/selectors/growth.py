@@ -12,7 +12,7 @@ from django.utils import timezone
 from dreams import moments
 from dreams.models import Project, Session, Version
 from dreams.text import plural
-from dreams.web.pictures.base import Picture, size, whole
+from dreams.web.pictures.base import Picture, short_size, size, whole
 from dreams.web.pictures.calendar import WEEKS, by_day
 from dreams.web.pictures.series import Measure, over_time
 
@@ -25,7 +25,7 @@ def pictures(project: Project, now: dt.datetime) -> list[Picture]:
     """Three queries, whatever the project's size."""
     days, files, sizes = _growth(project, now)
     measures = (
-        Measure("Size", sizes, size, size),
+        Measure("Size", sizes, size, short_size),
         Measure("Files", files, lambda count: plural(round(count), "file"), whole),
     )
     return [
