@@ -186,7 +186,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?i)\bconsider (?:every|all|any|my)\b[^.\n]{{0,40}}\bapproved\b|\bkeep (?:this|it|that) from (?:the )?{_WHO}\b|\b{_WHO} (?:must|should|may) (?:not|never) (?:know|learn|see this|find out|notice|hear)\b",
         rf"(?i)\bso (?:that )?(?:the )?{_WHO} (?:does not|doesn['’]t|never|won['’]t|will not|cannot|can['’]t) (?:see|notice|know|find)\b",
         r"(?i)\bskip(?:ping|s)? (?:all |any |the |every )?(?:confirmation|approval|permission)s?\b",
-        r"(?i)\balways (?:allow|approve|accept)\b|\bauto[- ]?(?:approve|accept)s? (?:all|any|every|everything|tools?|commands?|permissions?|changes|edits)\b",
+        r"(?i)\balways (?:approve|accept)\b|\balways allow(?: (?:all|any|every|it|them|this|these|tools?|commands?|edits?|writes?|bash|claude|network|access|me|you|the (?:agent|tool|command|user|assistant)s?)\b|[\"'”`.,;]|$)|\bauto[- ]?(?:approve|accept)s? (?:all|any|every|everything|tools?|commands?|permissions?|changes|edits)\b",
         r"(?i)\b(?:is|are|been|already) pre-?approved\b|\bpre-?approved (?:tools?|commands?|actions?|changes?|edits?|permissions?|requests?|by)\b",
         rf"(?i)\b(?:don['’]t|do not|never) (?:tell|inform|mention|notify|reveal|disclose|alert|let)\b[^.\n]{{0,40}}\b{_WHO}\b",
         rf"(?i)\b(?:don['’]t|do not|never) show (?:this|it|them|these|that|the (?:output|diff|log|change)s?) to (?:the )?{_WHO}\b",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from dreams.language.dates import neighbours
@@ -151,7 +151,8 @@ class Context:
         at = bisect.bisect_right(self._ends, start)
         begin = self._ends[at - 1] if at else 0
         stop = self._ends[at] if at < len(self._ends) else len(self.text)
-        return self.text[max(begin, start - AROUND) : min(stop, start + AROUND)]
+        at = start - start % AROUND  # the same words for all that stands near: they are read once
+        return self.text[max(begin, at - AROUND) : min(stop, at + 2 * AROUND)]
 
     def clause(self, start: int) -> str:
         """The part of its sentence between commas, "and", "but" and the like."""
@@ -182,10 +183,10 @@ class Context:
         if self.orientation != "auto":
             return self.orientation
         sentence = self.sentence(start)
-        past, future = _is_past(sentence), _FUTURE.search(sentence)
+        past, future = _is_past(sentence), _looks_ahead(sentence)
         if past and future and _FIRM_FUTURE.search(sentence):  # "was renewed in March and will expire in May"
             clause = self.clause(start)
-            past, future = _is_past(clause), _FIRM_FUTURE.search(clause)
+            past, future = _is_past(clause), bool(_FIRM_FUTURE.search(clause))
         if future and not past:
             return "future"
         return "past" if past and not future else None
@@ -217,9 +218,9 @@ class Context:
         if _OF_MANY.search(before) and not phrase.lower().startswith(("yesterday", "tomorrow", "today")):
             return True
         if _RETURNS.search(phrase) and not _WHICH.search(phrase):
-            rule = _HABIT.search(sentence) or _STANDUP.search(sentence) or _CONDITION.search(before)
-            return bool(rule or (_DUTY.search(sentence) and not _FIRM_FUTURE.search(sentence)))
-        return bool(_HABIT.search(sentence)) and not _is_past(sentence)
+            rule = _is_habit(sentence) or _STANDUP.search(sentence) or _CONDITION.search(before)
+            return bool(rule or (_is_duty(sentence) and not _FIRM_FUTURE.search(sentence)))
+        return bool(_is_habit(sentence)) and not _is_past(sentence)
 
     def _named(self, start: int, end: int) -> bool:
         """ "the yesterday view", "a Friday": the name of a thing or one of many; 'today' in quotation marks is a word."""
@@ -274,9 +275,25 @@ class Context:
         )
 
 
+@lru_cache(maxsize=256)
 def _is_past(sentence: str) -> bool:
     """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
     told = _REMAINING.sub(" ", _PLANNED.sub(" ", sentence))
     if _TOLD.search(told):
         return True
     return bool(_DONE.search(told)) and not _CUSTOM.search(told)
+
+
+@lru_cache(maxsize=256)
+def _looks_ahead(sentence: str) -> bool:
+    return bool(_FUTURE.search(sentence))
+
+
+@lru_cache(maxsize=256)
+def _is_habit(sentence: str) -> bool:
+    return bool(_HABIT.search(sentence))
+
+
+@lru_cache(maxsize=256)
+def _is_duty(sentence: str) -> bool:
+    return bool(_DUTY.search(sentence))
