@@ -76,6 +76,17 @@ class HunkCard:
         return self.verdict == Hunk.Verdict.REJECTED
 
     @property
+    def heard(self) -> tuple[tuple[Statement, bool], ...]:
+        """Each statement, and whether the quotes already show what supports it."""
+        quoted = {
+            (quote.session_pk, quote.line_no) for quote in self.quotes if quote.session_pk and quote.is_found
+        }
+        return tuple(
+            (one, one.answer == "supported" and (one.session_pk, one.line_no) in quoted)
+            for one in self.statements
+        )
+
+    @property
     def proof(self) -> str:
         """What the folded evidence holds, in words."""
         said = [plural(len(self.quotes), "quote")] if self.quotes else []
