@@ -37,7 +37,7 @@ cmds=command err=error creds=credential prefs=preference perf=performance spec=s
 min=minimum max=maximum temp=temporary tmp=temporary ref=reference refs=reference id=identifier ids=identifier
 mins=minute sec=second secs=second hr=hour hrs=hour num=number img=image btn=button nav=navigation infra=infrastructure
 org=organization orgs=organization gh=github stdlib=standard-library ui=interface
-vs=versus os=operating-system init=initialization sync=synchronization tz=timezone prs=pr
+storage=store vs=versus os=operating-system init=initialization sync=synchronization tz=timezone prs=pr
 """
 _SYNONYMS = """
 use utilize employ
@@ -179,7 +179,7 @@ PHRASES = {
     "front end": "frontend", "front-end": "frontend", "back end": "backend", "back-end": "backend",
     "environment variable": "env-var", "environment variables": "env-var", "env var": "env-var", "env vars": "env-var",
     "the team agreed that": "", "we agreed that": "", "we decided that": "", "it was decided that": "", "the user said that": "",
-    "note that": "", "remember that": "", "first before": "before", "at all times": "always",
+    "note that": "", "as a reminder": "", "for the record": "", "as a side note": "", "fyi": "", "by the way": "", "remember that": "", "first before": "before", "at all times": "always",
     "stop reaching for": "never use", "zero": "no", "or newer": "or later", "or higher": "or later", "or above": "or later", "and above": "or later", "and up": "or later",
     "and later": "or later", "and newer": "or later", "or greater": "or later", "or older": "or earlier", "a single": "one",
     "single": "one", "e.g.": "", "i.e.": "", "each time": "always", "under no circumstances": "never", "in order to": "to",

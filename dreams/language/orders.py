@@ -54,8 +54,11 @@ def swapped(short: Statement, long: Statement) -> bool:
 
 
 def _object(verb: str, word: str, one: Statement) -> bool:
-    between = one.flow[one.flow.index(verb) : one.flow.index(word)]
-    return not lexicon.PHRASE_STARTS & set(between)
+    """Whether the verb of a clause is followed by the word outright: "Ana reviews Bob", not "starts at the first"."""
+    start, end = one.flow.index(verb), one.flow.index(word)
+    return one.clause_of[start] == one.clause_of[end] and not (lexicon.SCOPING | {"with"}) & set(
+        one.flow[start:end]
+    )
 
 
 def may_move(words: Sequence[str], short: Statement, long: Statement) -> bool:
