@@ -145,10 +145,14 @@ def _subject(
         hunks=changed,
         config=conf.current(project),
         instructions=instructions.text_for(project),
-        repeated=repeated.by_code(after, project.repo_dir),
+        repeated=repeated.by_code(_changed(before, after), project.repo_dir),
         asked=_asked(project),
         rejected=rejected,
     )
+
+
+def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {path: data for path, data in after.items() if before.get(path) != data}
 
 
 def _asked(project: Project) -> list[str]:
