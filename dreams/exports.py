@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import Q
 
 from dreams import auditlog, blobs, history, holds, lookup, memories
 from dreams.history import HistoryStore
@@ -171,7 +172,9 @@ def _tell(project: Project, reviewer: Reviewer) -> int:
             after = {path: sha for path, sha in after.items() if memories.is_memory(path)}
             for path in sorted(before.keys() | after.keys()):
                 if before.get(path) != after.get(path):
-                    made += _version(project, store, path, after.get(path, ""), commit)
+                    made += _version(
+                        project, store, path, after.get(path, ""), commit, is_first_look=not before
+                    )
             before = after
         auditlog.record(
             "history.imported",
@@ -183,15 +186,21 @@ def _tell(project: Project, reviewer: Reviewer) -> int:
     return made
 
 
-def _version(project: Project, store: HistoryStore, path: str, sha: str, commit: history.Commit) -> int:
-    """1 when the version is new to the database. Git keeps whole seconds, so a row may differ by less than one."""
+def _version(
+    project: Project, store: HistoryStore, path: str, sha: str, commit: history.Commit, *, is_first_look: bool
+) -> int:
+    """1 when the version is new to the database. Git keeps whole seconds, so a row may differ by less than one; and what
+    a first look finds has the time of its file."""
     memory, is_new = Memory.objects.get_or_create(
         project=project,
         path=path,
         defaults={"kind": memories.kind_of(path), "gone_at": commit.at, "sha256": sha},
     )
     near = (commit.at - dt.timedelta(seconds=2), commit.at + dt.timedelta(seconds=2))
-    if not is_new and memory.versions.filter(sha256=sha, at__range=near).exists():
+    known = Q(at__range=near)
+    if is_first_look:
+        known |= Q(origin=Version.Origin.FOUND, at__lte=commit.at)
+    if not is_new and memory.versions.filter(known, sha256=sha).exists():
         return 0
     data = store.read(sha) if sha else b""
     if sha:

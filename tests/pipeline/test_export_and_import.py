@@ -51,6 +51,12 @@ def _texts(project: Project, path: str) -> list[str]:
         return [store.read(row.sha256).decode() for row in rows]
 
 
+def test_an_export_brought_back_to_where_it_was_made_adds_nothing(project: Project, tmp_path: Path) -> None:
+    was = Version.objects.count()
+    assert exports.bring_back(_exported(project, tmp_path), ME).versions == 0
+    assert Version.objects.count() == was
+
+
 def test_lost_versions_come_back_in_their_order(project: Project, tmp_path: Path) -> None:
     file = _exported(project, tmp_path)
     _lose_everything(project)

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from django.core.management import call_command
+
 from dreams import apply as applying
-from dreams import proposals, review, rollback
+from dreams import dreaming, proposals, review, rollback
+from dreams.management.base import Refused
 from dreams.manifest import manifest
-from dreams.models import Hunk, Proposal, Version
+from dreams.models import DreamRun, Hunk, Proposal, Version
 from dreams.rollback import Selection
 from tests.pipeline import world
 
@@ -41,6 +44,12 @@ def test_a_dream_is_undone_to_the_same_bytes_modes_and_mtimes(tmp_path: Path) ->
     assert report.complete
     assert manifest(world.folder(project)) == before
     assert Version.objects.filter(origin="rollback").exists()
+
+
+def test_an_undo_of_a_dream_that_proposed_nothing_is_refused(tmp_path: Path) -> None:
+    dream = dreaming.request(world.make_project(tmp_path), DreamRun.Trigger.COMMAND)
+    with pytest.raises(Refused, match="nothing to undo"):
+        call_command("rollback", dream.public_id)
 
 
 def test_one_hunk_is_undone_and_the_others_stay(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class Command(BaseCommand):
         reports: list[applying.ApplyReport] = []
         try:
             chosen = self._applied(options["dream"])
+            if not chosen:
+                raise Refused(f"{options['dream']} proposed nothing; there is nothing to undo.")
             if options["preview"]:
                 return {"files": [row for proposal in chosen for row in _preview(proposal, selection)]}
             writing.recover()
