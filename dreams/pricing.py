@@ -18,7 +18,7 @@ from dreams import conf
 from dreams.engines.anthropic.usage import PriceTable, Rate
 from dreams.engines.base import Allowance
 from dreams.gates import day_start, month_start
-from dreams.models import DreamUsage, Price, Project
+from dreams.models import DreamRun, DreamUsage, Price, Project
 
 MOST_PRICES = 2_000
 
@@ -94,15 +94,38 @@ def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
     return Spent(**{name: total or Decimal(0) for name, total in sums.items()})
 
 
+def reserved(project: Project, besides: DreamRun | None = None) -> tuple[Decimal, Decimal]:
+    """What running dreams have set aside for the requests under way: of all projects, and of one."""
+    running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, reserved_usd__isnull=False)
+    others = running.exclude(pk=besides.pk) if besides else running
+    sums = others.aggregate(
+        of_all=Sum("reserved_usd"), of_project=Sum("reserved_usd", filter=Q(project=project))
+    )
+    return sums["of_all"] or Decimal(0), sums["of_project"] or Decimal(0)
+
+
 def dollars_left(
-    project: Project, config: conf.Config, now: dt.datetime, zone: dt.tzinfo
+    project: Project,
+    config: conf.Config,
+    now: dt.datetime,
+    zone: dt.tzinfo,
+    *,
+    besides: DreamRun | None = None,
 ) -> Allowance | None:
-    """What the tightest of the budgets of day, month and project still allows; None when none of them is set."""
-    used = spent(project, now, zone)
+    """What the tightest of the budgets of day, month and project still allows; None when none of them is set.
+
+    What running dreams have set aside is taken, but for `besides`, the dream that asks.
+    """
+    used, aside = spent(project, now, zone), reserved(project, besides)
     budgets = (
-        ("max_cost_day", config.max_cost_day, used.today, "all dreams of today"),
-        ("max_cost_month", config.max_cost_month, used.month, "all dreams of this month"),
-        ("max_cost_project", config.max_cost_project, used.project_month, "this project this month"),
+        ("max_cost_day", config.max_cost_day, used.today + aside[0], "all dreams of today"),
+        ("max_cost_month", config.max_cost_month, used.month + aside[0], "all dreams of this month"),
+        (
+            "max_cost_project",
+            config.max_cost_project,
+            used.project_month + aside[1],
+            "this project this month",
+        ),
     )
     left = [
         Allowance(Decimal(str(limit)) - gone, f"the ${limit:,.2f} for {whose} ({conf.specs()[key].label})")

@@ -47,7 +47,8 @@ def _grown(usage: Usage) -> dict[str, object]:
     if priced:
         grown["cost_usd"] = Coalesce(F("cost_usd"), Decimal(0)) + sum(priced, Decimal(0))
     unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
-    return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced}
+    # What was set aside for it is spent now.
+    return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced, "reserved_usd": None}
 
 
 # --- Read back ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
@@ -140,7 +141,21 @@ class Watch:
     def dollars_left(self) -> Allowance | None:
         """What the tightest budget of day, month and project allows now, this dream's turns counted; None: no limit."""
         config = conf.current(self._dream.project)
-        return pricing.dollars_left(self._dream.project, config, timezone.now(), conf.zone(config))
+        return pricing.dollars_left(
+            self._dream.project, config, timezone.now(), conf.zone(config), besides=self._dream
+        )
+
+    def reserve(self, dollars: Decimal) -> Allowance | None:
+        """Set `dollars` aside for what is asked next, instead of what was; None: done. Otherwise nothing is set aside,
+        and this is what is left. Dreams that ask at the same time wait for each other here."""
+        with transaction.atomic():
+            running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING).order_by("pk")
+            list(running.select_for_update().values_list("pk", flat=True))
+            left = self.dollars_left()
+            if left is not None and left.dollars < dollars:
+                return left
+            DreamRun.objects.filter(pk=self._dream.pk).update(reserved_usd=dollars if left else None)
+        return None
 
 
 def _without_secrets(tool: Mapping[str, object]) -> dict[str, object]:

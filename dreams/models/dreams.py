@@ -83,6 +83,13 @@ class DreamRun(models.Model):
         help_text="Of the tokens that have a price; null: none has.",
     )
     unpriced_tokens = models.BigIntegerField(default=0, help_text="Tokens of models without a price.")
+    reserved_usd = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Set aside for the request under way, and not booked yet; counts only while it runs.",
+    )
     told_at = models.DateTimeField(null=True, blank=True, help_text="A person is told once.")
     sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")
 

@@ -16,6 +16,7 @@ from dreams.engines.anthropic.usage import MILLION, Ledger, Rate, Tokens, rate_f
 from dreams.engines.base import Allowance, LimitReached
 
 LEAST_OUTPUT = 500
+TRIES = 3  # at setting dollars aside, while other dreams take some
 # From this share of a limit on the model is told to come to an end, so that its work is not lost.
 WARN_FROM = 0.8
 # Work that is done is sent back to be mended only below this share of every limit, and with so many turns left.
@@ -51,8 +52,13 @@ class Budget:
     clock: Callable[[], float] = time.monotonic
     # What day, month and project still allow now: other dreams spend from the same budgets.
     dollars_left: Callable[[], Allowance | None] | None = None
+    # Sets dollars aside in those budgets for the next request; gives what is left where there is not so much.
+    reserve: Callable[[Decimal], Allowance | None] | None = None
     turns: int = 0
     started: float = field(init=False)
+    _counted: Decimal = field(
+        default=Decimal(0), init=False
+    )  # of the ledger, what day and month count already
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -75,6 +81,7 @@ class Budget:
 
     def _look_at_budgets(self) -> None:
         """Between two turns, when everything that this dream spent stands in the ledger and is counted there."""
+        self._counted = self.ledger.dollars
         left = self.dollars_left() if self.dollars_left else None
         if left is not None:
             in_all = Allowance(max(left.dollars, Decimal(0)) + self.ledger.dollars, left.of)
@@ -90,7 +97,28 @@ class Budget:
                 f"{self.ledger.tokens.total:,} are used. {NOTHING}"
             )
         rate = rate_for(self.ledger.prices, model, expected.prompt)
-        return room if rate is None else self._affordable(rate, expected, room)
+        return (
+            room if rate is None else self._set_aside(rate, expected, self._affordable(rate, expected, room))
+        )
+
+    def _set_aside(self, rate: Rate, expected: Tokens, room: int) -> int:
+        """The room for which dollars could be set aside: two dreams that ask at once must not both take the last of them."""
+        pending = self.ledger.dollars - self._counted
+        for _ in range(TRIES if self.reserve else 0):
+            cost = pending + rate.cost(expected) + rate.output * room / MILLION
+            left = self.reserve(cost) if self.reserve else None
+            if left is None:
+                return room
+            spare = left.dollars - pending - rate.cost(expected)
+            room = min(room, int(spare * MILLION / rate.output) if rate.output else 0)
+            if room < LEAST_OUTPUT:
+                raise LimitReached(
+                    f"The next request could pass {left.of}, of which other dreams that run now have set some aside; "
+                    f"this dream has spent ${self.ledger.dollars:.4f}. {NOTHING}"
+                )
+        if self.reserve:
+            raise LimitReached(f"Other dreams took what was left of the budget meanwhile. {NOTHING}")
+        return room
 
     def _affordable(self, rate: Rate, expected: Tokens, room: int) -> int:
         for limit, name in self._dollar_limits():

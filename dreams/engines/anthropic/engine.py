@@ -88,7 +88,12 @@ class AnthropicEngine:
         reads: reading.ReadTools,
     ) -> Loop:
         ledger = Ledger(self._price_table() if self._prices is None else self._prices)
-        budget = Budget(Limits.of(job.config), ledger, dollars_left=partial(_dollars_left, report))
+        budget = Budget(
+            Limits.of(job.config),
+            ledger,
+            dollars_left=partial(_dollars_left, report),
+            reserve=getattr(report, "reserve", None),
+        )
 
         def watch() -> None:
             report.checkpoint()
