@@ -35,13 +35,7 @@ class Tokens:
         return cls(**{kind: count for kind, count in found.items() if isinstance(count, int)})
 
     def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write_5m + other.cache_write_5m,
-            self.cache_write_1h + other.cache_write_1h,
-        )
+        return Tokens(**{kind: getattr(self, kind) + getattr(other, kind) for kind in KINDS})
 
     @property
     def cache_write(self) -> int:
@@ -74,13 +68,7 @@ class Dollars:
         return cls(**{kind: cost for kind, cost in found.items() if isinstance(cost, Decimal)})
 
     def __add__(self, other: Dollars) -> Dollars:
-        return Dollars(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write_5m + other.cache_write_5m,
-            self.cache_write_1h + other.cache_write_1h,
-        )
+        return Dollars(**{kind: getattr(self, kind) + getattr(other, kind) for kind in KINDS})
 
     @property
     def total(self) -> Decimal:

@@ -22,13 +22,16 @@ SLOW = dataclasses.replace(kit.QUICK, base_ms=60_000.0, longest_ms=60_000.0, sta
 
 
 class WhenSeen:
-    """Says stop from half a second after the server has seen a request on."""
+    """Says stop from a third of a second after something was seen: a request by the server, or `began`."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: threading.Event | None = None) -> None:
         self.since: float | None = None
+        self.began = began
 
     def __call__(self) -> bool:
         now = time.monotonic()
+        if self.began is not None and self.began.is_set():
+            self.since = self.since or now
         return self.since is not None and now - self.since > 0.3
 
 
@@ -44,21 +47,22 @@ class WhenSeen:
     ids=["before headers", "silent in mid-stream", "slow stream", "back-off", "waiting as the server asks"],
 )
 def test_a_cancel_ends_the_dream_within_a_second(tmp_path: Path, step: Step) -> None:
-    stop = WhenSeen()
+    streamed = step.fault is None or step.fault.at == "content_block_delta"
+    stop = WhenSeen(step.began if streamed else None)
     report = kit.Watched(stop=stop)
 
     def seen(request: Any) -> bool:
-        stop.since = stop.since or time.monotonic()
+        if not streamed:
+            stop.since = stop.since or time.monotonic()
         return True
 
-    brain = kit.ByTurn([dataclasses.replace(step)])
+    brain = kit.ByTurn([step])
     original: Callable[[Any], Step] = brain.step
     brain.step = lambda request: seen(request) and original(request)  # type: ignore[assignment, method-assign, return-value]
     with pytest.raises(Cancelled):
         kit.dream(tmp_path, brain, report=report, patience=SLOW)
-    # What the server had begun to answer is paid for; on a busy machine nothing of it may have come yet.
-    streamed = step.fault is None or step.fault.at == "content_block_delta"
-    assert report.used("requests") in {0, int(streamed)}
+    # What the server had begun to answer is paid for, and nothing else.
+    assert report.used("requests") == int(streamed)
     assert stop.since is not None
     # 0.3 s until it is asked to stop, then a second at the most.
     assert time.monotonic() - stop.since < 0.3 + 1.0

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .cache import prefixes
 from .faults import Fault, cut, status
@@ -19,9 +19,7 @@ from .messages import Counted, Json, Reply, events, fresh_id, sse, whole_message
 from .protocol import refusal
 from .script import Request, Step
 from .seen import Seen
-
-if TYPE_CHECKING:
-    from .server import WireServer
+from .shared import Shared
 
 HEADS = ("headers", "half headers")
 HALF_A_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"
@@ -31,7 +29,7 @@ class Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: tuple[str, int], wire: WireServer) -> None:
+    def __init__(self, address: tuple[str, int], wire: Shared) -> None:
         self.wire = wire
         super().__init__(address, Handler)
 
@@ -158,6 +156,7 @@ class Handler(BaseHTTPRequestHandler):
         for _, data in chunks:
             if strikes is not None and step.fault is not None and sent <= strikes < sent + len(data):
                 self._chunk(data[: strikes - sent])
+                self._out(step, sent)
                 if not self._strike(step.fault):
                     return
                 data = data[strikes - sent :]  # noqa: PLW2901 - garbage came between; the rest follows
@@ -165,13 +164,20 @@ class Handler(BaseHTTPRequestHandler):
             self._chunk(data)
             sent += len(data)
             if pause:
-                self.wfile.flush()
+                self._out(step, sent)
                 if self.server.wire.stopping.wait(pause):
                     break
         self._chunk(b"", last=True)
+        self._out(step, sent)
         seen.sent_whole = True
         if step.fault is not None and strikes is not None and step.fault.kind in ("close", "reset"):
             self._break(step.fault)  # its moment is after the end: between two requests
+
+    def _out(self, step: Step, sent: int) -> None:
+        """What was written until now has left; says so once a whole event is among it."""
+        self.wfile.flush()
+        if sent:
+            step.began.set()
 
     def _strike(self, fault: Fault) -> bool:
         """False when nothing more is to be sent."""

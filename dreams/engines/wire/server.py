@@ -13,9 +13,10 @@ from .handler import Http
 from .protocol import Limits
 from .script import Brain
 from .seen import Seen
+from .shared import Shared
 
 
-class WireServer:
+class WireServer(Shared):
     """Listens from `start` (or `with`) until `stop`. `seen` holds every request in order of arrival.
 
     `keys`: the keys that are taken; None takes any. `stall_seconds` bounds how long a stall holds its connection.
@@ -34,15 +35,7 @@ class WireServer:
         dialect: Dialect | None = None,
         prefix: str = "",
     ) -> None:
-        self.brain = brain
-        self.dialect = dialect or Dialect()
-        self.prefix = prefix
-        self.keys = None if keys is None else frozenset(keys)
-        self.limits = limits or Limits()
-        self.cache = cache or PromptCache()
-        self.stall_seconds = stall_seconds
-        self.seen: list[Seen] = []
-        self.stopping = threading.Event()
+        super().__init__(brain, keys, limits, cache, stall_seconds, dialect, prefix)
         self._http = Http(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._serve, name="wire-server", daemon=True)
 

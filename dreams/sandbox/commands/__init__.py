@@ -2,67 +2,42 @@
 
 from __future__ import annotations
 
-from ..process import Compile
-from . import (
-    awk,
-    basic,
-    cat,
-    cmp,
-    columns,
-    conditions,
-    cut,
-    date,
-    diff,
-    filters,
-    find,
-    grep,
-    heads,
-    jq,
-    kinds,
-    ls,
-    paths,
-    sed,
-    sort,
-    stat,
-    sums,
-    tr,
-    tree,
-    uniq,
-    wc,
-    xargs,
-)
+from importlib import import_module
 
-_MODULES = (
-    awk,
-    basic,
-    cat,
-    cmp,
-    columns,
-    conditions,
-    cut,
-    date,
-    diff,
-    filters,
-    find,
-    grep,
-    heads,
-    jq,
-    kinds,
-    ls,
-    paths,
-    sed,
-    sort,
-    stat,
-    sums,
-    tr,
-    tree,
-    uniq,
-    wc,
-    xargs,
-)
+from ..process import Compile
+
+# Once, as text: as imports and as a tuple the list would stand here twice.
+_MODULES = [
+    "awk",
+    "basic",
+    "cat",
+    "cmp",
+    "columns",
+    "conditions",
+    "cut",
+    "date",
+    "diff",
+    "filters",
+    "find",
+    "grep",
+    "heads",
+    "jq",
+    "kinds",
+    "ls",
+    "paths",
+    "sed",
+    "sort",
+    "stat",
+    "sums",
+    "tr",
+    "tree",
+    "uniq",
+    "wc",
+    "xargs",
+]
 _COMMANDS: dict[str, Compile] = {}
 for _module in _MODULES:
-    _COMMANDS.update(_module.COMMANDS)
+    _COMMANDS.update(import_module(f"{__name__}.{_module}").COMMANDS)
 
 
 def find_command(name: str) -> Compile | None:
