@@ -244,6 +244,16 @@ def test_a_line_with_its_label_or_nearly_all_its_words_is_put_anew_as_a_whole(
     assert f"- {line}\n" not in made.text("notes.md")
 
 
+def test_a_line_of_a_list_is_put_anew_where_what_introduces_the_list_says_nothing_of_it(
+    tmp_path: Path,
+) -> None:
+    said = "Docker setup targeting Node 24 with native build tools"
+    for lead, changed in (("As of 2026-03-16, the project has:", True), ("In staging:", False)):
+        files = {"notes.md": memory(f"{lead}\n\n- Docker setup targeting Node 24\n"), "MEMORY.md": INDEX}
+        made = dream(tmp_path / lead[:3].strip(), files, [session(1, f"Remember: {said}")])
+        assert (f"- {said}\n" in made.text("notes.md")) is changed
+
+
 def test_a_label_that_only_says_what_kind_of_remark_follows_finds_no_line(tmp_path: Path) -> None:
     made = told(
         tmp_path, "**Why:** the audit asked for it", "Remember: **Why:** the mailer was too slow for us"

@@ -16,6 +16,7 @@ from dreams.engines.rules.removing import free_units
 from dreams.engines.rules.retyping import below_label, label_of, retyped
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest
 from dreams.engines.rules.wording import is_labelled
+from dreams.language import lexicon
 from dreams.language.pieces import WEAK, keys_of, pieces
 from dreams.language.statements import statement
 
@@ -77,7 +78,7 @@ def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
 
 def _is_restated(unit: Unit, said: _Said) -> bool:
     """What it is about is the same and comes first, most words are, and nothing turns it round."""
-    if unit.first_line != unit.last_line or unit.frame:
+    if unit.first_line != unit.last_line or not _may_be_meant_there(unit, said.text):
         return False
     if is_labelled(unit.text):
         return said.asked and label_of(unit.text) == label_of(said.text) != ""
@@ -103,6 +104,17 @@ def _is_restated(unit: Unit, said: _Said) -> bool:
 def _subject(text: str) -> list[str]:
     """The first two words that say something: "the API of the importer" is not "the API"."""
     return [piece.key for piece in pieces(text) if piece.key and piece.key not in WEAK][:2]
+
+
+def _may_be_meant_there(unit: Unit, said: str) -> bool:
+    """Whether what stands above a line says nothing of it that the new wording would have to say too: "In staging:"."""
+    told = keys_of(said)
+    for above in unit.frame:
+        words = {key for key in keys_of(above) if not key[0].isdigit()} - lexicon.GENERIC
+        if not words <= told or statement(above).negations:
+            return False
+    around = statement(". ".join((*unit.headings, *unit.frame)))
+    return around.environments <= statement(said).environments
 
 
 def _begins_with_code(one: str, other: str) -> bool:
