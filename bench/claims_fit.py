@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fit the weights of the claim check on any folder of transcripts, and say how well they do on folders that they never saw.
 
-    python bench/claims_fit.py ROOT [--claims FILE] [--alarms 0.035] [--seed 1]
+    python bench/claims_fit.py ROOT [--claims FILE] [--without FILE] [--alarms 0.035] [--seed 1]
 
-True claims are the lines of compaction summaries and reports below ROOT (and those of FILE, JSON lines {claim, transcript,
-before_line}); false ones are the same with one name or number changed. Each folder right below ROOT is held out once.
-Prints the table by folder and kind, then `dreams/language/claims/weights.py`. Look at what counts as true before you use it.
+True claims are what assistants say below ROOT of what they read and did (but for the lines of --without), and those of FILE, JSON
+lines {claim, transcript, before_line, kind?, was?}; false ones are the same with one thing changed. Each folder right below
+ROOT is held out once. Prints the table by kind and folder, whole verdicts with weights that never saw the folder, then
+`dreams/language/claims/weights.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
 """
 
 from __future__ import annotations
@@ -22,19 +23,25 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench._claims_changes import Claim, changed, claims_in, claims_of
+from bench._claims_changes import Sources, changed
+from bench._claims_true import Claim, claims_in, claims_of
+from dreams.language.claims import Evidence, check, read
 from dreams.language.claims.anchors import Kind, claim_of
 from dreams.language.claims.binding import bind
 from dreams.language.claims.doubt import FEWEST, PRESENT, observations
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.reading import read
+from dreams.language.claims.weights import BARS, WEIGHTS
 
 # Which way each observation may speak; what is in neither list may speak both ways.
-MORE = {"crowd near", "crowd wide", "far lost", "line gap", "near gap", "near lost", "near other", "odd in list", "slot gap", "slot other", "slot taken", "taken", "taken told", "unable", "unexpected", "wider gap"}  # fmt: skip
-LESS = {"near", "near ratio", "own weight", "own words", "slot same", "surprise", "surprise told"}
+MORE = {"below gap", "body gap", "content gap", "crowd near", "crowd wide", "far lost", "line gap", "near gap", "near lost", "near other", "odd in list", "rival", "rival told", "slot gap", "slot other", "slot taken", "wider gap"}  # fmt: skip
+LESS = {"content", "near", "near ratio", "own weight", "own words", "rival own", "slot same", "surprise", "surprise told"}  # fmt: skip
 ONLY_NUMBERS = {"near gap", "slot gap", "slot other", "slot same", "slot taken", "wider gap"}
-ROUNDS, RIDGE, STEP = 500, 0.02, 0.05
-NUMBERS_SHARE = 0.25  # of the alarms that are allowed
+# Names from the very lines that a claim speaks of are counted, and not learnt from: half of them are as true there.
+LEARNT: dict[Kind, set[str]] = {
+    "code": {"recombined", "recombined alike", "foreign"},
+    "number": {"number", "number swapped", "numbers exchanged", "version"},
+}
+ROUNDS, RIDGE, STEP = 400, 0.02, 0.05
+NUMBERS_SHARE = 0.4  # of the alarms that are allowed
 
 Weights = dict[str, float]
 
@@ -53,14 +60,12 @@ class Row:
     absent: bool
 
 
-def rows_of(claims: Sequence[Claim]) -> list[Row]:
+def rows_of(claims: Sequence[Claim], sources: Sources) -> list[Row]:
     rows: list[Row] = []
-    opened: dict[Path, Evidence] = {}
     for number, one in enumerate(claims):
         if number % 200 == 0:
             print(f"{number} of {len(claims)} claims looked up", file=sys.stderr)
-        evidence = opened.get(one.transcript) or opened.setdefault(one.transcript, read(one.transcript))
-        rows += _rows(number, one, evidence)
+        rows += _rows(number, one, sources.evidence[one.transcript])
     return rows
 
 
@@ -72,14 +77,14 @@ def _rows(number: int, one: Claim, evidence: Evidence) -> Iterable[Row]:
             continue
         found = bind(evidence, claim, anchor, end)
         false = one.kind != "true" and anchor.text not in was
-        told = min(found.known, found.agree) >= FEWEST
+        told = min(found.known, found.agree) >= FEWEST[anchor.kind]
         seen = observations(evidence, claim, found)
         yield Row(number, one.group, one.kind, anchor.kind, false, seen, told, found.presence < PRESENT)
 
 
 def fit(rows: Sequence[Row], kind: Kind) -> Weights:
     """A logistic model by descent, each weight held to the direction that it may speak in."""
-    used = [r for r in rows if r.anchor == kind and r.told and not r.absent and (r.false or r.kind == "true")]
+    used = [r for r in rows if r.anchor == kind and r.told and not r.absent and (r.kind == "true" or (r.false and r.kind in LEARNT[kind]))]  # fmt: skip
     names = sorted(name for name in used[0].seen if kind == "number" or name not in ONLY_NUMBERS)
     mean, spread = _standard(used, names)
     data = [
@@ -145,42 +150,45 @@ def _odds(value: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, value))))
 
 
-def doubt(weights: Weights, row: Row) -> float:
-    if row.absent:
-        return 2.0
-    return _odds(sum(weight * row.seen[name] for name, weight in weights.items())) if row.told else 0.0
-
-
-def worst(rows: Iterable[Row], weights: dict[tuple[str, Kind], Weights]) -> dict[tuple[int, Kind], float]:
-    """For each claim the greatest doubt of its names and of its numbers, by weights that never saw its folder."""
-    found: dict[tuple[int, Kind], float] = defaultdict(float)
+def bars(
+    rows: Iterable[Row], weights: dict[tuple[str, Kind], Weights], true: int, alarms: float
+) -> dict[Kind, float]:
+    """The doubt above which as many true claims lie as are allowed, by weights that never saw their folder."""
+    doubts: dict[Kind, dict[int, float]] = {"code": defaultdict(float), "number": defaultdict(float)}
     for row in rows:
-        key = row.claim, row.anchor
-        found[key] = max(found[key], doubt(weights[row.group, row.anchor], row))
-    return found
-
-
-def bars(claims: Sequence[Claim], doubts: dict[tuple[int, Kind], float], alarms: float) -> dict[Kind, float]:
-    """The doubt above which as many true claims lie as are allowed."""
-    true = [number for number, claim in enumerate(claims) if claim.kind == "true"]
+        if row.kind == "true" and row.told and not row.absent:
+            known = doubts[row.anchor]
+            known[row.claim] = max(known[row.claim], doubt(weights[row.group, row.anchor], row))
     shares: dict[Kind, float] = {"code": 1 - NUMBERS_SHARE, "number": NUMBERS_SHARE}
-    found: dict[Kind, float] = {}
-    for kind, share in shares.items():
-        ranked = sorted((doubts.get((number, kind), 0.0) for number in true), reverse=True)
-        found[kind] = min(0.95, ranked[int(alarms * share * len(true))])
-    return found
+    return {
+        kind: round(sorted([*doubts[kind].values(), 0.0], reverse=True)[int(alarms * share * true)], 2)
+        for kind, share in shares.items()
+    }
 
 
-def table(claims: Sequence[Claim], doubts: dict[tuple[int, Kind], float], limits: dict[Kind, float]) -> None:
+def doubt(weights: Weights, row: Row) -> float:
+    return _odds(sum(weight * row.seen[name] for name, weight in weights.items()))
+
+
+def verdicts(
+    claims: Sequence[Claim], sources: Sources, weights: dict[tuple[str, Kind], Weights]
+) -> list[bool]:
+    """For each claim whether the whole check does not support it, with weights that never saw its folder."""
+    noticed = []
+    for one in claims:
+        for kind in BARS:
+            WEIGHTS[kind] = weights[one.group, kind]
+        noticed.append(check(sources.evidence[one.transcript], one.text, one.before).verdict != "supported")
+    return noticed
+
+
+def table(claims: Sequence[Claim], noticed: Sequence[bool]) -> None:
     asked: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for number, claim in enumerate(claims):
-        noticed = any(doubts.get((number, kind), 0.0) > limit for kind, limit in limits.items())
-        asked[claim.kind, claim.group].append(noticed)
-        asked[claim.kind, "all"].append(noticed)
-    for (kind, group), noticed in sorted(asked.items()):
-        print(
-            f"{kind:11} {group[:40]:40} {sum(noticed):4} of {len(noticed):4} ({sum(noticed) / len(noticed):.0%})"
-        )
+    for claim, one in zip(claims, noticed, strict=True):
+        asked[claim.kind, claim.group].append(one)
+        asked[claim.kind, " all"].append(one)
+    for (kind, group), found in sorted(asked.items()):
+        print(f"{kind:18} {group[:36]:36} {sum(found):4} of {len(found):4} ({sum(found) / len(found):.0%})")
 
 
 def main() -> None:
@@ -188,38 +196,35 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("root", type=Path)
-    options.add_argument("--claims", type=Path, help="true claims by hand")
-    options.add_argument("--only-claims", action="store_true", help="only those, none from the transcripts")
-    options.add_argument(
-        "--alarms", type=float, default=0.035, help="share of true claims that may be doubted"
-    )
+    options.add_argument("--claims", type=Path, help="claims by hand")
+    options.add_argument("--without", type=Path, help="lines that are not true before they were said")
+    options.add_argument("--alarms", type=float, default=0.035, help="share of true claims whose names or numbers may be doubted")  # fmt: skip
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
-    true = [] if given.only_claims else list(claims_in(given.root))
-    true += claims_of(given.claims, given.root) if given.claims else []
-    sources = {(c.transcript, c.before): _text_before(c.transcript, c.before) for c in true}
-    claims = [*true, *changed(true, sources, random.Random(given.seed))]
-    rows = rows_of(claims)
-    groups, kinds = sorted({row.group for row in rows}), sorted({row.anchor for row in rows})
+    without = set(given.without.read_text(encoding="utf-8").split("\n")) if given.without else set()
+    by_hand = list(claims_of(given.claims, given.root)) if given.claims else []
+    true = [*claims_in(given.root, without), *(claim for claim in by_hand if claim.kind == "true")]
+    sources = Sources({path: read(path) for path in {claim.transcript for claim in [*true, *by_hand]}})
+    claims = [
+        *true,
+        *(c for c in by_hand if c.kind != "true"),
+        *changed(true, sources, random.Random(given.seed)),
+    ]
+    rows = rows_of(claims, sources)
+    groups = sorted({row.group for row in rows} | {claim.group for claim in claims})
     unseen = {
-        (group, kind): fit([r for r in rows if r.group != group], kind) for group in groups for kind in kinds
+        (group, kind): fit([r for r in rows if r.group != group], kind) for group in groups for kind in BARS
     }
-    doubts = worst(rows, unseen)
-    limits = bars(claims, doubts, given.alarms)
-    table(claims, doubts, limits)
-    print(json.dumps({"BARS": limits}))
-    for kind in kinds:
+    BARS.update(bars(rows, unseen, len(true), given.alarms))
+    final = {kind: fit(rows, kind) for kind in BARS}
+    table(claims, verdicts(claims, sources, unseen))
+    print(json.dumps({"BARS": BARS}))
+    for kind, weights in final.items():
         print(f'"{kind}": {{')
-        for name, weight in sorted(fit(rows, kind).items()):
+        for name, weight in sorted(weights.items()):
             if abs(weight) >= 0.005:
                 print(f'    "{name}": {weight:.2f},')
         print("},")
-
-
-def _text_before(path: Path, line: int) -> str:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        text = "".join(raw for number, raw in enumerate(file, start=1) if number < line)
-    return text.replace("\\n", "\n").replace('\\"', '"').replace("\\t", "\t").lower()
 
 
 if __name__ == "__main__":

@@ -43,6 +43,9 @@ CHANGED = [
     ("negation", "The audit trail is always flushed on shutdown"),
     ("negation", "An archive can be split across several buckets of the same region"),
     ("direction", "The cache is always flushed after the snapshot"),
+    ("actor", "`flushPending` merges the entries by their sequence number and drops doubled ones"),
+    ("unit", "`openJournal` takes its lock for 45 minutes"),
+    ("negation", "The snapshot is not taken"),
     ("recombined", "`flushPending()` opens the journal file and takes its lock"),
     ("recombined", "The nightly export keeps 14 archives in the `heartbeat` bucket"),
     ("recombined", "The nightly export keeps 14 archives, written by internal/server.go"),
@@ -134,23 +137,9 @@ def test_a_name_stands_whole_in_part_or_not_at_all(session: Evidence, text: str,
     assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
 
 
-@pytest.mark.parametrize(
-    ("claim", "odd", "unexpected", "unable"),
-    [
-        ("the file `src/a.py` is new", 0, -1, 0),
-        ("the file `keepAll` is new", 0, 1, 0),
-        ("`a_b` calls `retry=3` first", 0, 0, 1),
-        ("`make test` passes", 0, 0, -1),
-        ("reads `one_key`, `two_key` and `--force`", 1, 0, 0),
-    ],
-)
-def test_the_words_beside_a_name_tell_what_it_can_be(
-    claim: str, odd: int, unexpected: int, unable: int
-) -> None:
-    found = claim_of(claim)
-    last = found.anchors[-1]
-    seen = (shapes.odd_in_list(found, last), shapes.unexpected(found, last), shapes.unable(found, last))
-    assert seen == (odd, unexpected, unable)
+def test_a_name_unlike_its_neighbours_in_a_list_is_odd() -> None:
+    found = claim_of("reads `one_key`, `two_key` and `--force`")
+    assert [shapes.odd_in_list(found, anchor) for anchor in found.anchors] == [-1, -1, 1]
 
 
 def test_the_same_words_with_another_thing_in_their_midst_are_a_contradiction(tmp_path: Path) -> None:
@@ -183,3 +172,41 @@ def test_a_version_is_said_by_a_longer_one(tmp_path: Path) -> None:
     evidence = read(write(tmp_path / "a.jsonl", lines))
     assert check(evidence, "`package.json` has react 19 among its dependencies").verdict == "supported"
     assert check(evidence, "`package.json` has react 18 among its dependencies").verdict != "supported"
+
+
+def test_a_measure_in_smaller_units_bears_out_the_larger(tmp_path: Path) -> None:
+    code = "export function callHook(verb) {\n  return execSync(verb, {\n    timeout: 30000,\n  });\n}"
+    lines = [tool_call("Read", file_path="/src/hook.ts", id="h"), tool_result("h", code)]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    assert check(evidence, "`callHook` runs `execSync` with a timeout of 30 seconds").verdict == "supported"
+    assert check(evidence, "`callHook` runs `execSync` with a timeout of 90 seconds").verdict != "supported"
+
+
+def test_what_stands_below_a_name_is_said_of_it_and_of_no_neighbour(tmp_path: Path) -> None:
+    code = (
+        "actions do\n  update :hide do\n    accept []\n    change set_attribute(:hidden_at, now)\n  end\n\n"
+        "  update :unhide do\n    accept []\n    change set_attribute(:hidden_at, nil)\n  end\nend"
+    )
+    lines = [tool_call("Read", file_path="/lib/session.ex", id="s"), tool_result("s", code)]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    assert check(evidence, "`:unhide` sets `hidden_at` to nil").verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("source", "true", "false"),
+    [
+        ("The worker doesn't support a `retry` field in the upload configuration.", "The worker does not support a `retry` field for uploads", "The worker supports a `retry` field for uploads"),
+        ("Entries cannot be split without breaking the checksum of the block.", "An entry cannot be split without breaking its block's checksum", "An entry can be split without breaking its block's checksum"),
+        ("The exporter writes the newest invoices of a tenant before the oldest ones.", "The exporter writes a tenant's newest invoices first", "The exporter reads a tenant's newest invoices before the oldest ones"),
+        ("The migration of the ledger runs on staging every Tuesday evening.", "The ledger's migration runs on staging, on Tuesday evening", "The ledger's migration runs on production, on Tuesday evening"),
+    ],
+)  # fmt: skip
+def test_in_other_words_what_is_denied_and_its_opposite_are_told_apart(
+    tmp_path: Path, source: str, true: str, false: str
+) -> None:
+    chatter = [
+        said("assistant", f"Module {name} is read next, then its tests are run.") for name in ("a", "b", "c")
+    ]
+    evidence = read(write(tmp_path / "a.jsonl", [*chatter, said("user", source)]))
+    assert check(evidence, true).verdict == "supported", check(evidence, true).why
+    assert check(evidence, false).verdict != "supported"

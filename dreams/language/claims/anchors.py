@@ -22,10 +22,17 @@ _IDENTIFIER = re.compile(
     r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+|(?<![\w-])[a-z0-9]+(?:-[a-z0-9]+){2,}(?![\w-])|--[a-z][\w-]+"
 )
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b)")
+_MEASURE = re.compile(r"v?\d[\d.,:_]*[a-zA-Z%]{0,2}")
 # Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
-_LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\0(?:[\s,–-]*\d*)*\s*lines?\b")
+_LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\(\0\s*lines?\)")
 # "30+ tests", "~150 lines": who rounds does not say that the number stands anywhere.
 _ROUNDED = re.compile(r"(?i)\0\+|(?:[~≈]|\b(?:about|around|roughly|approximately|nearly|almost)) ?\0")
+_UNIT = re.compile(r"[ -]?(s|m|h|sec|min|seconds?|minutes?|hours?|days?|KB|MB|GB)\b", re.IGNORECASE)
+_SMALLER: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("s", "sec", "second", "seconds"), (1_000,)), **dict.fromkeys(("m", "min", "minute", "minutes"), (60, 60_000)),
+    **dict.fromkeys(("h", "hour", "hours"), (60, 3_600, 3_600_000)), **dict.fromkeys(("day", "days"), (24, 86_400, 86_400_000)),
+    "kb": (1_000, 1_024), "mb": (1_000_000, 1_048_576), "gb": (1_000, 1_024),
+}  # fmt: skip
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 
 
@@ -39,6 +46,7 @@ class Anchor:
     end: int
     pieces: tuple[Piece, ...]
     marked: bool  # it stands in a code span
+    also: tuple[str, ...] = ()  # the same measure in smaller units: 30 seconds are 30000 milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:
 
     for start, end in code_spans(text):
         taken.append((start, end))
-        yield ("number" if _NUMBER.fullmatch(text[start:end]) else "code"), start, end
+        yield ("number" if _MEASURE.fullmatch(text[start:end]) else "code"), start, end
     for pattern in (_PATH, _CALL, _IDENTIFIER):
         for match in pattern.finditer(text):
             if free(*match.span()) and re.search(r"[A-Za-z_]", match[0]):
@@ -93,4 +101,13 @@ def _anchors(text: str, found: tuple[Piece, ...], spans: list[tuple[Kind, int, i
         inside = tuple(piece for piece in found if start <= piece.start and piece.end <= end)
         if inside:
             marked = text[start - 1 : start] == "`" == text[end : end + 1]
-            yield Anchor(text[start:end], kind, start, end, inside, marked)
+            also = _converted(text, end, inside[0]) if kind == "number" else ()
+            yield Anchor(text[start:end], kind, start, end, inside, marked, also)
+
+
+def _converted(text: str, end: int, piece: Piece) -> tuple[str, ...]:
+    value = piece.terms[0][2:]
+    unit = _UNIT.match(text[piece.start + len(value) :] if piece.text[-1:].isalpha() else text[end:])
+    if not unit or not value.isdigit():
+        return ()
+    return tuple(f"n:{int(value) * size}" for size in _SMALLER[unit[1].lower()])

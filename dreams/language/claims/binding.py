@@ -7,31 +7,25 @@ claim whose words stand together in one place, and whose identifier stands in an
 
 from __future__ import annotations
 
-import functools
 import heapq
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.language.claims.anchors import Anchor, Claim, claim_of
+from dreams.language.claims import scope
+from dreams.language.claims.anchors import Anchor, Claim
 from dreams.language.claims.company import company_of
 from dreams.language.claims.crowd import crowd, good_places
 from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.field import HEADED, REACHES, Field, Shares
+from dreams.language.claims.field import REACHES, Field, Shares
 from dreams.language.claims.local import nearest
 from dreams.language.claims.lookup import MOST_PLACES, Standing, occurrences
-from dreams.language.claims.shapes import Shape, shape
 from dreams.language.claims.slots import slot
 
 BEST_PLACES = 60
+IN_LINE, IN_BODY = 0.8, 0.7  # what stands under the anchor counts beside what stands next to it
 SURPRISING = 4  # units on each side within which company is a surprise
 _PAIR_PLACES = 80
-_TAKERS = 6
-_HEADED_PLACES, _HEADED_BEST = 40, 4
-_BODY_BEFORE, _BODY_BEHIND, _BODIES = 4, 16, 200
-_KEYWORDS = "func|def|defp|defmodule|class|type|const|interface|struct|fn|let|var|function|enum|trait|module|package|field|attribute"
-_DEFINED = r"\b(?:%s)\b[^=({]{0,40}(?<!\w)%s(?!\w)|^\W*(?:\d+\W+)?(?:export |async |public |private |static )*%s\s*[:=(]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +40,13 @@ class Binding:
     places: int
     here: Shares
     anywhere: Shares
+    below: tuple[
+        float, float
+    ]  # the rest in one line that stands under the anchor, and in the first lines together
+    content: float
+    rival: tuple[
+        float, float
+    ]  # the rest where another thing of its shape is named, and at the best of these places where it is itself
     surprise: float  # how much more company it has near it than chance gives (nats per weight of the company)
     near: tuple[float, float]  # how near the rest comes to it in one unit, and to the best other of its kind
     slot: tuple[
@@ -56,7 +57,6 @@ class Binding:
     ]  # its rank among the names that stand as well, within a line and within a dozen
     agree: int  # the most terms of the rest that stand within a line of one another
     good: int  # in how many places nearly as much stands together as in the best
-    taken: float  # how much better a line fits that has another thing of the anchor's shape
     known: int
     weight: float
     best: int  # the unit where the anchor is bound best, or -1
@@ -72,16 +72,16 @@ def bind(evidence: Evidence, claim: Claim, anchor: Anchor, end: int) -> Binding:
 
 def _bound(field: Field, claim: Claim, anchor: Anchor, standing: Standing) -> Binding:
     places = standing.places
-    likely, content = _likely(field, places), _content(field, places)
+    likely = _likely(field, places)
+    under = scope.below(field, places)
     here, best = _highest(field, likely)
-    here = _with_content(field, content, _with_body(field, anchor, places, here))
+    here = _with_below(here, *under)
     anywhere, elsewhere = _highest(field, field.richest(BEST_PLACES))
-    near, other = nearest(field, claim, anchor, places)
-    headed = HEADED * max(map(field.at, content), default=0.0)
     return Binding(
-        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), _surprise(field, places), (max(near, headed), other),
+        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), under, scope.content(field, places),
+        scope.rivalled(field, claim, anchor, frozenset(places)), _surprise(field, places), nearest(field, claim, anchor, places),
         slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0), crowd(field, claim, anchor, places, here),
-        max(map(field.together, [*field.richest(BEST_PLACES), *likely, *content]), default=0), good_places(field), _taken(field, claim, anchor, here),
+        max(map(field.together, [*field.richest(BEST_PLACES), *likely]), default=0), good_places(field),
         field.company.known, field.company.total, best, elsewhere,
     )  # fmt: skip
 
@@ -101,42 +101,9 @@ def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
     return highest, best
 
 
-def _content(field: Field, places: Sequence[int]) -> list[int]:
-    """The units below the headings that the anchor stands in which have most of the company.
-
-    A path named by a tool call is bound to what the file holds, a command to what it printed.
-    """
-    found: list[int] = []
-    for place in places[:_HEADED_PLACES]:
-        for span in field.evidence.below(place):
-            units = [unit for unit in span if unit < field.end and unit in field.masks]
-            found += heapq.nlargest(_HEADED_BEST, units, key=field.at)
-    return found
-
-
-def _with_content(field: Field, content: Sequence[int], here: Shares) -> Shares:
-    for unit in content:
-        here = tuple(map(max, here, (HEADED * share for share in field.around(unit))))
-    return here
-
-
-def _with_body(field: Field, anchor: Anchor, places: Sequence[int], here: Shares) -> Shares:
-    """What is defined under a name is said of it, though it stands some lines below."""
-    body = _body(field, anchor, places)
-    return (here[0], *map(max, here[1:], (0.8 * body, 0.9 * body, body, body)))
-
-
-def _body(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
-    """The share of the company in what is defined under the anchor's name: a few lines above it and a dozen below."""
-    name = re.escape(re.split(r"[(/ ]", anchor.text.strip("\"'"))[0].rpartition(".")[2] or anchor.text)
-    defined = re.compile(_DEFINED % (_KEYWORDS, name, name))
-    best = 0.0
-    for place in places[:_BODIES]:
-        if defined.search(field.evidence.units[place].text):
-            first, last = field.evidence.bounds(place)
-            span = range(max(first, place - _BODY_BEFORE), min(last, place + _BODY_BEHIND, field.end))
-            best = max(best, field.share(field.gathered(span)))
-    return best
+def _with_below(here: Shares, line: float, body: float) -> Shares:
+    """What stands under a name is said of it, if not as surely as what stands beside it."""
+    return (max(here[0], IN_LINE * line), *(max(share, IN_LINE * line, IN_BODY * body) for share in here[1:]))
 
 
 def _surprise(field: Field, places: Sequence[int]) -> float:
@@ -154,22 +121,3 @@ def _surprise(field: Field, places: Sequence[int]) -> float:
             often = min(0.95, len(field.evidence.postings[term]) * (1 + SURPRISING) / max(field.end, 1))
             found -= weight * math.log(max(1 - (1 - often) ** len(chosen), 1e-6))
     return found / (company.total or 1.0)
-
-
-def _taken(field: Field, claim: Claim, anchor: Anchor, here: Shares) -> float:
-    """How much better than the anchor's own a line fits that has another thing of its shape, and not the anchor."""
-    if anchor.kind == "number":
-        return 0.0
-    own, said, best = shape(anchor.text), claim.text.lower(), 0.0
-    for place in field.richest(_TAKERS):
-        text, gap = field.evidence.units[place].text, field.at(place) - here[0]
-        if gap <= best or anchor.text in text:
-            continue
-        if any(kind == own and thing not in said for kind, thing in _things(text)):
-            best = gap
-    return best
-
-
-@functools.lru_cache(maxsize=4_000)
-def _things(text: str) -> tuple[tuple[Shape, str], ...]:
-    return tuple((shape(anchor.text), anchor.text.lower()) for anchor in claim_of(text).anchors)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 
 from dreams.language.claims import shapes
-from dreams.language.claims.anchors import Anchor, Claim
+from dreams.language.claims.anchors import Anchor, Claim, Kind
 from dreams.language.claims.binding import Binding
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.weights import BARS, WEIGHTS
 
 PRESENT = 0.5  # how wholly an anchor must stand in the sources to be there at all
-UNMARKED = 0.9  # the bar for a name that is not marked as code
-FEWEST = 2  # words of company that must be known, and stand together somewhere, for it to tell anything
+UNMARKED = 0.92  # the bar for a name that is not marked as code
+# Words of company that must be known, and stand together somewhere, for it to tell anything.
+FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 
 
 def doubted(evidence: Evidence, claim: Claim, binding: Binding) -> float:
@@ -22,7 +23,7 @@ def doubted(evidence: Evidence, claim: Claim, binding: Binding) -> float:
         return 0.0
     if binding.presence < PRESENT:
         return 2.0
-    if min(binding.known, binding.agree) < FEWEST:
+    if min(binding.known, binding.agree) < FEWEST[anchor.kind]:
         return 0.0
     bar = BARS[anchor.kind] if anchor.marked or anchor.kind == "number" else UNMARKED
     return doubt(evidence, claim, binding) / bar
@@ -37,7 +38,8 @@ def doubt(evidence: Evidence, claim: Claim, binding: Binding) -> float:
     """How likely the anchor does not belong to the rest of the claim."""
     weights = WEIGHTS[binding.anchor.kind]
     seen = observations(evidence, claim, binding)
-    return 1 / (1 + math.exp(-sum(weight * seen[name] for name, weight in weights.items())))
+    told = sum(weight * seen[name] for name, weight in weights.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, told))))
 
 
 def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str, float]:
@@ -46,6 +48,8 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
     near, other = binding.near
     lost = [best - here for here, best in zip(binding.here, binding.anywhere, strict=True)]
     same, taken = binding.slot
+    line, body = binding.below
+    rival, own = binding.rival
     return {
         "one": 1.0,
         "known": known,
@@ -55,8 +59,13 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
         "line gap": lost[0],
         "near gap": lost[1],
         "wider gap": lost[2],
-        "taken": binding.taken,
-        "taken told": _told(binding.taken * binding.weight),
+        "below gap": max(0.0, binding.anywhere[0] - max(line, binding.here[0])),
+        "body gap": max(0.0, binding.anywhere[2] - max(body, binding.here[2])),
+        "content": binding.content,
+        "content gap": max(0.0, binding.anywhere[4] - binding.content) if binding.content else 0.0,
+        "rival": rival,
+        "rival own": own,
+        "rival told": _told(max(0.0, rival - max(own, binding.here[0], line)) * binding.weight),
         "near lost": _told(lost[1] * binding.weight),
         "far lost": _told(lost[4] * binding.weight),
         "near": near,
@@ -85,8 +94,6 @@ def _of_the_claim(evidence: Evidence, claim: Claim, anchor: Anchor) -> dict[str,
         "own words": shared / own if own else 0.0,
         "own weight": min(shared, 8) / 8,
         "odd in list": shapes.odd_in_list(claim, anchor),
-        "unexpected": shapes.unexpected(claim, anchor),
-        "unable": shapes.unable(claim, anchor),
     }
 
 

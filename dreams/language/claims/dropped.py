@@ -17,7 +17,8 @@ from dreams.language.claims.terms import Piece
 
 BEST = 2  # units that must all deny the word
 FIT = 0.25  # share of the claim's words that such a unit must have
-RICHEST, SURE, MARGIN = 80, 0.5, 0.1
+RICHEST, SURE, MARGIN = 80, 0.4, 0.1
+AHEAD = 40  # code points in front of a word in which a denial is about it
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|be|can|could|does|do|did|should|will|would|must|has|have|had|may|with)\b",
     re.IGNORECASE,
@@ -45,21 +46,24 @@ def outweighed(field: Field, claim: Claim) -> int | None:
             continue
         for denial in denials(field.evidence.units[place].text):
             words = denial.scope[:2]
-            free = words and all(word in said and not _is_guarded_at(claim, said[word]) for word in words)
+            free = len(words) == 2 and said.keys() >= set(words) and not _is_guarded_at(claim, said[words[0]])
             if free and field.fitness(place) > _plainly(field, words) + MARGIN:
                 return place
     return None
 
 
 def _is_guarded_at(claim: Claim, piece: Piece) -> bool:
-    return is_guarded(claim.text[max(0, piece.start - 40) : piece.end + 12])
+    return is_guarded(claim.text[max(0, piece.start - AHEAD) : piece.start])
 
 
 def _plainly(field: Field, words: Sequence[str]) -> float:
     """How well the best unit fits that says the words without a denial."""
     units = field.evidence.units
-    places = {place for word in words for place in islice(field.evidence.places(word, field.end), WEIGHED)}
-    return max((field.fitness(p) for p in places if not has_cue(units[p].text, words)), default=0.0)
+    places = [set(islice(field.evidence.places(word, field.end), WEIGHED)) for word in words]
+    return max(
+        (field.fitness(p) for p in set.intersection(*places) if not has_cue(units[p].text, words)),
+        default=0.0,
+    )
 
 
 def _said(claim: Claim) -> Iterator[str]:

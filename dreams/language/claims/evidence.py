@@ -7,20 +7,17 @@ neighbours; a part's heading (the tool call that a result answers, the path that
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
+from dreams.language.claims.layout import pieces_of
 from dreams.language.claims.terms import TOKEN, terms_of
 
-LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is cut into several units
 LONGEST_PART = 200_000
 MOST_UNITS = 1_500_000
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'*(\[])|\n")
-_LINE = re.compile(r"\n")
+DEEPEST = 6  # lines that a line stands under
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +44,7 @@ class Evidence:
         self.units: list[Unit] = []
         self.postings: dict[str, array[int]] = defaultdict(lambda: array("I"))
         self.starts: list[int] = []  # for each part, its first unit
+        self.parents = array("i")  # for each unit, the one that it stands under, or -1
         self.headings: list[range] = []  # for each part, the units of its heading
         self.headed: dict[int, list[int]] = {}  # for each heading (its first unit), the parts below it
         self._versions: tuple[int, dict[str, list[str]]] | None = None
@@ -62,9 +60,14 @@ class Evidence:
         self.headings.append(heading)
         if heading:
             self.headed.setdefault(heading.start, []).append(part)
-        for piece in _units(text[:LONGEST_PART], prose=prose):
+        above: list[tuple[int, int]] = []  # the lines that the next one may stand under: depth, unit
+        for depth, piece in pieces_of(text[:LONGEST_PART], prose=prose):
             if len(self.units) >= MOST_UNITS:
                 break
+            while above and above[-1][0] >= depth:
+                above.pop()
+            self.parents.append(above[-1][1] if above else -1)
+            above.append((depth, len(self.units)))
             self._index(piece)
             self.units.append(Unit(piece, line, role, part, prose, keyed))
         return range(first, len(self.units))
@@ -134,15 +137,19 @@ class Evidence:
         last = self.starts[part + 1] if part + 1 < len(self.starts) else len(self.units)
         return self.starts[part], last
 
+    def above(self, place: int) -> Iterator[int]:
+        """The units that a unit stands under, the nearest first: its list's heading, the function that it is a line of."""
+        parent = self.parents[place]
+        for _ in range(DEEPEST):
+            if parent < 0:
+                return
+            yield parent
+            parent = self.parents[parent]
 
-def _units(text: str, *, prose: bool) -> Iterator[str]:
-    for piece in (_SENTENCE if prose else _LINE).split(text):
-        bare = piece.strip()
-        if bare:
-            yield from _cut(bare)
-
-
-def _cut(text: str) -> Iterable[str]:
-    if len(text) <= LONGEST_UNIT:
-        return (text,)
-    return islice((text[at : at + LONGEST_UNIT] for at in range(0, len(text), LONGEST_UNIT)), 400)
+    def under(self, place: int, most: int, end: int) -> range:
+        """The units that stand under a unit, `most` of them."""
+        last = min(self.bounds(place)[1], place + 1 + most, end)
+        stop = place + 1
+        while stop < last and self.parents[stop] >= place:
+            stop += 1
+        return range(place + 1, stop)

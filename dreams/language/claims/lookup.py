@@ -17,6 +17,7 @@ MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
 _COMPOSITE = re.compile(r"[\s{}\[\]=,<>]")
 _SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
+_DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
 _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
@@ -34,7 +35,7 @@ def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Standing:
     for presence, form in _forms(anchor.text):
         found = _literal(evidence, form, end)
         if found:
-            return Standing(presence, found)
+            return Standing(presence, sorted({*found, *_by_itself(evidence, form, end)}))
     presence, places = _scattered(evidence, anchor, end)
     # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
     return Standing(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
@@ -77,6 +78,16 @@ def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
     return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
 
 
+def _by_itself(evidence: Evidence, form: str, end: int) -> list[int]:
+    """The units that name the same thing by its last part alone: "handler.ts" for "src/hooks/handler.ts"."""
+    last = re.split(r"[/.](?=\w+(?:\.\w{1,5}){0,2}$)" if "/" in form else r"\.", form)[-1]
+    if last == form or not _DISTINCT.search(last) or " " in form:
+        return []
+    alone = re.compile(rf"(?<![\w/.-]){re.escape(last)}(?![\w/])")
+    read = _rarest(evidence, last, end)
+    return [place for place in read[:MOST_READ] if alone.search(evidence.units[place].text)]
+
+
 def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:
     """The units that have the form's rarest word, however it is written there."""
     best: list[int] | None = None
@@ -94,7 +105,9 @@ def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:
 def _numbers(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
     """The units with the number, or with a version that begins with it: "React 19" is said by "react": "19.1.0"."""
     value = anchor.pieces[0].terms[0]
-    found = list(islice(evidence.places(value, end), COMMONEST))
+    found = [place for way in (value, *anchor.also) for place in islice(evidence.places(way, end), COMMONEST)]
+    if anchor.also:
+        found = sorted(set(found))
     versions = {place for term in evidence.versions_of(value) for place in evidence.places(term, end)}
     found = sorted(versions.union(found)) if versions else found
     return (1.0, found) if found else (0.0, [])

@@ -22,7 +22,7 @@ _DENIAL = re.compile(
 )
 # What says "not" in code and output, right beside the word.
 _CUE = re.compile(
-    r"\b(?:nil|null|none|false|undefined|missing|absent|fail(?:s|ed|ure)?|invalid|unless|except|only|skip\w*|ignor\w*|avoid\w*|"
+    r"\b(?:non|nil|null|none|false|undefined|missing|absent|fail(?:s|ed|ure)?|invalid|unless|except|only|skip\w*|ignor\w*|avoid\w*|"
     r"prevent\w*|disabled?|block\w*|zero|0)\b|!(?==?\s?\w)",
     re.IGNORECASE,
 )
@@ -49,10 +49,8 @@ _OF_ABSENCE = frozenset(
     }
 )
 # What nobody noticed leaves no trace either.
-_OF_NOTICE = frozenset(
-    word_of(word)
-    for word in ("see", "seen", "show", "shown", "visible", "find", "know", "known", "mention", "notice")
-)
+_NOTICED = "see seen show shown visible find know known mention notice exist available"
+_OF_NOTICE = frozenset(word_of(word) for word in _NOTICED.split())
 _CONTRAST = re.compile(r"[,(]\s*$")
 _GUARDED = re.compile(
     r"\b(?:fails? to|failed to|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
@@ -110,15 +108,15 @@ def _is_outweighed(field: Field, claim: Claim, denial: Denial) -> bool:
     if not denial.scope or (denial.word == "not" and _CONTRAST.search(claim.text[: denial.start])):
         return False  # "names, not ids": what is set apart is mostly spoken of too
     words = denial.scope[:2]
+    said = [set(islice(field.evidence.places(word, field.end), WEIGHED)) for word in words]
+    both = set.intersection(*said) or set.union(*said)
     denied = plain = 0.0
-    for place in {
-        place for word in words for place in islice(field.evidence.places(word, field.end), WEIGHED)
-    }:
+    for place in set.union(*said):
         fit = field.fitness(place)
         if fit > min(denied, plain):
             if has_cue(field.evidence.units[place].text, words, claim.text):
                 denied = max(denied, fit)
-            else:
+            elif place in both:
                 plain = max(plain, fit)
     return plain > denied + min(MARGIN, denied / 4)  # where both fit badly, a little says as much
 

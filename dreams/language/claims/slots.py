@@ -20,10 +20,11 @@ def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
     """
     same = other = 0.0
     value = anchor.pieces[0].terms[0]
+    ways = {value, *anchor.also}
     for step, word in _beside(claim, anchor):
         for place, numbers in _numbers(field, word, -step):
             fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around say whose number it is
-            if any(number == value or _is_version(number, value) for number in numbers):
+            if any(number in ways or _is_version(number, value) for number in numbers):
                 same = max(same, fit)
             else:
                 other = max(other, fit)

@@ -18,6 +18,7 @@ from dreams.language.claims.doubt import PRESENT, doubted
 from dreams.language.claims.dropped import dropped, outweighed
 from dreams.language.claims.evidence import Evidence, Unit
 from dreams.language.claims.field import Field
+from dreams.language.claims.turned import turned_word
 from dreams.language.claims.verbatim import overtaken, quoted
 from dreams.language.claims.wordings import Wordings, wordings
 
@@ -146,12 +147,16 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
     best = field.richest(_PLACES)
     denial = polarity.unfounded(field, claim)
     if denial is not None:
-        answer: Answer = "contradicted" if field.at(best[0]) >= SAME else "unsupported"
+        answer: Answer = "contradicted" if best and field.at(best[0]) >= SAME else "unsupported"
         return Verdict(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
     denied = dropped(field, claim)
     denied = outweighed(field, claim) if denied is None else denied
     if denied is not None:
         return Verdict("contradicted", _quotes(field, [denied]), "the sources deny it")
+    opposite = turned_word(field, claim)
+    if opposite is not None:
+        word, place = opposite
+        return Verdict("contradicted", _quotes(field, [place]), f"a source has the opposite of “{word.text}”")
     close = [place for place in best if field.at(place) >= max(SAME, 0.9 * field.at(best[0]))]
     texts = [field.evidence.units[place].text for place in close]
     if texts and polarity.turned(claim.text, texts):

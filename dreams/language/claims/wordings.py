@@ -103,8 +103,8 @@ def _in_slot(
     if len(rest & there) < ALIKE * len(rest):
         return
     left, right = before[-CONTEXT:], behind[:CONTEXT]
-    for at in range(len(left), len(told) + 1):
-        if left and told[at - len(left) : at] != left:
+    for at in range(len(left), len(told) + 1 if left else 1):
+        if told[at - len(left) : at] != left:
             continue
         for end in range(at + 1, min(len(told), at + LONGEST_SLOT) + 1):
             if told[end : end + len(right)] == right and (right or end == len(told)):

@@ -1,0 +1,43 @@
+"""Which lines of a text stand under which: the body under its function, the list under its title."""
+
+import pytest
+
+from dreams.language.claims import Evidence
+from dreams.language.claims.layout import pieces_of
+
+
+def above(text: str, *, prose: bool) -> dict[str, list[str]]:
+    evidence = Evidence()
+    evidence.add(text, 1, "tool", prose=prose)
+    texts = [unit.text for unit in evidence.units]
+    return {texts[place]: [texts[over] for over in evidence.above(place)] for place in range(len(texts))}
+
+
+def test_a_body_stands_under_its_function_whatever_numbers_a_tool_put_before_the_lines() -> None:
+    numbered = "  7\u2192func one() {\n  8\u2192\treturn two()\n  9\u2192}\n 10\u2192func three() {"
+    found = above(numbered, prose=False)
+    assert found["8\u2192\treturn two()"] == ["7\u2192func one() {"]
+    assert found["10\u2192func three() {"] == []
+
+
+def test_items_stand_under_their_title_and_titles_under_their_heading() -> None:
+    found = above("# Plan\n**Steps**:\n- read it\n  - slowly\n- write it\n# Notes\nNothing.", prose=True)
+    assert found["- slowly"] == ["- read it", "**Steps**:", "# Plan"]
+    assert found["- write it"] == ["**Steps**:", "# Plan"]
+    assert found["Nothing."] == ["# Notes"]
+
+
+def test_what_stands_under_a_line_ends_where_the_next_one_is_as_far_out() -> None:
+    evidence = Evidence()
+    evidence.add("a:\n  b:\n    c\n  d\ne", 1, "tool", prose=False)
+    assert list(evidence.under(0, 10, 5)) == [1, 2, 3]
+    assert list(evidence.under(1, 10, 5)) == [2]
+    assert list(evidence.under(0, 2, 5)) == [1, 2]
+    assert list(evidence.under(4, 10, 5)) == []
+
+
+@pytest.mark.parametrize("prose", [True, False])
+def test_a_very_long_line_is_cut_and_stays_in_its_place(prose: bool) -> None:
+    cut = list(pieces_of("x" * 1500, prose=prose))
+    assert [len(piece) for _, piece in cut] == [600, 600, 300]
+    assert len({depth for depth, _ in cut}) == 1
