@@ -111,6 +111,18 @@ def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
         ("jq -r 'select(.type == \"user\") | .text' /transcripts/project/s1.jsonl | head -1", "error\n"),
         ("jq -s length /transcripts/project/s1.jsonl", "5\n"),
         ("jq --arg t user -s -r 'map(select(.type == $t)) | length' /transcripts/project/s1.jsonl", "5\n"),
+        (
+            """echo '{"a":{"b":[1,{"c":null}]},"d":"x"}' | jq -c '[leaf_paths], [paths][2], getpath(["a","b",0])'""",
+            '[["a","b",0],["d"]]\n["a","b",0]\n1\n',
+        ),
+        (
+            """echo '"v1.22"' | jq -c '[scan("[0-9]+")], capture("v(?<m>[0-9]+)")'""",
+            '["1","22"]\n{"m":"1"}\n',
+        ),
+        (
+            """echo '"2026-03-01T10:00:00Z"' | jq 'fromdate, (fromdate | todate)'""",
+            '1772359200\n"2026-03-01T10:00:00Z"\n',
+        ),
         ("jq -n --argjson a '[1, 1e999]' -c '$a[0], 1e999'", "1\n1.7976931348623157e+308\n"),
         ("echo '{\"a\": [1, {\"b\": null}]}' | jq -c '.a[1], (.a | length)'", '{"b":null}\n2\n'),
     ],

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 
 from ...errors import Refused
+from . import looking
 from .filters import Filter, Scope, everything
 from .plain import KINDS, OF_INPUT, WITH_VALUES, array, from_entries, order, to_entries, tostring
 from .values import Failure, Json, compare, kind, truth
@@ -139,6 +140,7 @@ _WITH_FILTERS: dict[tuple[str, int], Callable[..., Iterator[Json]]] = {
     ("empty", 0): lambda value, scope: iter(()),
     ("any", 1): functools.partial(_quantified, wanted=True),
     ("all", 1): functools.partial(_quantified, wanted=False),
+    **looking.WITH_FILTERS,
 }
 
 
@@ -148,8 +150,7 @@ def function(name: str, parts: list[Filter]) -> Filter:
         raise Refused(f"jq {name}: {REFUSED[name]}")
     if name == "error" and len(parts) < 2:
         return _error(parts)
-    if not parts and name in OF_INPUT:
-        simple = OF_INPUT[name]
+    if not parts and (simple := OF_INPUT.get(name) or looking.OF_INPUT.get(name)):
         return lambda value, scope: iter([simple(value)])
     if not parts and name in KINDS:
         kinds = KINDS[name]

@@ -24,7 +24,7 @@ def array(value: Json, what: str) -> list[Json]:
     return value
 
 
-def _string(value: Json, what: str) -> str:
+def string(value: Json, what: str) -> str:
     if not isinstance(value, str):
         raise Failure(f"{what} input must be a string")
     return value
@@ -70,7 +70,7 @@ def _tonumber(value: Json) -> Json:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     try:
-        found = float(_string(value, "tonumber"))
+        found = float(string(value, "tonumber"))
     except ValueError:
         raise Failure(f"Cannot parse '{value}' as a number") from None
     return int(found) if found == int(found) else found
@@ -78,7 +78,7 @@ def _tonumber(value: Json) -> Json:
 
 def _fromjson(value: Json) -> Json:
     try:
-        found: Json = json.loads(_string(value, "fromjson"))
+        found: Json = json.loads(string(value, "fromjson"))
     except (ValueError, RecursionError):
         raise Failure("the text is no JSON value") from None
     return found
@@ -143,7 +143,7 @@ def _ends(value: Json, at: int) -> Json:
 
 OF_INPUT: dict[str, Callable[[Json], Json]] = {
     "length": _length,
-    "utf8bytelength": lambda value: len(_string(value, "utf8bytelength").encode()),
+    "utf8bytelength": lambda value: len(string(value, "utf8bytelength").encode()),
     "keys": _keys,
     "keys_unsorted": _keys_unsorted,
     "type": kind,
@@ -168,8 +168,8 @@ OF_INPUT: dict[str, Callable[[Json], Json]] = {
     "floor": _rounded(math.floor),
     "ceil": _rounded(math.ceil),
     "round": _rounded(lambda value: math.floor(abs(value) + 0.5) * (1 if value >= 0 else -1)),
-    "ascii_downcase": lambda value: _string(value, "ascii_downcase").translate(_LOWER),
-    "ascii_upcase": lambda value: _string(value, "ascii_upcase").translate(_UPPER),
+    "ascii_downcase": lambda value: string(value, "ascii_downcase").translate(_LOWER),
+    "ascii_upcase": lambda value: string(value, "ascii_upcase").translate(_UPPER),
 }
 KINDS: dict[str, tuple[str, ...]] = {
     "nulls": ("null",),
@@ -207,32 +207,32 @@ def _contains(value: Json, other: Json) -> Json:
     return compare(value, other) == 0
 
 
-def _matcher(pattern: Json, flags: Json = None) -> re2._Regexp:
+def matcher(pattern: Json, flags: Json = None) -> re2._Regexp:
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = "i" not in str(flags or "")
     try:
-        return re2.compile(_string(pattern, "test"), options)
+        return re2.compile(string(pattern, "test"), options)
     except re2.error:
         raise Refused("jq: a pattern that cannot be matched in linear time") from None
 
 
 def _test(value: Json, pattern: Json, flags: Json = None) -> Json:
-    return _matcher(pattern, flags).search(_string(value, "test")) is not None
+    return matcher(pattern, flags).search(string(value, "test")) is not None
 
 
 def _replaced(value: Json, pattern: Json, put: Json, *, everywhere: bool) -> Json:
-    text = _string(put, "gsub").replace("\\", "\\\\")
-    return str(_matcher(pattern).sub(text, _string(value, "gsub"), 0 if everywhere else 1))
+    text = string(put, "gsub").replace("\\", "\\\\")
+    return str(matcher(pattern).sub(text, string(value, "gsub"), 0 if everywhere else 1))
 
 
 def _join(value: Json, between: Json) -> Json:
     parts = ["" if one is None else tostring(one) for one in array(value, "joined")]
-    return _string(between, "join").join(parts)
+    return string(between, "join").join(parts)
 
 
 def _split(value: Json, between: Json) -> Json:
-    text, mark = _string(value, "split"), _string(between, "split")
+    text, mark = string(value, "split"), string(between, "split")
     return [] if not text else list(text.split(mark)) if mark else list(text)
 
 
@@ -255,10 +255,8 @@ WITH_VALUES: dict[tuple[str, int], Callable[..., Json]] = {
     ("has", 1): _has,
     ("contains", 1): _contains,
     ("inside", 1): lambda value, other: _contains(other, value),
-    ("startswith", 1): lambda value, part: _string(value, "startswith").startswith(
-        _string(part, "startswith")
-    ),
-    ("endswith", 1): lambda value, part: _string(value, "endswith").endswith(_string(part, "endswith")),
+    ("startswith", 1): lambda value, part: string(value, "startswith").startswith(string(part, "startswith")),
+    ("endswith", 1): lambda value, part: string(value, "endswith").endswith(string(part, "endswith")),
     ("test", 1): _test,
     ("test", 2): _test,
     ("sub", 2): functools.partial(_replaced, everywhere=False),
