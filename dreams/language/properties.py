@@ -66,6 +66,19 @@ def same(one: str, other: str) -> bool:
     )
 
 
+def differ(one: str, other: str) -> bool:
+    """Whether both are plain statements of a property, but of two things: "latency checks for X run from R", "X is in R".
+
+    One word more on one side alone may be another name of the same thing ("the API", "the API server").
+    """
+    mine, theirs = read(one), read(other)
+    return bool(mine and theirs) and all(_of_others(a.of, b.of) for a in mine for b in theirs)
+
+
+def _of_others(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one - other and other - one) or len(one ^ other) > 1
+
+
 def changed(old: str, new: str) -> tuple[Stated, Stated] | None:
     """The two values, where both speak of one property of one thing and give it another value each."""
     for a in read(old):

@@ -92,6 +92,8 @@ def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> S
         return _retold(short, long, covered, Similarity(False, score, "too few words in common", fuller))
     if why := conflict(short, long):
         return _retold(short, long, covered, Similarity(False, round(score / 2, 3), why, fuller))
+    if properties.differ(short.text, long.text):
+        return Similarity(False, round(score / 2, 3), "the same property of two things", fuller)
     return Similarity(True, score, "the same statement in other words", fuller, lossless)
 
 

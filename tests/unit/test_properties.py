@@ -68,6 +68,16 @@ def test_another_value_is_told_with_its_place(old: str, new: str, values: tuple[
     assert (found[0].text(old), found[1].text(new)) == values
 
 
+def test_a_property_of_something_else_that_names_the_thing_is_another_statement() -> None:
+    one, other = (
+        "`coral-proxy`: deploy in af-south-1",
+        "Latency checks for `coral-proxy` are started from af-south-1.",
+    )
+    assert properties.differ(one, other)
+    assert not properties.differ("coral-proxy needs Node 22", "coral-proxy is built for Node 22")
+    assert not properties.differ("coral-proxy needs Node 22", "Always squash before a merge")
+
+
 def test_who_owns_another_thing_too_changes_nothing() -> None:
     assert properties.changed("Ana Weber owns Coral Proxy", "Ana Weber owns Maple Indexer") is None
     assert (
