@@ -93,6 +93,17 @@ def test_a_claim_that_says_nothing_is_not_supported(session: Evidence, claim: st
     assert check(session, claim).verdict == "unsupported"
 
 
+@pytest.mark.parametrize(
+    "claim", ["not gone", "The zeppelin does not levitate", "It is never, never not so", "no"]
+)
+def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: Evidence, claim: str) -> None:
+    assert check(session, claim).verdict == "unsupported"
+
+
+def test_what_is_said_to_be_itself_is_not_supported(session: Evidence) -> None:
+    assert check(session, "`retryLimit` = `retryLimit`").verdict == "unsupported"
+
+
 def test_an_empty_session_supports_nothing() -> None:
     assert check(Evidence(), "The staging server listens on port 8125").verdict == "unsupported"
 

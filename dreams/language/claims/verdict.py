@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams.language.claims import polarity
-from dreams.language.claims.anchors import Claim, claim_of
+from dreams.language.claims.anchors import Claim, claim_of, said_of_itself
 from dreams.language.claims.binding import Binding, bind
 from dreams.language.claims.company import company_of
 from dreams.language.claims.doubt import PRESENT, doubted
@@ -101,7 +101,8 @@ def _by_wordings(field: Field, claim: Claim, told: Wordings) -> Verdict | None:
     for (start, end), place in told.other.items():
         why = f"a source has another thing for “{claim.text[start:end][:80]}”, in the same words"
         return Verdict("contradicted", _quotes(field, [place]), why)
-    return None
+    same = said_of_itself(claim)
+    return Verdict("unsupported", (), f"it says of “{same.text[:80]}” that it is itself") if same else None
 
 
 def _supported(field: Field, bindings: list[Binding]) -> Verdict:
