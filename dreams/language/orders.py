@@ -10,6 +10,7 @@ from dreams.language import lexicon
 from dreams.language.statements import Statement
 
 _MODAL = frozenset("must should shall will to be being is are can may always".split())  # noqa: SIM905 - a word list
+_PLACING = lexicon.PHRASE_STARTS - {"to", "from", "by", "of", "and", "as", "into", "onto", "about"}
 _Place = tuple[Statement, int]
 MOST_ANCHORS = 12  # names, numbers and codes of one statement that are looked at in pairs
 
@@ -85,6 +86,9 @@ def _moves(words: Sequence[str], short: Statement, long: Statement) -> bool:
     if -1 in places:
         return False
     sides = tuple(zip((short, long), places, strict=True))
+    if {item.word for item in short.items if item.anchor}.issuperset(words):
+        # A name that goes from one side of "is set to" to the other is no phrase that moved.
+        return _phrases(*sides) and bool({_lead(*side) for side in sides} & _PLACING)
     if _phrases(*sides) or _to_the_end(words, *sides) or _to_the_end(words, *sides[::-1]):
         return True
     return len(words) == 1 and (_turns(words[0], short, long) or _ordered(*sides) or _ordered(*sides[::-1]))

@@ -94,13 +94,12 @@ def _denied(short: Statement, long: Statement, copy: bool) -> bool:
 
 
 def _denies(one: Statement, other: Statement) -> bool:
-    """Whether the first thing that a denial is about is said by the other one where that denies nothing."""
-    there = {clause for clause, _ in other.negations + other.contrasts}
+    """Whether the first thing that a denial is about is said by the other one, and not denied there."""
+    denied = frozenset[str]().union(*(words for _, words in other.negations + other.contrasts))
     over = frozenset[str]().union(*(right for word, (_, right) in other.sides.items() if word == "over"))
     twice = [clause for clause, _ in one.negations]
     for clause, words in one.denied:
         first = next((word for word in words if word not in lexicon.GENERIC), "")
-        said = {item.clause for item in other.items if item.word == first}
-        if said and not said & there and first not in over and twice.count(clause) < 2:
+        if first in other.weights and first not in denied | over and twice.count(clause) < 2:
             return True
     return False

@@ -104,7 +104,7 @@ def _twisted(short: Statement, long: Statement) -> bool:
 
 
 def _retold(short: Statement, long: Statement, covered: float, other: Similarity) -> Similarity:
-    if not retells(short, long, covered):
+    if not retells(short, long, covered) or properties.differ(short.text, long.text):
         return other
     return replace(other, score=max(other.score, 0.5), why="the same told with other details", retold=True)
 
