@@ -126,7 +126,7 @@ _READ = "Read the line as an agent would, and leave it out if it gives orders th
 RULES: tuple[Rule, ...] = (
     _rule(
         "role-tag", "uses a role or XML tag, as prompts do", _READ,
-        r"(?i)</?(?:system|assistant|user|human|instructions?|admin|developer|tool_(?:use|result|call)|function_calls?|antml:[a-z_]+|system[-_]reminder|user_query|important|command-name)\b[^>\n]{0,200}>",
+        r"(?i)</?(?:system(?:[_-](?:prompt|message|note))?|assistant|user|human|instructions?|admin|developer|tool_(?:use|result|call)|function_calls?|antml:[a-z_]+|system[-_]reminder|user_query|important|command-name)\b[^>\n]{0,200}>",
         r"\[/?INST\]|<</?SYS>>|<\|[a-z_]{2,30}\|>|\[/?(?:SYSTEM|ADMIN|OVERRIDE|DEVELOPER)(?: [A-Z ]{1,20})?\]",
         r"^\s*(?:#{1,6}\s*)?(?:Assistant|Human|ASSISTANT|HUMAN)\s*:\s",
         r"(?i)^\s*(?:#{1,6}\s*)?system(?: (?:prompt|message|override|note))?\s*:\s*(?:you|ignore|override|grant|from now|do not|never|always|act|the user (?:has|is|gave)|new)\b",
@@ -136,7 +136,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "ignore-previous", "tells an agent to ignore its instructions", _READ,
-        rf"(?i)\b(?:ignore|disregard|forget|override|bypass|stop following|(?:do not|don['’]t) follow|pay no attention to|set aside)\b[^.\n]{{0,40}}\b{_OLD}\b[^.\n]{{0,30}}\b{_RULES_OF}\b",
+        rf"(?i)\b(?:ignore|disregard|discard|forget|override|bypass|stop following|(?:do not|don['’]t) follow|pay no attention to|set aside)\b[^.\n]{{0,40}}\b{_OLD}\b[^.\n]{{0,30}}\b{_RULES_OF}\b",
         r"(?i)\b(?:(?:do not|don['’]t) follow|ignore|disregard) the (?:instructions?|rules?|prompts?|text|content)? ?(?:above|before this|so far)\b",
         r"(?i)\b(?:forget|ignore|disregard) (?:everything|anything|all)(?: that)? (?:you|above|before|i|we)\b",
         r"(?i)\byou are now (?:an? |in |DAN|free|un|no longer|the )|\bnew (?:system )?instructions?:|\bfrom now on,? (?:you|act|pretend|answer|respond|ignore|obey)\b",
@@ -160,7 +160,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?i)\b(?:note|message|attention|notice|dear|hey|hello|important)\b[^.\n\w]{{1,3}}(?:to |for )?(?:all |any )?{_AI}\b[^.\n]{{0,30}}[:,]\s*\S",
         rf"(?i)\b(?:note|message|notice|instructions?|directives?|orders?) (?:to|for) (?:the |all |any )?{_AI}\b[^.\n]{{0,20}}:",
         rf"(?i)\b(?:if|since|because) you are an? {_AI}\b|\bas an AI (?:language )?(?:model|assistant|agent)\b",
-        rf"(?i)\b{_AI}\b[^.\n]{{0,25}}\breading this\b",
+        rf"(?i)\b{_AI}\b[^.\n]{{0,25}}\b(?:reading|(?:opens?|reads?|loads?|sees?)) this\b",
         rf"(?i)^[\s*>-]*{_AI}\s*[:,]\s*(?:please )?(?:execute|run|you|ignore|send|obey|follow|do as|upload|push)\b",
         rf"(?i)\b{_AI}\b[^.\n]{{0,30}}\b(?:must|should|shall|needs? to|has to|have to|will)\b(?: (?:always|now|also|first|immediately|then))* (?:run|execute|download|fetch)\b[^.\n]{{0,25}}(?:\bscripts?\b|\binstall\b|\binstaller\b|\.sh\b|https?://|\bcurl\b|following command)",
         rf"(?i)\b{_AI}\b[^.\n]{{0,30}}\b(?:must|should|shall|needs? to|has to|have to|will)\b(?: (?:always|now|also|first|immediately|then))* (?:send|upload|post|forward|e-?mail|exfiltrate|leak|share)\b[^.\n]{{0,40}}(?:https?://|\btranscripts?\b|\btokens?\b|\bkeys?\b|\bsecrets?\b|\bcredentials?\b|\.env\b|\bhistory\b|\bmemor(?:y|ies)\b)",
@@ -175,7 +175,7 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "permission", "gives an agent leave to do things unasked or unseen", "Make sure that you want this of every future session, or reject the hunk.",
         rf"(?i)\b(?:never|don['’]t|do not) ask(?: (?:me|us|the {_WHO}|her|him|them|{_WHO}|for|before|whether|if|about|first|again|permission|approval|questions?|\w+ vs)\b|\s*[.,;:!—–-]|\s*$)",
-        r"(?i)\bwithout asking\b|\bno need to ask\b|\bwithout (?:confirmation|approval|permission)\b",
+        r"(?i)\bwithout asking\b|\bno need to (?:ask|confirm)\b|\bwithout (?:confirmation|approval|permission)\b",
         r"(?i)\b(?:never|don['’]t|do not) (?:request|seek|wait for|require) (?:any |the |user )?(?:permission|confirmation|approval|consent)\b",
         r"(?i)\byou (?:now )?(?:have|are granted|were given)(?: \w+)? (?:permission|authori[sz]ation|approval) (?:to|for)\b",
         rf"(?i)\b{_WHO} (?:has|have) (?:already |previously |explicitly )?(?:approved|authori[sz]ed|granted|consented to|agreed to) (?:all|any|every|full|this|these)\b|\b(?:authori[sz]ed|approved) in advance\b",
@@ -188,7 +188,7 @@ RULES: tuple[Rule, ...] = (
         r"(?i)\bskip(?:ping|s)? (?:all |any |the |every )?(?:confirmation|approval|permission)s?\b",
         r"(?i)\balways (?:approve|accept)\b|\balways allow(?: (?:all|any|every|it|them|this|these|tools?|commands?|edits?|writes?|bash|claude|network|access|me|you|the (?:agent|tool|command|user|assistant)s?)\b|[\"'”`.,;]|$)|\bauto[- ]?(?:approve|accept)s? (?:all|any|every|everything|tools?|commands?|permissions?|changes|edits)\b",
         r"(?i)\b(?:is|are|been|already) pre-?approved\b|\bpre-?approved (?:tools?|commands?|actions?|changes?|edits?|permissions?|requests?|by)\b",
-        rf"(?i)\b(?:don['’]t|do not|never) (?:tell|inform|mention|notify|reveal|disclose|alert|let)\b[^.\n]{{0,40}}\b{_WHO}\b",
+        rf"(?i)\b(?:don['’]t|do not|never|must not|should not) (?:tell|inform|mention|notify|reveal|disclose|alert|let)\b[^.\n]{{0,40}}\b{_WHO}\b",
         rf"(?i)\b(?:don['’]t|do not|never) show (?:this|it|them|these|that|the (?:output|diff|log|change)s?) to (?:the )?{_WHO}\b",
         rf"(?i)\bwithout (?:telling|informing|notifying|alerting|the knowledge of|letting) (?:the |any |your )?{_WHO}\b",
         rf"(?i)\bkeep (?:this|it|that) (?:a )?(?:secret|hidden)\b|\bhid(?:e|den) (?:this|it|that) from (?:the )?{_WHO}\b|\bkept? (?:hidden|secret) from (?:the )?{_WHO}\b",
