@@ -14,6 +14,7 @@ from dreams.language.words import code_spans
 NOT = "not"
 DENIED_NOW = "a statement that is denied now"
 _NEAR = 2  # words on each side of a name or number that say what it belongs to
+_LISTING = frozenset({"or", "nor"})
 _LISTED = 3  # clauses
 _MEMBER = 2  # words of a list's first member
 _ABOUT = 0.6  # share of a clause's words
@@ -24,12 +25,9 @@ def turned(old: str, new: str) -> list[str]:
     """What `new` denies of `old`, or no longer denies, in words for a person."""
     one, other = made(old), made(new)
     found = []
-    if any(not _denied(words, one, clause, other) for clause, words in _touching(one, other)):
+    if _unanswered(one, other, once=True):
         found.append(NOT)
-    if any(
-        not _denied(words, other, clause, one) and _is_about(other.clauses.get(clause), one)
-        for clause, words in _touching(other, one)
-    ):
+    if any(_is_about(other.clauses.get(clause), one) for clause in _unanswered(other, one, once=False)):
         found.append(DENIED_NOW)
     gone, come = one.raw - other.raw, other.raw - one.raw
     pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES)
@@ -49,21 +47,36 @@ def _is_about(clause: set[str] | None, one: Statement) -> bool:
     return not clause or sum(has(known(one.text), word) for word in clause) >= _ABOUT * len(clause)
 
 
-def _denied(words: frozenset[str], one: Statement, clause: int, other: Statement) -> bool:
-    """Whether `other` denies these words too, or sets them aside ("X instead of Y")."""
-    spots = [*other.negations, *other.contrasts]
-    if not words:
-        return bool(spots)
-    for place, denied in spots:
-        scope = denied.union(*(other.clauses.get(at, set()) for at in _scope(place, other)))
-        if not denied or words & scope:
-            return True
-    return any(words & others for at, others in one.contrasts if at != clause and spots)
+def _unanswered(one: Statement, other: Statement, *, once: bool) -> list[int]:
+    """The clauses of denials that `other` has none for. `once`: each answers one, but for "neither A nor B", which is two."""
+    spots = [(place, words) for place, words in other.negations]
+    spots += [(place, words) for place, words in other.contrasts]  # "X instead of Y" sets Y aside
+    shared, missing = not once or bool(other.counts.keys() & _LISTING), list[int]()
+    for clause, words in _touching(one, other):
+        answer = _best(words, spots, other)
+        if answer is None:
+            missing.append(clause)
+        elif not shared:
+            spots.remove(answer)
+    return missing
+
+
+def _best(
+    words: frozenset[str], spots: Sequence[tuple[int, frozenset[str]]], other: Statement
+) -> tuple[int, frozenset[str]] | None:
+    """The denial of these very words, else one in whose reach they stand."""
+    near = (spot for spot in spots if words & spot[1])
+    reached = (spot for spot in spots if not words or not spot[1] or words & _reach(spot, other))
+    return next(near, None) or next(reached, None)
+
+
+def _reach(spot: tuple[int, frozenset[str]], other: Statement) -> set[str]:
+    return set(spot[1]).union(*(other.clauses.get(at, set()) for at in _scope(spot[0], other)))
 
 
 def _scope(clause: int, one: Statement) -> range:
     """The clauses that a denial reaches: "do not guess, round, or fill in" denies all three."""
-    listed = one.counts.keys() & {"or", "nor"} and len(one.clauses.get(clause, ())) <= _MEMBER
+    listed = one.counts.keys() & _LISTING and len(one.clauses.get(clause, ())) <= _MEMBER
     return range(clause, clause + (_LISTED if listed else 1))
 
 

@@ -57,7 +57,7 @@ pg_dump -Fc shop_prod > /srv/backup/orders.dump
 systemctl restart billing-worker
 ```
 
-If no owner is named, ask first. The commit check ran twice, and the user was burned by it.
+If no owner is named, ask first. A change that is not tested is never done. The commit check ran twice, and the user was burned by it.
 Errors are written to `/var/log/shop.log`, rotated at 50 MB by logrotate.
 """
 INDEX = "# Memory\n\n- [Build](build.md) — build and release of the shop\n- [Team](team.md) — who does what\n"
@@ -203,6 +203,8 @@ LOST = {
     "what comes first": change("runs.md", "If no owner is named, ask first.", "Ask later if no owner is named."),
     "owners told the other way round": change("team.md", "Tomás owns the notification service, Priya the reporting pipeline.", "The reporting pipeline is owned by Tomás, the notification service by Priya."),
     "one of two denied": change("build.md", "never mocks", "never stubs"),
+    "one of two denials": change("build.md", "Do not edit files under `vendor/`, they are overwritten", "Do not edit files under `vendor/`, they are not overwritten"),
+    "a denial beside another": change("runs.md", "A change that is not tested is never done.", "A change that is not tested is done."),
     "a size": change("runs.md", "rotated at 50 MB by logrotate", "which logrotate rotates at 5 MB"),
     "a time": change("team.md", "09:00 to 17:00", "10:00 to 17:00"),
 }  # fmt: skip
