@@ -6,8 +6,6 @@ one side has is none against it; what counts is what both give and give differen
 
 from __future__ import annotations
 
-import re
-
 from dreams.language import contrasts, lexicon
 from dreams.language.edits import altered, edit
 from dreams.language.orders import other_doer, swapped, turned_round
@@ -21,8 +19,6 @@ LEAST_WHOLE = 5  # words of meaning in the shorter one then
 LEAST_SHARED = 3
 TELLING = 3.3  # weight of the words in common that not every note of a project has
 PLAIN = 4.0  # weight of all words in common, where much is covered
-LEAST_PART = 4  # letters of a part of a path that tells one from another
-_PARTS = re.compile(r"[^\w-]+|_")
 
 
 def retells(short: Statement, long: Statement, covered: float) -> bool:
@@ -61,10 +57,7 @@ def contradiction(short: Statement, long: Statement) -> str:
         (lambda: swapped(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
         (lambda: altered(short, long, detailed=True), "a copy with one thing changed"),
-        (
-            lambda: len(short.telling) <= contrasts.LONG_FROM and contrasts.substituted(short, long),
-            "one word stands for another",
-        ),
+        (lambda: _exchanged(short, long), "one word stands for another"),
     )
     return contrasts.first(checks)
 
@@ -77,13 +70,20 @@ def _codes_differ(short: Statement, long: Statement, copy: bool) -> bool:
     """ "manifest.json" is told by "public/manifest.json", and "/api/users" by "routes/users.ts"."""
     if copy:
         return short.codes != long.codes
-    mine, theirs = ({part for code in one for part in _parts(code)} for one in (short.codes, long.codes))
-    own = [code for code in short.codes - long.codes if not _parts(code) & theirs]
-    return bool(own) and any(not _parts(code) & mine for code in long.codes - short.codes)
+    mine, theirs = _ends(short.codes), _ends(long.codes)
+    own = any(end not in theirs for end in mine)
+    return own and any(end not in mine for end in theirs)
 
 
-def _parts(code: str) -> set[str]:
-    return {part for part in _PARTS.split(code) if len(part) >= LEAST_PART} | {code}
+def _ends(codes: frozenset[str]) -> set[str]:
+    return {code.rstrip("/").rpartition("/")[2].lstrip(".").partition(".")[0] or code for code in codes}
+
+
+def _exchanged(short: Statement, long: Statement) -> bool:
+    """A word for another among few; a path told by its end is none."""
+    if len(short.telling) > contrasts.LONG_FROM or not contrasts.substituted(short, long):
+        return False
+    return not (short.codes and short.codes != long.codes and _ends(short.codes) <= _ends(long.codes))
 
 
 def _denied(short: Statement, long: Statement, copy: bool) -> bool:
