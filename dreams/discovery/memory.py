@@ -47,7 +47,10 @@ def _refresh(place: Place, known: Numbers, tally: Tally) -> bool:
             memories.refresh(place.project)
         return _describe(place, found)
     except Exception as error:
-        log.exception("memories of %s", place.project.memory_dir)
+        # What the disk says, or a lock file that a person has to move away, is no fault of ours to trace.
+        log.warning(
+            "memories of %s: %s", place.project.memory_dir, error, exc_info=not isinstance(error, OSError)
+        )
         tally.skip(place.project.memory_dir, f"its memories could not be read: {_one_line(error)}")
         return False
 
