@@ -137,3 +137,8 @@ def test_talk_about_secrets_is_none(words: str):
 
 def test_a_request_to_forget_is_seen_and_not_acted_on():
     assert [wish.verdict for wish in wishes("forget that we use npm")] == ["forget"]
+
+
+def test_a_request_whose_secret_was_cut_out_before_is_left_out_as_one_with_a_secret() -> None:
+    found = wishes("please note for the future: the cotton poller wants [redacted: slack-token]")
+    assert [wish.verdict for wish in found] == ["secret"]

@@ -23,13 +23,14 @@ _PASSWORD = re.compile(
     r"never|always|only|managed|taken|from|at|on|rotated|hashed|optional)\b)\S",
     re.IGNORECASE,
 )
+_CUT_OUT = re.compile(r"\[redacted\b", re.IGNORECASE)
 _LONG = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _PLAIN_VALUE = re.compile(r"[a-z]+[.,;]?|[a-z]+(?:[-_/][a-z]+)+[.,;]?", re.IGNORECASE)
 
 
 def looks_secret(text: str) -> bool:
-    """A key's shape, a value beside the word "password", or a long run of characters without sense."""
-    if _SHAPES.search(text) or _PASSWORD.search(text):
+    """A key's shape, a value beside the word "password", a long run without sense, or the mark of what was cut out before."""
+    if _CUT_OUT.search(text) or _SHAPES.search(text) or _PASSWORD.search(text):
         return True
     if any(not _PLAIN_VALUE.fullmatch(match["value"]) for match in _NAMED.finditer(text)):
         return True
