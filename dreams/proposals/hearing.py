@@ -6,6 +6,7 @@ An answer is kept beside its hunk, so that a text that is looked at again (a reb
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pathlib import Path
 from dreams import redact, text
 from dreams.engines.base import Citation
 from dreams.findings.base import Found, Heard
-from dreams.language import claims
+from dreams.language import claims, properties
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.proposals.limits import QUOTE_LIMIT
 from dreams.text import plural
@@ -25,6 +26,7 @@ MOST_SESSIONS = 40
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
 SECONDS = 10.0  # of reading and asking, for one look at a change
 MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(slots=True)
@@ -64,11 +66,18 @@ class Hearing:
     def _asked(self, said: str) -> Heard | None:
         if self._read is None:
             self._read = list(self._opened())
+        contradicted: Heard | None = None
         for session, evidence in self._read:
             verdict = _checked(evidence, said)
-            if verdict is not None and verdict.verdict != "unsupported":
-                return Heard(verdict.verdict, verdict.why, _citation(session, verdict))
-        return Heard("unsupported", "no session that was read says it") if self._read else None
+            if verdict is None or verdict.verdict == "unsupported":
+                continue
+            heard = Heard(verdict.verdict, verdict.why, _citation(session, verdict))
+            if verdict.verdict == "contradicted":
+                contradicted = contradicted or heard
+            elif contradicted is None or (verdict.word_for_word and _of_another(said, contradicted)):
+                return heard
+        nothing = Heard("unsupported", "no session that was read says it") if self._read else None
+        return contradicted or nothing
 
     def listen(self, statements: Iterable[str]) -> None:
         """Look up what will be asked, so that no transaction waits for a disk."""
@@ -131,6 +140,14 @@ def _checked(evidence: claims.Evidence, said: str) -> claims.Verdict | None:
     except (IndexError, KeyError, ValueError) as error:
         log.warning("a statement was not looked up: %s", type(error).__name__)
         return None
+
+
+def _of_another(said: str, heard: Heard) -> bool:
+    """Whether it speaks of another thing by number: "queue 1" takes nothing from the very words about queue 0, as
+    another port does from a port."""
+    quote = heard.citation.quote if heard.citation else ""
+    numbers, others = set(_NUMBER.findall(said)), set(_NUMBER.findall(quote))
+    return numbers != others and properties.changed(said, quote) is None
 
 
 def _citation(session: Session, verdict: claims.Verdict) -> Citation | None:

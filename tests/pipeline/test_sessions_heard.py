@@ -108,6 +108,15 @@ def test_the_newest_session_that_says_anything_counts(project: Project, tmp_path
     assert [one["answer"] for one in found.values()] == ["contradicted"]
 
 
+def test_a_later_word_about_another_of_the_same_kind_takes_nothing_from_it(
+    project: Project, tmp_path: Path
+) -> None:
+    old = transcript(tmp_path / "old.jsonl", "Hi.", "Remember that queue 0 is drained by hand.")
+    new = transcript(tmp_path / "new.jsonl", "Hi.", "Remember that queue 1 is drained by hand.")
+    found = answers(propose(project, dream_of(project, old, new), "Queue 0 is drained by hand."))
+    assert [one["answer"] for one in found.values()] == ["supported"]
+
+
 def test_too_much_to_read_is_said_and_a_session_that_is_gone_stops_nothing(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,11 +44,15 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer, the places that it rests on (the best first), and a few words of reason for a person."""
+    """The answer, the places that it rests on (the best first), and a few words of reason for a person.
+
+    `word_for_word`: it was found as it stands, and not weighed.
+    """
 
     verdict: Answer
     evidence: tuple[Quote, ...]
     why: str
+    word_for_word: bool = False
 
 
 def check(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict:
@@ -72,7 +76,7 @@ def _stands(field: Field, claim: Claim) -> Verdict | None:
     later = overtaken(field, claim, place)
     if later is not None:
         return Verdict("contradicted", _quotes(field, [later, place]), "a person said otherwise later")
-    return Verdict("supported", _quotes(field, [place]), "it stands there word for word")
+    return Verdict("supported", _quotes(field, [place]), "it stands there word for word", word_for_word=True)
 
 
 def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Field, Claim]:
