@@ -43,7 +43,7 @@ run: install
 	@exec $(BIN)/python manage.py serve $(ARGS)
 
 test: install
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
 lint: install
