@@ -126,6 +126,7 @@ def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enou
     reader, writer = os.pipe()
     os.close(reader)
     env = dict(os.environ, MEMORYWEB_DATA_DIR=str(data), MEMORYWEB_ROOTS=str(root.path))
+    env.pop("DJANGO_SETTINGS_MODULE", None)
     command = [sys.executable, "manage.py", "doctor"]
     done = subprocess.run(
         command, cwd=PROJECT, env=env, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
