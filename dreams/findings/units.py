@@ -6,7 +6,7 @@ import bisect
 import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -203,9 +203,3 @@ def keyed(said: str) -> str:
     signs = "".join(sign for sign in ("[ ]", "[x]", "~~") if sign in said.lower())
     plain = similarity.normalised(said) or " ".join(said.split())
     return f"{signs} {plain}" if signs else plain
-
-
-def all_units(state: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, Unit]]:
-    for path, data in state:
-        for unit in units_of(path, data):
-            yield path, unit

@@ -32,10 +32,6 @@ def _last_night(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return with_part(calendars.day(ref.date - DAY), "night")
 
 
-def _two_days_off(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    return with_part(calendars.day(ref.date + (2 if m["w"].lower() == "tomorrow" else -2) * DAY), m["p"])
-
-
 def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     before, owns = context.before(m.start()), re.match(r"['’]s\b", context.text[m.end() :])
     if re.search(

@@ -47,7 +47,6 @@ WEEKDAY = rf"(?:{_choice(calendars.WEEKDAYS)})"
 WEEKDAY_SHORT = rf"(?:{_choice(calendars.WEEKDAYS)}|mon|tues?|wed|thurs?|thu|fri|sat|sun)\b\.?"
 MONTH = rf"(?:{_choice(calendars.MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 PART = r"(?:early[- ]morning|late[- ]evening|late[- ]night|morning|mornin|afternoon|evening|night|noon|lunchtime)"
-BACK = r"(?:last|previous)"
 EDGE = (
     r"(?:(?:the\s+)?(?:very\s+)?(?:beginning|start|middle|end)\s+of(?:\s+the(?=\s+month\b|\s+year\b|\s+week\b|\s+quarter\b))?"
     r"|early(?:\s+in)?|mid(?:dle)?|late(?:\s+in)?)"

@@ -10,7 +10,7 @@ from django.db.models import Case, Count, IntegerField, Q, Value, When
 
 from dreams import blobs, conf
 from dreams.engines.anthropic import keys
-from dreams.models import DreamRun, Memory, Project, Proposal, Session
+from dreams.models import Memory, Project, Proposal, Session
 from dreams.sources.claude_code import ClaudeCode
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
@@ -240,10 +240,6 @@ def instruction_files(project: Project) -> list[File]:
     except (OSError, ValueError):
         return []
     return [File(file.path, file.scope) for file in found[:MOST_FILES]]
-
-
-def latest_dream(project: Project) -> DreamRun | None:
-    return project.dreams.order_by("-created_at", "-pk").first()
 
 
 def exists_on_disk(project: Project) -> bool:

@@ -60,7 +60,6 @@ _DIRECTIVE = re.compile(
     r"%([-#+ 0]*)([0-9]{0,3})(\.[0-9]{1,3})?([ACT].|[A-Za-z%])|\\([abfnrtv\\])|\\([0-7]{1,3})|(\\c)"
 )
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
-_TIME_PARTS = "YmdHMSBbaAjyDFTRepIZz@+sskul"
 
 
 def _target(visit: Visit) -> str:
