@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from dreams import text, textdiff
+from dreams import lineage, text, textdiff
 from dreams.engines.base import Citation, Edit, Fate, OperationKind
 
 Item = TypeVar("Item")
@@ -157,6 +157,7 @@ def rebuild(
 
 def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
     steps = [_Step.of(edit) for edit in edits]
+    told = lineage.Lineage(edits)
     groups = _Groups()
     _link_chains(steps, groups)
     loose: list[tuple[str, bytes | None, bytes | None, list[tuple[textdiff.Hunk, list[_Step]]]]] = []
@@ -164,7 +165,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
         base, new = before.get(path), after.get(path)
         if base == new:
             continue
-        matched = [(hunk, _steps_of(path, hunk, steps)) for hunk in file_hunks(path, base, new)]
+        matched = [(hunk, _steps_of(path, hunk, steps, told)) for hunk in file_hunks(path, base, new)]
         for hunk, own in matched:
             groups.join([f"hunk:{path}:{hunk.id}", *(step.edit.operation for step in own)])
         loose.append((path, base, new, matched))
@@ -177,17 +178,18 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
             change_kind(base, new),
             base,
             new,
-            tuple(_draft_hunk(path, h, own, groups) for h, own in matched),
+            tuple(_draft_hunk(path, h, own, groups, told) for h, own in matched),
         )
         for path, base, new, matched in loose
     )
     return Draft(files, _operations(files, steps, groups))
 
 
-def _draft_hunk(path: str, hunk: textdiff.Hunk, own: Sequence[_Step], groups: _Groups) -> DraftHunk:
+def _draft_hunk(
+    path: str, hunk: textdiff.Hunk, own: Sequence[_Step], groups: _Groups, told: lineage.Lineage
+) -> DraftHunk:
     citations = _unique(citation for step in own for citation in step.edit.citations)
-    removed = {line.strip() for line in hunk.removed.split("\n")}
-    fates = _unique(fate for step in own for fate in step.edit.fates if fate.text.strip() in removed)
+    fates = _unique(told.fates(path, hunk.removed.split("\n")))
     return DraftHunk(hunk, groups.key(f"hunk:{path}:{hunk.id}"), citations, fates)
 
 
@@ -241,14 +243,18 @@ class _Step:
 
 def _telling(lines: Iterable[str]) -> Iterable[str]:
     """Blank lines and rules stand everywhere and would tie unrelated edits together."""
-    bare = (line.rstrip("\r\n") for line in lines)
+    bare = (line.strip() for line in lines)
     return (line for line in bare if any(map(str.isalnum, line)))
 
 
-def _steps_of(path: str, hunk: textdiff.Hunk, steps: Sequence[_Step]) -> list[_Step]:
+def _steps_of(path: str, hunk: textdiff.Hunk, steps: Sequence[_Step], told: lineage.Lineage) -> list[_Step]:
     removed, added = set(_telling(hunk.base_lines)), set(_telling(hunk.new_lines))
+    between = set(_telling(told.between(path, removed, added)))
     own = [
-        step for step in steps if step.edit.path == path and (step.removed & removed or step.added & added)
+        step
+        for step in steps
+        if step.edit.path == path
+        and (step.removed & removed or step.added & added or (step.removed | step.added) & between)
     ]
     if own or removed or added:
         return own

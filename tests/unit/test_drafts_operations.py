@@ -123,3 +123,48 @@ def test_a_file_that_gets_another_name_is_one_decision_whoever_made_the_steps() 
     ]
     made = drafts.draft({"a.md": text.encode()}, {"b.md": text.replace("wiki", "topic").encode()}, edits)
     assert len({hunk.operation for file in made.files for hunk in file.hunks}) == 1
+
+
+def said(quote: str) -> tuple[Citation, ...]:
+    return (Citation("transcript", quote),)
+
+
+def test_a_line_that_was_dated_and_then_forgotten_is_told_as_forgotten_with_the_evidence_of_both_steps() -> (
+    None
+):
+    first, dated = "keep\nmove next month\n", "keep\nmove in 2026-12\n"
+    made = run(
+        {"a.md": first},
+        step(
+            "a.md", first, dated, "date", citations=said("the file's own date"),
+            fates=(Fate("move next month", "kept-in", "a.md", "move in 2026-12"),),
+        ),
+        step(
+            "a.md", dated, "keep\n", "prune", citations=said("forget the move"),
+            fates=(Fate("move in 2026-12", "stated", note="You asked to forget it."),),
+        ),
+    )  # fmt: skip
+    (hunk,) = made.files[0].hunks
+    assert hunk.fates == (Fate("move next month", "stated", note="You asked to forget it."),)
+    assert [cited.quote for cited in hunk.citations] == ["the file's own date", "forget the move"]
+
+
+def test_a_line_that_moved_to_another_file_is_followed_to_what_became_of_it_there() -> None:
+    made = run(
+        {"a.md": "keep\nport 80\n", "b.md": "x\n"},
+        step("b.md", "x\n", "x\nport 80\n", "merge"),
+        step("a.md", "keep\nport 80\n", "keep\n", "merge", fates=(Fate("port 80", "merged-into", "b.md", "port 80"),)),
+        step("b.md", "x\nport 80\n", "x\nport 81\n", "update", fates=(Fate("port 80", "superseded-by", "b.md", "port 81"),)),
+    )  # fmt: skip
+    (gone,) = made.files[0].hunks[0].fates
+    assert (gone.kind, gone.target_path, gone.target_text) == ("superseded-by", "b.md", "port 81")
+
+
+def test_a_line_that_changes_places_for_ever_has_an_end() -> None:
+    made = run(
+        {"a.md": "a\n"},
+        step("a.md", "a\n", "b\n", "one", fates=(Fate("a", "merged-into", "a.md", "b"),)),
+        step("a.md", "b\n", "a\n", "two", fates=(Fate("b", "merged-into", "a.md", "a"),)),
+        step("a.md", "a\n", "b\n", "three", fates=(Fate("a", "merged-into", "a.md", "b"),)),
+    )
+    assert {fate.target_text for fate in made.files[0].hunks[0].fates} == {"b"}
