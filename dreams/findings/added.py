@@ -62,9 +62,13 @@ def added_units(subject: Subject, hunk: ChangedHunk) -> Iterator[tuple[Unit, int
 
 
 def needs_no_source(unit: Unit) -> bool:
-    """Headings, bookkeeping fields and code fences order what is said; they claim nothing themselves."""
+    """Headings, titles of rows and bookkeeping fields order what is said; they claim nothing themselves.
+
+    One with a number in it, or as long as a sentence, says something all the same.
+    """
     if unit.kind == "field":
         return unit.name in _BOOKKEEPING
-    return (
-        unit.kind == "heading" and not statement(unit.text).numbers and len(statement(unit.text).items) <= 6
-    )
+    if unit.kind not in {"heading", "title"}:
+        return False
+    made = statement(unit.text)
+    return not made.numbers and len(made.items) <= 6

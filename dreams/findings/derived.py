@@ -16,10 +16,10 @@ from dreams.language import dates, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
-FILE_LEFT = "Describes a file whose statements are accounted for line by line."
-SUMMED_UP = "Sums up a file that is accounted for line by line."
+FILE_LEFT = "Its file goes, line by line."
+SUMMED_UP = "It sums up its file, which is told line by line."
 NEW_VALUE = "The field has a new value."
-HEADING = "A heading; what stood below it is accounted for line by line."
+HEADING = "A heading; what stood below it is told line by line."
 TITLE = "The title of a row."
 COLUMNS = "The names of columns; they stand beside what stood in them."
 DATED = "A relative date is written out."

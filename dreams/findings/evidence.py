@@ -96,15 +96,16 @@ def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
 
 
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
-    listed = ", ".join(f"“{word}”" for word in facts.as_written(words, unit.text)[:8])
+    named = facts.as_written(words, unit.text)[:8]
+    listed = ", ".join(f"“{word}”" for word in named) + (" stand" if len(named) > 1 else " stands")
     said = unit.text[:200]
     if not any(citation.found for citation in hunk.citations):
         return Found(
-            CHECK, "no-evidence", "warn", f"No evidence for “{said}”: {listed} stands in no memory and no quote.",
+            CHECK, "no-evidence", "warn", f"No evidence for “{said}”: {listed} in no memory and no quote.",
             "Check it yourself, or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
         )  # fmt: skip
     return Found(
-        CHECK, "words-without-source", "warn", f"“{said}” says more than its evidence: {listed} stands in no source.",
+        CHECK, "words-without-source", "warn", f"“{said}” says more than its evidence: {listed} in no source.",
         "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
     )  # fmt: skip
 
@@ -170,7 +171,7 @@ def _opens(piece: str, text: str) -> bool:
 
 def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
     """The file that a row points to or a description stands in, and its name: a summary's own source."""
-    if unit.kind == "row":
+    if unit.kind in {"row", "title"}:
         target = next((p for p in subject.after if memdir.same_target(p, unit.name)), "")
     elif unit.kind == "field":
         target = path

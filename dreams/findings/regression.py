@@ -44,12 +44,12 @@ def run(subject: Subject) -> list[Checked]:
 
 
 def check(subject: Subject) -> Iterator[Found]:
-    """A warning for each answer that is lost, and one line on all of them."""
+    """A warning for each answer that is lost, and one line on all of them. Where none is, nothing is said."""
     checked = run(subject)
     lost = [one for one in checked if _is_lost(one)]
     for one in lost:
         yield _lost(one, subject)
-    if checked:
+    if lost:
         yield _summary(checked, lost)
 
 
@@ -92,13 +92,8 @@ def _lost(one: Checked, subject: Subject) -> Found:
 
 
 def _summary(checked: list[Checked], lost: list[Checked]) -> Found:
-    asked = sum(one.question.asked for one in checked)
-    kept = sum(one.outcome == "answered" for one in checked)
-    changed = sum(one.outcome == "changed" for one in checked)
-    also = f", {changed} with a new answer" if changed else ""
     told = f"{plural(len(checked), 'question')} that the notes answered before"
-    source = f" ({asked} from past sessions)" if asked else ""
-    said = f"Of {told}{source}, {kept} still are{also}{f', {len(lost)} are lost' if lost else ''}."
+    said = f"An agent would find no answer any more to {len(lost)} of {told}."
     return Found(CHECK, "questions", "info", said, about="questions")
 
 

@@ -89,13 +89,12 @@ class Hearing:
         beyond = len(self.sessions) - len(self._planned()) + self.unread
         if not beyond and not self.unasked:
             return None
-        told = [f"{beyond} of {plural(len(self.sessions), 'session')} were not read"] if beyond else []
-        told += [f"{plural(len(self.unasked), 'statement')} not looked up"] if self.unasked else []
+        told = [f"sessions not read: {beyond} of {len(self.sessions)}"] if beyond else []
+        told += [f"statements not looked up: {len(self.unasked)}"] if self.unasked else []
         return Found(
             "evidence", "sessions-left-out", "info",
-            f"Not all was held against the sessions ({MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most, the newest "
-            f"first): {' and '.join(told)}.",
-            "What only they say counts as unsupported: look it up yourself where it matters.", about="sessions",
+            f"{', '.join(told).capitalize()}. The newest are read first, {MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most.",
+            "What only the rest says counts as unsupported; look it up yourself where it matters.", about="sessions",
         )  # fmt: skip
 
     def _planned(self) -> list[Session]:

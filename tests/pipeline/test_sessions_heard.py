@@ -129,7 +129,7 @@ def test_too_much_to_read_is_said_and_a_session_that_is_gone_stops_nothing(
     made = propose(project, dream, SAID)
     assert [one["answer"] for one in answers(made).values()] == ["supported"]
     (note,) = made.findings.filter(code="sessions-left-out")
-    assert note.severity == Finding.Severity.INFO and "2 of 3 sessions were not read" in note.message
+    assert note.severity == Finding.Severity.INFO and "Sessions not read: 2 of 3." in note.message
 
 
 def test_without_time_nothing_is_asked_and_that_is_said(project: Project, dream: DreamRun) -> None:
@@ -137,7 +137,7 @@ def test_without_time_nothing_is_asked_and_that_is_said(project: Project, dream:
     heard.seconds = -1.0
     assert heard.ask(SAID) is None
     note = heard.left_out()
-    assert note is not None and "1 statement not looked up" in note.message
+    assert note is not None and "Statements not looked up: 1." in note.message
 
 
 def test_what_a_person_made_is_held_against_nothing(project: Project) -> None:

@@ -102,6 +102,20 @@ def test_what_stood_before_needs_no_quote():
     assert "no-evidence" not in codes(adding("- Reviews pull requests every Friday"))
 
 
+def test_a_short_title_claims_nothing_and_one_with_a_number_does():
+    def row(title: str):
+        return codes(
+            report(
+                changed(
+                    "MEMORY.md", "- [Gone]", f"- [{title}](deploy.md) — how the shop is deployed\n- [Gone]"
+                )
+            )
+        )
+
+    assert "no-evidence" not in row("Release train")
+    assert "no-evidence" in row("Release train of 14:30")
+
+
 def test_a_row_is_covered_by_the_file_that_it_names():
     after = changed("MEMORY.md", "- [Gone]", "- [Shop](deploy.md) — the shop runs on PostgreSQL 15\n- [Gone]")
     assert not {"no-evidence", "words-without-source"} & codes(report(after))
