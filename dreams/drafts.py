@@ -62,6 +62,7 @@ class DraftOperation:
     key: str
     kind: OperationKind
     reason: str
+    steps: frozenset[str] = frozenset()  # the operations of the edits in it, as the engine named them
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,8 @@ def _operations(
             continue
         kind = min((edit.kind for edit in own), key=KIND_ORDER.index)
         own.sort(key=lambda edit: KIND_ORDER.index(edit.kind))
-        made[key] = DraftOperation(key, kind, " ".join(_unique(edit.reason for edit in own)))
+        reason = " ".join(_unique(edit.reason for edit in own))
+        made[key] = DraftOperation(key, kind, reason, frozenset(edit.operation for edit in own))
     return made
 
 

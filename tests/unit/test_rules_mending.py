@@ -42,9 +42,10 @@ def test_an_operation_that_a_check_blocks_is_taken_back_and_the_others_stay(tmp_
     assert "other.md" not in after["MEMORY.md"]
     assert "Took back 1 change that did not hold up." in summary
     assert "took back 1 change" in told.turns[-1][1]
+    assert "Repaired 1 index row." in summary and "added" not in summary
 
 
 def test_a_warning_is_left_to_the_person(tmp_path: Path) -> None:
     after, summary, _ = _dream(tmp_path, blocks=False)
     assert "other.md" in after["MEMORY.md"]
-    assert "Took back" not in summary
+    assert "Took back" not in summary and "Repaired 2 index rows." in summary

@@ -297,6 +297,25 @@ def test_the_checks_hold_nothing_against_an_update(tmp_path: Path, line: str, sa
     assert {row.fate for row in report.ledger} <= {"superseded-by", "kept-in", "merged-into"}
 
 
+def test_what_is_told_and_asked_to_be_remembered_is_brought_up_to_date_and_not_learnt_beside_it(
+    tmp_path: Path,
+) -> None:
+    files = {"jobs.md": memory("The nightly export runs at 03:00 UTC.\n", name="jobs")}
+    asked = session(1, "Please remember: the nightly export now runs at 04:30 UTC, not 03:00.")
+    made = dream(tmp_path, files, [asked])
+    assert "The nightly export runs at 04:30 UTC." in made.text("jobs.md")
+    assert {path for path in made.after if path != "MEMORY.md"} == {"jobs.md"}
+
+
+def test_a_line_that_is_dated_and_then_forgotten_says_only_that_it_was_forgotten(tmp_path: Path) -> None:
+    files = {
+        "plans.md": memory("The shop is in Oslo.\n\nWe will move to Postgres 16 next month.\n", name="plans")
+    }
+    made = dream(tmp_path, files, [session(1, "Forget about the Postgres move, we dropped that plan.")])
+    assert "Postgres" not in made.text("plans.md")
+    assert "could be taken out for sure" not in made.summary
+
+
 def _with_edits(made: Dreamt) -> findings.Subject:
     """The change as the proposal would show it, with what the engine says of it."""
     import dataclasses

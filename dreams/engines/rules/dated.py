@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from dreams.engines.base import LineDate
 from dreams.engines.rules import days, places
+from dreams.engines.rules.alternatives import slot
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.removing import fates, free_units, remove
-from dreams.engines.rules.slots import slot
 from dreams.engines.rules.tree import Recorder, Tree, from_memory
 from dreams.language.pieces import keys_of
 from dreams.text import decode
@@ -80,7 +80,7 @@ def supersede(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]
         last = new
         while last.unit in gone:
             last = gone[last.unit]
-        rec.counts["superseded"] += _remove(rec, unit, last)
+        rec.count("superseded", _remove(rec, unit, last))
 
 
 def _without_logs(every: Sequence[Dated]) -> list[Dated]:

@@ -122,7 +122,7 @@ def _resolve_line(
     if rec.operation(
         "date", [Change(path, after, reason, (fate,), (cited,))], key=digest(path, str(line_no), line)
     ):
-        rec.counts["dated"] += 1
+        rec.count("dated", 1)
 
 
 @functools.lru_cache(maxsize=2)

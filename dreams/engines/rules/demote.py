@@ -40,7 +40,7 @@ def demote_long(rec: Recorder, row_aim: int, row_max: int) -> None:
     groups = [[cut] for cut in cuts] if len(cuts) <= ONE_BY_ONE else [cuts]
     for group in reversed(groups):  # from the bottom, so that the line numbers above still hold
         if _demote(rec, path, group, f"A row of more than {row_max} characters"):
-            rec.counts["rows"] += len(group)
+            rec.count("rows", len(group))
 
 
 def fit(rec: Recorder, row_aim: int, max_lines: int, max_bytes: int) -> None:
@@ -54,7 +54,7 @@ def fit(rec: Recorder, row_aim: int, max_lines: int, max_bytes: int) -> None:
             return
         cuts = _needed(rec.tree, path, min(aim, row_aim), state.bytes - max_bytes, state.lines - max_lines)
         if cuts and _demote(rec, path, cuts, "The index is longer than what is loaded; a long row"):
-            rec.counts["rows"] += len(cuts)
+            rec.count("rows", len(cuts))
     state = memdir.loaded(rec.tree.texts[path], max_lines=max_lines, max_bytes=max_bytes)
     if state.cut_by is not None:
         rec.note(

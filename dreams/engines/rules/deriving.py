@@ -31,7 +31,7 @@ def derive(rec: Recorder, repo: Path | None) -> None:
         rec.report.checkpoint()
         fact = None if unit.frame else said.by(unit)
         if fact is not None and _remove(rec, unit, fact):
-            rec.counts["derived"] += 1
+            rec.count("derived", 1)
 
 
 def _remove(rec: Recorder, unit: Unit, fact: CodeFact) -> bool:

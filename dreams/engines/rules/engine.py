@@ -115,8 +115,9 @@ def _consolidating(
 
 def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> None:
     told = updating.update(rec, heard)
-    told |= restating.restate(rec, heard, found.lessons, told)
     lessons.drop(found, told)
+    lessons.drop(found, restating.restate(rec, heard, found.lessons, told))
+    lessons.drop_twins(found)
 
 
 def _prune(job: Job, rec: Recorder) -> None:

@@ -38,7 +38,7 @@ def expire(rec: Recorder, today: dt.date) -> None:
         note = f"It held until {day.isoformat()}, which has passed."
         cited = (from_memory(unit.path, unit.first_line, unit.text, note),)
         if remove(rec, unit, "prune", note, fates(unit, "stated", note=note), cited):
-            rec.counts["expired"] += 1
+            rec.count("expired", 1)
     _expire_parts(rec, today)
 
 
@@ -52,7 +52,7 @@ def _expire_parts(rec: Recorder, today: dt.date) -> None:
     def cite(part: Part) -> Citation:
         return from_memory(part.path, part.first_line, part.text, passed(part))
 
-    rec.counts["expired"] += remove_parts(rec, passed, "", cite, MOST_PARTS)
+    rec.count("expired", remove_parts(rec, passed, "", cite, MOST_PARTS))
 
 
 def ended(text: str) -> dt.date | None:

@@ -36,7 +36,7 @@ def merge(rec: Recorder, row_max: int) -> None:
         if one in rec.tree.texts and two in rec.tree.texts:
             pair = _decide(rec.tree, one, two)
             if pair and _merge(rec, *pair, row_max):
-                rec.counts["files"] += 1
+                rec.count("files", 1)
 
 
 def _blocks(body: str) -> list[str]:

@@ -110,8 +110,8 @@ def _forget(rec: Recorder, heard: Heard, wish: Wish, lessons: list[Lesson]) -> N
         for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
             done += _remove(rec, unit, heard, wish)
         done += _forget_parts(rec, request, heard, wish)
-    rec.counts["forgotten"] += done
-    if done < len(found) or not done:
+    rec.count("forgotten", done)
+    if done < len(found) or not (done or any(edit.reason == _reason(wish) for edit in rec.edits)):
         rec.note(
             f"You asked “{wish.quote[:120]}”; {'not all of it' if done else 'nothing'} could be taken out for sure."
         )

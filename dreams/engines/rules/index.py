@@ -60,7 +60,7 @@ def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
         new = index.rewritten(row, target=target)
         reason = f"The row pointed to {row.target}, which is gone; the file is now {target}."
         if rec.operation("index", [Change(path, new.text, reason, _moved(path, row, new), _seen(path, row))]):
-            rec.counts["rows"] += 1
+            rec.count("rows", 1)
 
 
 def _in_repository(repo_dir: Path | None, target: str) -> bool:
@@ -129,7 +129,7 @@ def _undouble_one(rec: Recorder, path: str, row_max: int) -> bool:
         other = first.setdefault((row.target, row.anchor), row)
         if other is not row and (change := undoubled(rec.tree, path, index, other, row, row_max)) is not None:
             done = rec.operation("index", [change], key=digest(path, other.raw, row.raw))
-            rec.counts["rows"] += done
+            rec.count("rows", done)
             if done:
                 return True
     return False

@@ -64,7 +64,7 @@ def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) 
         if document is not None:
             change = Change(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
             done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
-            rec.counts["learnt"] += done
+            rec.count("learnt", done)
             return done
     return False
 
@@ -159,7 +159,7 @@ def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None
         for lesson in lessons:
             document = with_bullet(document, lesson.text) or document
         change = Change(path, _text(document), _reason(lessons), citations=_cited(lessons))
-        rec.counts["learnt"] += len(lessons) * rec.operation("learn", [change])
+        rec.count("learnt", len(lessons) * rec.operation("learn", [change]))
 
 
 def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_aim: int) -> None:
@@ -173,7 +173,7 @@ def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_
         if index is not None:
             changes.append(Change(memdir.INDEX_NAME, index, reason, citations=cited))
     if rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons))):
-        rec.counts["learnt"] += len(lessons)
+        rec.count("learnt", len(lessons))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.matching import matched
+from dreams.engines.rules.tellings import tellings
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.language import dates, similarity
@@ -67,8 +68,9 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
         rec.report.checkpoint()
         memory.add(text)
     for lesson in _once(said):
-        lesson.twin = _said_in_fewer_words(memory, lesson.text)
-        if not lesson.twin and memory.says(lesson.text):
+        as_said, *now = _readings(lesson)
+        lesson.twin = "" if any(map(memory.says, now)) else _said_in_fewer_words(memory, as_said)
+        if not lesson.twin and any(map(memory.says, (as_said, *now))):
             found.known += 1
         elif len(found.lessons) < MOST_LESSONS:
             found.lessons.append(lesson)
@@ -85,13 +87,22 @@ def _said_in_fewer_words(memory: Known, text: str) -> str:
 
 
 def drop(found: Gathered, told: Iterable[str]) -> None:
-    """Leave out what an update has brought into memory already, and what memory says in fewer words all the same."""
+    """Leave out what an update has brought into memory already."""
     said = {similarity.normalised(text) for text in told}
     found.lessons = [
-        lesson
-        for lesson in found.lessons
-        if not lesson.twin and similarity.normalised(lesson.text) not in said
+        lesson for lesson in found.lessons if said.isdisjoint(map(similarity.normalised, _readings(lesson)))
     ]
+
+
+def drop_twins(found: Gathered) -> None:
+    """Leave out what memory says in fewer words all the same: it was only wanted to put those anew."""
+    found.lessons = [lesson for lesson in found.lessons if not lesson.twin]
+
+
+def _readings(lesson: Lesson) -> list[str]:
+    """A fact as it was said, and what of it is so now: "it runs at 4, not at 3" is in memory once 4 is."""
+    now = [telling.core for telling in tellings(lesson.text)] if lesson.kind == "project" else []
+    return [lesson.text, *now]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:

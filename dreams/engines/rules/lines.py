@@ -118,6 +118,5 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
             from_memory(keep.path, keep.first_line, keep.text, "what stays"),
             from_memory(drop.path, drop.first_line, drop.text),
         )
-        rec.counts["lines"] += remove(
-            rec, drop, "merge", reason, fates(drop, "merged-into", keep.path, keep.text), cited
-        )
+        told = fates(drop, "merged-into", keep.path, keep.text)
+        rec.count("lines", remove(rec, drop, "merge", reason, told, cited))

@@ -17,6 +17,9 @@ def take_back(job: Job, rec: Recorder) -> int:
     now = job.workspace.contents()
     made = drafts.draft(before, now, rec.edits)
     kept = drafts.only(made, before, made.operations.keys() - wanted)
+    rec.take_back(
+        frozenset[str]().union(*(made.operations[key].steps for key in wanted & made.operations.keys()))
+    )
     for path in sorted(now.keys() | kept.keys()):
         if now.get(path) != kept.get(path):
             _put(job, rec, path, kept.get(path))

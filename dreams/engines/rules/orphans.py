@@ -48,7 +48,7 @@ def _add(rec: Recorder, index_path: str, paths: Sequence[str], row_aim: int) -> 
     reason = f"{names} {'was' if len(paths) == 1 else 'were'} in no index, so no session would find {'it' if len(paths) == 1 else 'them'}."
     cited = tuple(from_memory(path, 1, hook_of(rec.tree, path) or path) for path in paths[:ONE_BY_ONE])
     if rec.operation("index", [Change(index_path, after, reason, citations=cited)]):
-        rec.counts["rows"] += len(paths)
+        rec.count("rows", len(paths))
 
 
 def _orphans(tree: Tree, index_path: str) -> list[str]:

@@ -28,5 +28,5 @@ def redact(rec: Recorder) -> None:
         )
         cited = (from_memory(path, line_no, quote, "shown without the secret"),)
         if rec.operation("edit", [Change(path, after, reason, citations=cited)]):
-            rec.counts["redacted"] += len(found)
+            rec.count("redacted", len(found))
             rec.note(f"Proposed to take {plural(len(found), 'secret')} out of {path}.")

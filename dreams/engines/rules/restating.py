@@ -53,7 +53,7 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
         meant = [unit for unit in units if _is_restated(unit, each)]
         if len(meant) == 1 and _write(rec, meant[0], each):
             done.add(each.text)
-            rec.counts["updated"] += 1
+            rec.count("updated", 1)
     return done
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -120,8 +120,26 @@ class Recorder:
     tree: Tree
     report: Reporter
     edits: list[Edit] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    _counted: dict[str, Counter[str]] = field(default_factory=dict)
+    _made: list[str] = field(default_factory=list)  # operations that nobody counted yet
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was done so far, without what was taken back."""
+        return sum(self._counted.values(), Counter[str]())
+
+    def count(self, what: str, number: int) -> None:
+        """Count what the operations since the last count did: one each, or all of it with the last."""
+        own = self._made[-number:] if number == len(self._made) else self._made[-1:]
+        for name in own if number else ():
+            self._counted.setdefault(name, Counter())[what] += number // len(own)
+        self._made.clear()
+
+    def take_back(self, operations: Collection[str]) -> None:
+        """Count no more what these did. Their edits stay listed."""
+        for name in operations:
+            self._counted.pop(name, None)
 
     def operation(self, kind: OperationKind, changes: Sequence[Change], key: str = "") -> bool:
         """Make the changes, each on the text as it stands now. False, and nothing done, where one is not possible."""
@@ -134,6 +152,7 @@ class Recorder:
         name = f"{kind}:{key or digest(*(part for c in real for part in (c.path, c.after or '')))}"
         for change in real:
             self._make(change, name, kind)
+        self._made.append(name)
         return True
 
     def _possible(self, change: Change) -> bool:

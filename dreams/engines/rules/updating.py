@@ -51,7 +51,7 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
     done: set[str] = set()
     for group in _together([p for p in pending if p.steps]):
         if _stands(group, heard) and _write(rec, group, pending):
-            rec.counts["updated"] += 1
+            rec.count("updated", 1)
             done |= {telling.core for _, telling in group[0].told}
             _name_leaning(rec, group, pending)
     return done
