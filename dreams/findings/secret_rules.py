@@ -1,58 +1,48 @@
-"""Which places of a text are secrets: by their form (`secret_forms`), or by the name that they are given. PURE.
+"""Which places of a text are secrets: by their form, by how they are handed over, or by the name that they are given. PURE.
 
 All patterns run on re2, in linear time. `spans` gives places, never the secret's own words.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import re2
 
-from dreams.findings.secret_forms import PREFIXED
+from dreams.findings import secret_looks as looks
+from dreams.findings.secret_forms import PREFIXED, SHORT
+from dreams.findings.secret_given import GIVEN
 
 MAX_CHARS = 4_000_000  # of one text; callers hand in files and transcript lines
 
 _NAME = (
     r"password|passwd|passphrase|passcode|pwd|secret|token|credential|api[ _-]?key|access[ _-]?key|secret[ _-]?key|"
     r"private[ _-]?key|auth[ _-]?key|encryption[ _-]?key|signing[ _-]?key|license[ _-]?key|account[ _-]?key|"
-    r"(?:app|write|admin|server|master|service|client)[_-]key|[_-]pass|_pat|\bpw|[_-]pw|passwort|kennwort|mot de passe|contraseña|senha"
+    r"(?:pre-?)?shared[ _-]?key|instrumentation[ _-]?key|community string|"
+    r"(?:app|write|admin|server|master|service|client)[_-]key|[_-]pass|\b(?:ssh)?pass|_pat|\bpw|[_-]pw|(?:bind|root|admin|db)pw|\b(?:wpa[_-]?)?psk|"
+    r"[a-z]_auth|passwort|kennwort|mot de passe|contraseña|senha"
 )
 _ASSIGNMENT = (
-    r"(?i)\b(?P<name>[A-Za-z0-9_.-]{0,40}(?:"
+    r"(?i)\b(?P<name>[A-Za-z0-9_.-]*(?:"
     + _NAME
     + r"))(?:[_-](?:prod|dev|staging|test|live|value|base|base64|salt|hex|\d{1,2}))?"
-    r"[\\\\\"'`*_]{0,4}(?:\s\([^()\n]{0,60}\))?\s{0,4}(?::=|=>|->|=|:|\bis\b|\bist\b|\best\b|\bes\b|\bwas\b|→|\||,\s?[\"'])[*_]{0,2}\s{0,4}[\\\\\"'`]{0,3}(?P<s>[^\s\\\\\"'`,;|<>()\[\]{}]{6,})"
+    r"[\\\\\"'`*_]{0,4}(?:\s\([^()\n]{0,60}\))?(?:\s(?:for|of|on|in)\s[\w.@' -]+?)?\s{0,4}(?::=|=>|->|=|:|\bis\b|\bist\b|\best\b|\bes\b|\bwas\b|→|\||,\s?[\"'])[*_]{0,2}\s{0,4}(?:b['\"]|[\\\\\"'`]{0,3})(?P<s>[^\s\\\\\"'`,;|<>()\[\]{}]{6,})"
 )
-_BODY_PLACEHOLDER = re.compile(
-    r"example|placeholder|x{4,}|\*{3,}|\.{3,}|…|redacted|changeme|change[-_]me|replace[-_ ]?(?:me|with|this)|your[-_ ]|dummy|insert[-_]|<|>|⟨|\[|0{8,}|1234567890?abc",
-    re.IGNORECASE,
+# KRAKEN_PRIVATE=…, CUSTOMERIO_KEY=…: a setting in capitals; what only sorts, caches or finds things is no secret.
+_SETTING = (
+    r"\b(?P<name>[A-Z][A-Z0-9_]*_(?:KEY|PRIVATE|AUTH|CREDENTIALS?|APIKEY|SIGNATURE|SALT|REPORTER_ID))"
+    r"[\"']?\s{0,2}[=:]\s{0,2}[\"'`]?(?P<s>[^\s\"'`,;|<>()\[\]{}]{16,})"
 )
-_REFERENCE = re.compile(
-    r"^(?:\$|!\w+$|%[A-Z_]+%$|process\.env|os\.(?:environ|getenv)|env[.\[(]|ENV[.\[]|secrets?\.|vault:|op://|ref:|arn:|file:|@|/|~/|\./|\{\{|import\.meta|https?://)",
-)
-_NOT_A_VALUE = re.compile(
-    r"^(?:true|false|none|null|undefined|required|optional|string|str|bytes|int|number|bool)\b", re.IGNORECASE
+_NO_SECRET_KEY = re.compile(
+    r"(?:^|_)(?:CACHE|PRIMARY|FOREIGN|PUBLIC|PUB|SORT|PARTITION|OBJECT|GROUP|HOST|IDEMPOTENCY|I18N|TRANSLATION|ROUTING|LOOKUP)_KEY$"
 )
 # What every tutorial's database has; nobody is kept out by it.
 _SAMPLE_PASSWORDS = frozenset(
     {"password", "passwd", "pass", "pwd", "postgres", "root", "secret", "guest", "test", "user"}
 )
-_SAMPLE = re.compile(
-    r"(?:test|demo|sample|admin|passw(?:or|0r)d|secret|qwerty|letmein|welcome|user|foobar)\d{0,4}",
-    re.IGNORECASE,
-)
-_DIGEST = re.compile(r"(?:sha\d{1,3}|md5|blake2\w?)[:-][0-9a-fA-F+/=]{16,}$|[a-z]+\d+\.\w+$")
-_STEP = (
-    r"(?:[a-z0-9._-]+|[A-Z0-9_-]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*)"  # of a path; what is random mixes both cases
-)
-_PATH = re.compile(rf"(?:{_STEP}/)+{_STEP}?")
-_PASSWORDS = re.compile(r"pass|pwd|kennwort|contraseña|senha", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +54,67 @@ class SecretSpan:
     end: int
 
 
-def _table() -> list[tuple[str, str]]:
-    rows = [line.split(None, 1) for line in PREFIXED.strip().splitlines()]
-    return [(rule, pattern.strip()) for rule, pattern in rows]
+Judge = Callable[[str], bool]
+_JUDGES: dict[str, Judge] = {
+    "form": lambda value: not looks.is_placeholder(value),
+    "password": partial(looks.looks_secret, "password"),
+    "token": partial(looks.looks_secret, "token"),
+    "told": looks.is_told,
+    "random": partial(looks.is_token, least=16),
+    "unnamed": lambda value: looks.is_token(value) and not looks.is_uuid(value),
+    "address": lambda value: (
+        not (looks.is_placeholder(value) or looks.is_reference(value) or value.lower() in _SAMPLE_PASSWORDS)
+    ),
+}
+GROUP = 20  # rules
 
 
-GROUP = 27  # rules
-_RULES = [(rule, re2.compile(pattern)) for rule, pattern in _table()]
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    name: str
+    judge: Judge
+    source: str
+    pattern: re.Pattern[str]
 
 
-def _grouped() -> list[tuple[re.Pattern[str], list[tuple[str, re.Pattern[str]]]]]:
+def _rule(name: str, judge: str, pattern: str) -> _Rule:
+    return _Rule(name, _JUDGES[judge], pattern.replace("?P<s>", "?:"), re2.compile(pattern))
+
+
+def _rules() -> Iterator[_Rule]:
+    for line in PREFIXED.strip().splitlines():
+        name, pattern = line.split(None, 1)
+        yield _rule(name, "form", pattern.strip())
+    for line in SHORT.strip().splitlines():
+        name, pattern = line.split(None, 1)
+        yield _rule(name, "random", pattern.strip())
+    for line in GIVEN.strip().splitlines():
+        name, judge, pattern = line.split(None, 2)
+        yield _rule(name, judge, pattern.strip())
+
+
+def _grouped() -> list[tuple[re.Pattern[str], list[_Rule]]]:
     """Rules in groups, each with one pattern that tells whether any of them fits: one for all would outgrow re2's memory."""
-    groups = [_RULES[at : at + GROUP] for at in range(0, len(_RULES), GROUP)]
-    forms = [pattern.replace("?P<s>", "?:") for _, pattern in _table()]
-    return [
-        (re2.compile("|".join(f"(?:{form})" for form in forms[at * GROUP : (at + 1) * GROUP])), group)
-        for at, group in enumerate(groups)
-    ]
+    rules = list(_rules())
+    groups = [rules[at : at + GROUP] for at in range(0, len(rules), GROUP)]
+    return [(re2.compile("|".join(f"(?:{rule.source})" for rule in group)), group) for group in groups]
 
 
 _GROUPS = _grouped()
 _ASSIGNED = re2.compile(_ASSIGNMENT)
+_SET = re2.compile(_SETTING)
 
 
 def spans(text: str) -> list[SecretSpan]:
     """Where secrets stand in `text`, in order, none overlapping; placeholders and references are none."""
     text = _encodable(text[:MAX_CHARS])
     found = [*_prefixed(text), *_assigned(text)]
-    return list(_apart(sorted(found, key=lambda span: (span.start, -span.end))))
+    return list(_apart(sorted(found, key=_place)))
+
+
+def _place(span: SecretSpan) -> tuple[int, int, bool]:
+    """In order; of those that begin at one place the longest, and what a sentence tells last."""
+    return span.start, -span.end, span.rule.startswith("told-")
 
 
 def _encodable(text: str) -> str:
@@ -109,21 +132,29 @@ def _prefixed(text: str) -> Iterator[SecretSpan]:
             yield from _by_rules(text, group)
 
 
-def _by_rules(text: str, group: list[tuple[str, re.Pattern[str]]]) -> Iterator[SecretSpan]:
-    for rule, pattern in group:
-        for match in pattern.finditer(text):
-            start, end = match.span(pattern.groupindex.get("s", 0))
-            if _is_live(rule, text[start:end]):
-                yield SecretSpan(rule, start, end)
+def _by_rules(text: str, group: list[_Rule]) -> Iterator[SecretSpan]:
+    for rule in group:
+        for match in rule.pattern.finditer(text):
+            start, end = match.span(rule.pattern.groupindex.get("s", 0))
+            value = text[start:end] if rule.judge is _JUDGES["form"] else _ended(text[start:end])
+            if rule.judge(value):
+                yield SecretSpan(rule.name, start, start + len(value))
+
+
+def _ended(value: str) -> str:
+    """Without what ends a sentence: "is required!" is no password, "hunter2!" is one."""
+    bare = value.rstrip(".:!?*_")
+    return bare + "!" if value.endswith("!") and any(map(str.isdigit, bare)) else bare
 
 
 def _assigned(text: str) -> Iterator[SecretSpan]:
     for match in _ASSIGNED.finditer(text):
-        start = match.start(_ASSIGNED.groupindex["s"])
-        value = match["s"].rstrip(".:!?*_")
-        if match["s"].endswith("!") and any(map(str.isdigit, value)):
-            value += "!"  # "is required!" ends a sentence
-        if _looks_secret(match["name"], value):
+        start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
+        if looks.looks_secret(match["name"], value):
+            yield SecretSpan("assigned-secret", start, start + len(value))
+    for match in _SET.finditer(text):
+        start, value = match.start(_SET.groupindex["s"]), _ended(match["s"])
+        if not _NO_SECRET_KEY.search(match["name"]) and looks.is_token(value, 16):
             yield SecretSpan("assigned-secret", start, start + len(value))
 
 
@@ -133,53 +164,3 @@ def _apart(ordered: list[SecretSpan]) -> Iterator[SecretSpan]:
         if span.start >= end:
             yield span
             end = span.end
-
-
-def _is_live(rule: str, value: str) -> bool:
-    """A form that prose can have too needs a random look besides."""
-    if rule in {"bearer", "cookie", "registry-login"}:
-        return _looks_secret(rule, value)
-    if rule in {"given-password", "netrc-login"}:
-        return _looks_secret("password", value)
-    if rule == "url-credentials" and (_REFERENCE.match(value) or value.lower() in _SAMPLE_PASSWORDS):
-        return False
-    return not _is_placeholder(value)
-
-
-def _is_placeholder(value: str) -> bool:
-    return (len(set(value)) < 6 and len(value) >= 8) or bool(_BODY_PLACEHOLDER.search(value))
-
-
-def _looks_secret(name: str, value: str) -> bool:
-    """Random-looking: prose, identifiers, paths and placeholders behind "token:" are none."""
-    if _is_placeholder(value) or _REFERENCE.match(value) or _NOT_A_VALUE.match(value) or _DIGEST.match(value):
-        return False
-    if _PATH.fullmatch(value) or _SAMPLE.fullmatch(value):
-        return False
-    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
-    marks = any(not char.isalnum() and char not in "-_./:" for char in value)
-    if _PASSWORDS.search(name):
-        return len(value) >= 6 and letters and (digits or marks) and not _is_dotted(value)
-    if len(value) < 12 or not letters or not digits or _is_dotted(value):
-        return False
-    return entropy(value) >= 3.0
-
-
-def _is_dotted(value: str) -> bool:
-    """A path, a call, a member of something, or a version: code, not a value."""
-    return not _is_mixed(value) and bool(
-        re.fullmatch(r"[A-Za-z_][A-Za-z_]*\d{0,2}(?:[./:-][A-Za-z_]+\d{0,2})*[/.]?|[\d.]+", value)
-    )
-
-
-def _is_mixed(value: str) -> bool:
-    """Upper and lower case as by chance, unlike CamelCase."""
-    turns = sum(
-        a.isupper() != b.isupper() for a, b in itertools.pairwise(value) if a.isalpha() and b.isalpha()
-    )
-    return turns >= 5 and 0.3 <= sum(map(str.isupper, value)) / len(value) <= 0.7
-
-
-def entropy(value: str) -> float:
-    """Shannon entropy in bits per character."""
-    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())

@@ -102,10 +102,26 @@ def test_a_vendors_key_is_known_by_its_form(rule):
         'secret_key_base: "{}"',
         "sshpass -p {} ssh web1",
         "machine shop.test login ana password {}",
+        "<password>{}</password>",
+        '<add key="ApiSecret" value="{}"/>',
+        "CREATE USER ana IDENTIFIED BY '{}';",
+        "gh auth login --with-token {}",
+        "aws configure set aws_secret_access_key {}",
+        "setx SHOP_TOKEN {}",
+        'const API_TOKEN: &str = "{}";',
+        "GET https://shop.test/v1?api_key={}",
+        "https://hooks.shop.test/in/{}",
+        "jdbc:oracle:thin:scott/{}@//db:1521/shop",
+        "BILLING_KEY={}",
+        "curl -H 'X-API-Key: {}'",
+        "the token for billing is {}",
+        "the webhook secret {} must be set",
+        "log in as ana with {} as the password",
+        "das Kennwort lautet {}",
     ],
 )
 def test_an_assigned_secret_is_found_by_its_name(line):
-    secret = some(24)
+    secret = "q4Z" + some(20) + "8w"
     found = [line.format(secret)[s.start : s.end] for s in spans(line.format(secret))]
     assert found == [secret]
 
@@ -158,6 +174,17 @@ def test_a_short_password_is_found_too():
         "pass: 12 tests, fail: 3",
         "mysql -u root -p",
         "tokens per minute: 90000",
+        "use argon2id as the password hash and OAuth2Client for the login",
+        "the password policy asks for 12 characters",
+        "the token for billing is rotated every 30d",
+        "CACHE_KEY=" + some(32),
+        "uuid: 7c9e6679-7425-40de-944b-e07fc1f90ae7 is the session's token store",
+        "vercel deploy --token $VERCEL_TOKEN_2",
+        "<password>${env.DB_PASSWORD_2}</password>",
+        "GET /v1?api_key=YOUR_KEY_GOES_HERE_2026",
+        "docker run -p 8080:8080 -w /workspace2 shop",
+        "test_that_every_order_has_a_row_of_its_own_2",
+        "the secret is to warm the cache 2x first",
     ],
 )
 def test_placeholders_references_and_prose_are_none(line):
