@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from dreams.language import lexicon
+from dreams.language import lexicon, products
 from dreams.language.statements import statement
 
 Shape = Literal["number", "code", "name", "word", "filler"]
 _PIECE = re.compile(r"`[^`\n]+`|[^\s`]+")
+# "Team lead: Anna Berg": what a label introduces is a value and no sentence that begins.
+_VALUE = re.compile(
+    r"^(?!\W*(?:note|remember|reminder|fyi|important|hint|tip|warning|example|update)\b)[^:.!?\n]{2,60}:(?:\*\*|__)?(?:\s+[^\s.!?:]\S*){1,3}$",
+    re.IGNORECASE,
+)
 _EDGES = "\"'“”‘’«»*_()[]{}.,;:!?—–"
 _NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
 _CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]+\d")
@@ -52,6 +57,7 @@ class Piece:
 def pieces(text: str) -> tuple[Piece, ...]:
     found: list[Piece] = []
     opening = True
+    gives_value = bool(_VALUE.match(text.rstrip(" .!")[:200]))
     for match in _PIECE.finditer(text[:2_000]):
         raw = match[0]
         coded = raw.startswith("`") and raw.endswith("`") and len(raw) > 2
@@ -59,8 +65,27 @@ def pieces(text: str) -> tuple[Piece, ...]:
         if bare:
             start = match.start() + raw.index(bare)
             found.append(_piece(bare, start, coded, opening))
-        opening = raw[-1:] in ".!?:"
-    return tuple(found)
+        opening = raw[-1:] in ".!?" or ((raw[-1:] == ":" or raw[-3:] in {":**", ":__"}) and not gives_value)
+    return tuple(_with_names(found))
+
+
+def _with_names(found: list[Piece]) -> list[Piece]:
+    """ "github actions": a known name of two or three words is one however it is written."""
+    for place, piece in enumerate(found):
+        if piece.shape == "filler" or piece.text.lower() not in _first_words():
+            continue
+        for size in (3, 2):
+            run = found[place : place + size]
+            if len(run) == size and " ".join(each.text.lower() for each in run) in products.continued():
+                named = [replace(each, key=each.key or each.text.lower(), shape="name") for each in run]
+                found[place : place + size] = named
+                break
+    return found
+
+
+@lru_cache(maxsize=1)
+def _first_words() -> frozenset[str]:
+    return frozenset(name.partition(" ")[0] for name in products.continued())
 
 
 def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
@@ -71,7 +96,7 @@ def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
         shape = "number"
     elif _CODE.search(bare):
         shape = "code"
-    elif bare[:1].isupper() and not opening:
+    elif (bare[:1].isupper() and not opening) or products.class_of(bare):
         shape = "name"
     low = bare.strip("`").lower().removesuffix("'s").removesuffix("’s")
     if shape in {"number", "code"}:

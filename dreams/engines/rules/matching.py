@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.slots import Slot, slot
+from dreams.engines.rules.alternatives import slot
+from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.tellings import Telling
 from dreams.language import lexicon, properties
 from dreams.language.pieces import WEAK, Piece, keys_of, pairs_of, pieces, values_of

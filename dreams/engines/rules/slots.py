@@ -57,9 +57,37 @@ def slot(old: str, new: str) -> Slot | None:
 
 def _by_words(old: str, new: str) -> Slot | None:
     mine, theirs = pieces(old), pieces(new)
-    if _agree(old, new, but_days=True) and (found := _measure(mine, theirs, new)):
+    if agree(old, new, but_days=True) and (found := _measure(mine, theirs, new)):
         return found
-    if not _agree(old, new):
+    runs = _runs(old, new)
+    if runs is None:
+        return None
+    left, right = runs
+    if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
+        return None
+    return _slot(mine, left, theirs, right, new)
+
+
+def differing(old: str, new: str) -> tuple[Slot, tuple[int, int]] | None:
+    """The one value that differs, whatever the words around it say, and its place in `new`: not yet a reason to exchange it."""
+    runs = _runs(old, new)
+    if runs is None:
+        return None
+    mine, theirs = pieces(old), pieces(new)
+    left, right = runs
+    return _slot(mine, left, theirs, right, new), (theirs[right[0]].start, theirs[right[1]].end)
+
+
+def _slot(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int], new: str
+) -> Slot:
+    return Slot(mine[left[0]].start, mine[left[1]].end, new[theirs[right[0]].start : theirs[right[1]].end])
+
+
+def _runs(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The places of one value on each side, where all else that tells statements apart agrees."""
+    mine, theirs = pieces(old), pieces(new)
+    if not agree(old, new):
         return None
     gone, come = _only(mine, theirs), _only(theirs, mine)
     left, right = _run(mine, gone), _run(theirs, come)
@@ -71,9 +99,7 @@ def _by_words(old: str, new: str) -> Slot | None:
         return None
     if _is_subject(mine, left, theirs) or _is_subject(theirs, right, mine):
         return None
-    if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
-        return None
-    return Slot(mine[left[0]].start, mine[left[1]].end, new[theirs[right[0]].start : theirs[right[1]].end])
+    return left, right
 
 
 def _measure(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot | None:
@@ -134,7 +160,8 @@ def _beside(found: Sequence[Piece], place: int) -> str:
     return piece.key if named else ""
 
 
-def _agree(old: str, new: str, *, but_days: bool = False) -> bool:
+def agree(old: str, new: str, *, but_days: bool = False) -> bool:
+    """Environments, marks and denials: what tells statements apart, numbers and names aside."""
     one, other = (statement(_CODED.sub("x", text)) for text in (old, new))
     if (
         one.environments != other.environments

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dreams.engines.rules.changes import ChangeTold, changes_in
+from dreams.engines.rules.clauses import opened, told_clauses, trimmed
 from dreams.engines.rules.secrets import looks_secret
 from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks, typed_lines
 from dreams.engines.rules.wording import sentences, whole
@@ -33,25 +35,12 @@ _UNSURE = re.compile(
 _TROUBLE = re.compile(
     r"\b(?:fail(?:s|ed|ing|ure)?|errors?|broken?|crash\w*|bugs?|exception|stuck|weird)\b", re.IGNORECASE
 )
-_DONE = r"(?:moved|migrated|switched|changed|upgraded|downgraded|bumped|raised|lowered|increased|reduced|renamed|set)"
-_WE = r"(?:we|i|they|the team|our team)(?:['’]ve| have)?(?: (?:just|recently|finally|already|also|now))*"
-_FROM_TO = re.compile(
-    rf"^{_WE} {_DONE} (?P<s>.*?)\s*\bfrom (?P<o>.+?) (?:over )?to (?P<n>.+)$", re.IGNORECASE
-)
-_TO = re.compile(rf"^{_WE} {_DONE} (?:over )?(?P<s>.*?)\s*\b(?:over )?to (?P<n>.+)$", re.IGNORECASE)
-_REPLACED = re.compile(
-    rf"^{_WE} replaced (?P<o>.+?) (?:with|by) (?P<n>.+?)(?: (?:for|in|on) (?P<s>.+))?$", re.IGNORECASE
-)
-_IT_MOVED = re.compile(
-    rf"^(?P<s>.+?) (?:has |have |was |were )?(?:just |recently )?{_DONE} (?:over )?from (?P<o>.+?) (?:over )?to (?P<n>.+)$",
-    re.IGNORECASE,
-)
-_TOOK_OVER = re.compile(r"^(?P<n>.+?) took over (?P<s>.+?) from (?P<o>.+)$", re.IGNORECASE)
 _NOW = re.compile(
-    r"\s*\b(?:from now on|now|as of (?:now|today)|since (?:today|yesterday|(?:this|last) (?:week|month|year)|"
+    r"\s*\b(?:from now on|now|going forward|these days|by now|as of (?:now|today)|since (?:today|yesterday|(?:this|last) (?:week|month|year)|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from today(?: on)?|nowadays)\b,?",
     re.IGNORECASE,
 )
+_FROM_NOW_ON = re.compile(r"\b(?:from now on|from today|going forward)\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|not)\s+"
     r"(?:(?:with|on|in|at|from|to|by|via)\s+)?(?P<o>[^,;]+?)(?:\s+any ?more)?\s*[.!]*$",
@@ -70,6 +59,10 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
+# Asked to be remembered it is still told: "remember that it runs at 4 now" says that it runs at 4.
+_REMEMBERED = re.compile(
+    r"^(?:remember|note|keep in mind|memori[sz]e)(?:\s*[:,—–-]+\s*(?:that\s+)?|\s+that\s+)", re.IGNORECASE
+)
 # What is to be done is no statement of what is.
 _TASK = re.compile(
     r"(?:now |then |also |next |just )*(?:add|fix|run|re-?run|make|write|update|remove|create|implement|refactor|use|check|test|build|move|rename|change|"
@@ -128,48 +121,59 @@ def tellings(prompt: str) -> list[Telling]:
 
 
 def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
-    text = re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
+    text, outdated = opened(sentence)
     stripped = _LEAD_IN.sub("", text).strip()
-    told_as_change = stripped != text
+    outdated = outdated or stripped != text
     text = _THANKS.sub("", stripped).rstrip(" .!")
-    if not text or len(text.split()) > MOST_WORDS or not whole(text) or asks(sentence):
+    if not text or len(text.split()) > MOST_WORDS or not whole(text) or looks_secret(sentence):
         return
-    unsure = (
-        _UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or _TROUBLE.search(text)
-    )
-    if unsure or looks_secret(sentence):
-        return
-    found = _moved(text, sentence) or _stated(text, sentence, told_as_change)
-    if not found and short and len(text.split()) >= LEAST_WORDS and not _TASK.match(text):
+    clauses = told_clauses(text)
+    found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not _UNSURE.search(text) else []
+    found = found or [telling for clause in clauses for telling in _of_clause(clause, sentence, outdated)]
+    if not found and short and _is_plain(text, sentence):
         found = [replace(asserted(text, sentence), bare=True, asked=False)]
     yield from found
 
 
-def _moved(text: str, quote: str) -> list[Telling]:
+def _is_plain(text: str, sentence: str) -> bool:
+    """A statement without a word of change."""
+    unsure = _UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
+    changed = _NOW.search(text) or _BEFORE.search(text) or _TROUBLE.search(text)
+    return not (unsure or changed or _TASK.match(text)) and len(text.split()) >= LEAST_WORDS
+
+
+def _of_clause(clause: str, quote: str, outdated: bool) -> list[Telling]:
+    if _UNSURE.search(clause) or _TROUBLE.search(clause):
+        return []
+    text, since = trimmed(clause)
+    return _moved(text, quote) or _stated(text, quote, told_as_change=outdated or since)
+
+
+def _moved(text: str, quote: str, *, joined: bool = False) -> list[Telling]:
     """ "We moved S from O to N" and its like."""
-    bare = _NOW.sub("", text).strip()
-    for pattern in (_FROM_TO, _REPLACED, _IT_MOVED, _TOOK_OVER, _TO):
-        match = pattern.match(bare)
-        if match is None:
-            continue
-        found = match.groupdict()
-        new, old = _value(found["n"]), _value(found.get("o") or "")
-        if not new or (found.get("o") and not old):
-            return []
-        subject = found.get("s") or ""
-        about = keys_of(subject) | _besides(found["n"], new) | _besides(found.get("o") or "", old)
-        return [Telling(quote, f"{subject} to {found['n']}".strip(), new, old, about)]
+    for change in changes_in(text if joined else _NOW.sub("", text).strip(" ,"), joined=joined):
+        telling = _changed(change, quote)
+        if telling:
+            return [telling]
     return []
 
 
-def _stated(text: str, quote: str, told_as_change: bool) -> list[Telling]:
+def _changed(change: ChangeTold, quote: str) -> Telling | None:
+    new, old = _value(change.new), _value(change.old)
+    if not new or (change.old and not old) or new.lower() == old.lower():
+        return None
+    about = keys_of(change.subject) | _besides(change.new, new) | _besides(change.old, old)
+    return Telling(quote, f"{change.subject} to {change.new}".strip(), new, old, about)
+
+
+def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:
     """ "S is N now", "S is N, no longer O": a whole statement as it holds now."""
     core = _NOW.sub("", text).strip(" ,")
     before = _BEFORE.search(core)
     old = _value(before["o"]) if before else ""
     if before and old:
         core = core[: before.start()].strip(" ,")
-    elif core == text and not told_as_change:
+    elif (core == text and not told_as_change) or (_TASK.match(text) and not _FROM_NOW_ON.search(text)):
         return []
     values = [piece.text for piece in pieces(core) if piece.is_value]
     if not values:

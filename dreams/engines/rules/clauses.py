@@ -1,0 +1,133 @@
+"""A typed sentence taken apart: the plain clauses that tell how things are, without greetings, reasons, days and requests. Pure.
+
+"The toggle is gone because we moved the flags from A to B last month, can you fix the client?" tells one thing, in its middle.
+Whatever makes a sentence a supposition, a plan, or somebody else's word makes all of its clauses that.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks
+
+_OPENING = re.compile(
+    r"(?:(?:hello|hi there|hi|hey|dear \w+|morning|good (?:morning|afternoon|evening)|thanks(?: a lot)?|thank you|sure|yeah|yep|nope|hm+|uh+|um+|oh|ah|well|so|and|"
+    r"also|anyway|look|listen|actually|turns out|as it turns out|"
+    r"(?:just )?to let you know|(?:just )?(?:letting you know|so (?:that )?you know|for (?:your|the) (?:information|record|context|notes))|for (?:context|info)|fwiw|psa|"
+    r"(?:please )?(?:remember|memori[sz]e|note)(?: this)?(?=\s*:|\s+that\b)(?: that)?|(?:please )?(?:be aware|keep in mind|bear in mind|note|take note|mind) that|(?:please )?note|be aware|"
+    r"(?:side|quick|one) (?:note|change|thing|info)|(?:good|big|small) (?:news|change)(?: this \w+)?|news|info|context|"
+    r"(?:the |a )?(?:one |small |only )?(?:change|difference|news) is(?: that)?|you should know(?: that)?|i forgot to (?:mention|say|tell you)(?: that)?|"
+    r"forgot to (?:mention|say)(?: that)?|did i mention(?: that)?)\b[\s,:;.!—–-]*)+",
+    re.IGNORECASE,
+)
+# What was known is wrong, and what follows is right.
+_OUTDATED = re.compile(
+    r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?:['’]s| is| are| was) (?:now )?"
+    r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
+    r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:your|the) (?:memory|notes?)|"
+    r"update)\b[\s,:;.!—–-]+",
+    re.IGNORECASE,
+)
+_WHEN = (
+    r"(?:(?:as of|since|from|starting|effective) (?:today|now|yesterday|(?:this|last|the (?:last|latest|newest|new)) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|v?\d[\w.]*)(?: on(?:wards?)?)?|(?:earlier )?(?:this|last) (?:week|month|year|sprint|quarter|release|morning|spring|"
+    r"summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|night)|yesterday|today|recently|lately|(?:just )?the other day|a (?:while|few \w+|couple of \w+|day|week|month|year) ago|"
+    r"(?:\d+|two|three|four|five|six) \w+ ago|in (?:january|february|march|april|may|june|july|august|september|october|november|december|q[1-4])|"
+    r"on (?:mon|tues|wednes|thurs|fri|satur|sun)day|over the (?:weekend|holidays|summer)|nowadays|these days|by now|for good|across the board|everywhere|"
+    r"for real|btw|by the way|fyi|just fyi|ftr|lol|ok(?:ay)?|with (?:the|our) (?:last|latest|new) \w+)"
+)
+_SINCE = re.compile(
+    r"\b(?:as of|since|from|starting|effective|nowadays|these days|by now|with)\b", re.IGNORECASE
+)
+_WHEN_LAST = re.compile(rf"[\s,;—–-]+{_WHEN}\s*[.!]*$", re.IGNORECASE)
+_WHEN_FIRST = re.compile(rf"^{_WHEN}\b[\s,:]+", re.IGNORECASE)
+_REASON = re.compile(
+    r"[\s,;]+(?:because|cause|due to|so that|in order to|as part of|after (?:the|we|our|that)|since (?:the|we|our|it|that)|thanks to|to (?:save|reduce|avoid|get|make|keep|cut)|"
+    r"for (?:better|more|cost|performance|compliance|legal|security)|given)\b.*$",
+    re.IGNORECASE,
+)
+_CUT = re.compile(
+    r"\s*;\s+|\s+[—–]+\s+|\s+-+\s+|,?\s+\b(?:because|cause|since(?= (?:we|i|the|our|they)\b)|as(?= (?:we|i)\b)|which is why|that['’]s why|therefore|hence|so)\s+|"
+    r",?\s+and\s+(?=(?:we|i|it|now|then|please|can|could)\b)|,\s+(?=(?:can|could|would|will|please|pls|let['’]?s|don['’]?t|do not|never|use|make|fix|update|we|i|now|nothing|everything|"
+    r"all|the rest|that|hence|right|no(?! longer| more)|yes|correct|ok|is|isn['’]t|why|but|however|then)\b)"
+)  # fmt: skip
+# A wish at the end of a sentence ("can you fix it?") leaves what was told before it as it was told; "right?" does not.
+_REQUEST = re.compile(
+    r"(?:so |and |then |now )*(?:(?:can|could|would|will) (?:you|we|u)\b|please\b|pls\b|let['’]?s\b|don['’]?t\b|do not\b|never\b|use\b|make\b|fix\b|update\b|"
+    r"how (?:do|can|would)\b|where (?:do|is|are)\b|what (?:do|is|are)\b|which\b)",
+    re.IGNORECASE,
+)
+# Whatever the rest says, it is not told as done.
+_NOT_SO = re.compile(
+    r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|theor\w+|let['’]?s say|say that|assum\w+|almost|nearly|decided (?:against|not)|instead of moving|"
+    r"(?:was|were|is|are|am|['’]re|['’]m) (?:going|planning|thinking|about|supposed|meant|tempted|considering|trying|hoping) |thinking|thought|consider(?:s|ed|ing)?|"
+    r"plan(?:s|ned|ning)?|propos\w+|suggest\w*|recommend\w*|idea|would(?:n['’]t)?|might|maybe|perhaps|probably|apparently|allegedly|supposedly|claim\w*|rumou?rs?|"
+    r"(?:did|do|does|was|were|has|have|is|are)(?:n['’]t| not) (?:actually |really |yet )?(?:move|migrate|switch|change|upgrade|go|do|happen|moved|migrated|switched|changed|upgraded)\w*|never (?:moved|migrated|switched|changed|upgraded)|"
+    r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till|(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|"
+    r"only locally|(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|(?:friend|competitor|tutorial|"
+    r"article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream)(?:['’]?s)?|their|his|her|"
+    r"commit message|changelog|release notes?|readme|translat\w+|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable|"
+    r"perfect world|ideally|joke|joking|kidding|sarcas\w+|wish(?:es|ed)?|hope(?:s|d|fully)?|want(?:s|ed)?|would like|['’]d (?:like|love|prefer)|next (?:week|month|year|quarter|sprint|release)|"
+    r"tomorrow|soon|eventually|some ?day|later|upcoming|will be|won['’]t|going forward we should)\b|[\"“”«»]|\.\.\.|…",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"\b(?:says?|said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|thinks|asked|asks|"
+    r"according to|read that|told me|tells me|heard)\b",
+    re.IGNORECASE,
+)
+_OWN_WORDS = re.compile(
+    r"\b(?:as|like) i (?:said|mentioned|told you|wrote)\b|\bi (?:already )?(?:said|mentioned|told you)\b",
+    re.IGNORECASE,
+)
+
+
+def opened(sentence: str) -> tuple[str, bool]:
+    """The sentence without its opening words, and whether they say that what was known is outdated."""
+    text = re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
+    outdated, before = False, ""
+    while text != before:
+        before = text
+        if match := _OPENING.match(text):
+            text = text[match.end() :]
+        if match := _OUTDATED.match(text):
+            text, outdated = text[match.end() :], True
+    return text, outdated
+
+
+def told_clauses(text: str) -> list[str]:
+    """The clauses of an opened sentence that may tell something as done."""
+    if (
+        _NOT_SO.search(text)
+        or SUPPOSED.search(text)
+        or OTHERS.search(text)
+        or asks(re.split(r"[,;]", text)[0])
+    ):
+        return []
+    if _SAID.search(_OWN_WORDS.sub("", text)):
+        return []
+    clauses = [part.strip(" ,") for part in _CUT.split(text)]
+    clauses = [part for part in clauses if part]
+    if any(
+        re.match(
+            r"(?:but|however|right|correct|no(?! longer| more)|yes|ok|is|isn['’]t|why)\b", part, re.IGNORECASE
+        )
+        for part in clauses
+    ):
+        return []
+    if clauses and clauses[-1].endswith("?") and (len(clauses) < 2 or not _REQUEST.match(clauses[-1])):
+        return []
+    return [part for part in clauses if not _REQUEST.match(part)]
+
+
+def trimmed(clause: str) -> tuple[str, bool]:
+    """Without reasons and days at its ends, and whether one of those says that it holds from some day on."""
+    text = _REASON.sub("", clause).strip(" ,")
+    since, before = False, ""
+    while text != before:
+        before = text
+        for pattern in (_WHEN_LAST, _WHEN_FIRST):
+            if match := pattern.search(text):
+                since = since or bool(_SINCE.search(match[0]))
+                text = pattern.sub("", text).strip(" ,")
+    return text, since
