@@ -176,3 +176,12 @@ def test_personal_facts_go_into_a_memory_of_the_user(tmp_path: Path):
         tmp_path, {}, [session(1, "remember that I work from Lisbon", at=NOON + dt.timedelta(days=1))]
     )
     assert "user_lisbon.md" in made.after
+
+
+def test_a_new_row_has_a_title_in_words_among_rows_that_have_one(tmp_path: Path) -> None:
+    index = "- [Deploy](deploy.md) - how it is deployed\n"
+    files = {"MEMORY.md": index, "deploy.md": memory("It is deployed by hand.\n", name="deploy")}
+    made = dream(tmp_path, files, [session(1, "From now on always use uv instead of pip in this repo.")])
+    assert "- [Always use uv instead of pip in this repo](feedback_uv_pip_repo.md)\n" in made.text(
+        "MEMORY.md"
+    )

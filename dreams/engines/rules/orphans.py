@@ -188,7 +188,25 @@ def title_of(tree: Tree, index: memdir.Index, path: str) -> str:
     by_file = sum(row.title == row.target for row in rows) * 2 > len(rows)
     if by_file:
         return PurePosixPath(path).name
-    return name if name and len(name) <= TITLE_MAX else PurePosixPath(path).stem
+    plain = name if name and len(name) <= TITLE_MAX else PurePosixPath(path).stem
+    if not rows or any(_is_slug(row.title) for row in rows):
+        return plain
+    said = hook_of(tree, path).rstrip(" .")
+    return _capital(said if said and len(said) <= TITLE_MAX and "[" not in said else _as_words(plain))
+
+
+def _is_slug(title: str) -> bool:
+    return " " not in title and ("_" in title or "-" in title)
+
+
+def _as_words(slug: str) -> str:
+    """A file's name as a title, among rows that all have one: "feedback_test_first" is "test first"."""
+    first, *rest = [word for word in re.split(r"[_\-\s]+", slug) if word] or [slug]
+    return " ".join(rest if rest and first.lower() in memdir.MEMORY_TYPES else [first, *rest])
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]
 
 
 def hook_of(tree: Tree, path: str) -> str:
