@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks`, `brief` (filters);
 `icon`, `query`, `pages`, `bar` (tags).
 """
 
@@ -89,17 +89,17 @@ def short_path(path: str | Path) -> str:
 
 @register.filter(name="bytes")
 def bytes_(count: int | None) -> str:
-    """1,024 and its powers, as file managers count: "820 bytes", "20.4 KB", "3.1 GB"."""
+    """In thousands, as the index's limit of 25 KB is: "820 bytes", "20.4 KB", "3.1 GB"."""
     if count is None:
         return ""
-    if abs(count) < 1024:
+    if abs(count) < 1000:
         return f"{count} byte{'' if count == 1 else 's'}"
     size = float(count)
     for unit in ("KB", "MB", "GB"):
-        size /= 1024
-        if abs(size) < 1024:
+        size /= 1000
+        if abs(size) < 999.95:
             return f"{size:.1f} {unit}"
-    return f"{size / 1024:.1f} TB"
+    return f"{size / 1000:.1f} TB"
 
 
 @register.filter
@@ -156,6 +156,19 @@ def markdown(text: str, resolve: render.Resolver | None = None) -> SafeString:
 def visible(text: str) -> str:
     """Text with what cannot be seen written out, such as ⟨U+202E⟩."""
     return textdiff.visible(str(text))
+
+
+@register.filter
+def brief(text: str, most: int) -> str:
+    """At most `most` characters: the sentences that fit, else the words that do; "…" where something is left out."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 2]
+    sentence = max(cut.rfind(end) for end in (". ", "! ", "? ")) + 1
+    if sentence > most // 3:
+        return f"{cut[:sentence]} …"
+    words, _, _ = cut.rpartition(" ")
+    return f"{(words if len(words) > most // 2 else cut).rstrip(' ,;:')} …"
 
 
 @register.filter

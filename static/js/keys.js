@@ -51,15 +51,27 @@ function press(key) {
   const inside = present("[data-hunk]");
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
-  const target = inside?.querySelector(wanted) ?? free.find((element) => file?.contains(element)) ?? free[0];
+  const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => !element.checked);
+  const target = mine?.[0] ?? free.find((element) => file?.contains(element)) ?? free[0];
   // A field is gone to; a click by a script would leave the keyboard where it is.
   if (target && inField(target)) {
     target.focus();
     target.select?.();
+  } else if (target?.dataset.step !== undefined) {
+    step(target, mine ?? []);
   } else {
     target?.click();
   }
   return Boolean(target);
+}
+
+// What wants a person's word is gone to first, and answered by a second press: nothing is ticked unseen.
+function step(first, all) {
+  const stood = all.includes(document.activeElement) ? document.activeElement : null;
+  stood?.click();
+  const next = stood ? all[all.indexOf(stood) + 1] ?? stood.form?.querySelector("[data-step-end]") : first;
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: "nearest" });
 }
 
 let left = null;

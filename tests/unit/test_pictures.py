@@ -168,7 +168,7 @@ def test_the_table_of_an_amount_over_time_has_the_days_on_which_it_changed() -> 
     days = [TODAY - dt.timedelta(3 - n) for n in range(4)]
     size = Measure("Size", [5, 5, 7, 7], words, words)
     picture = over_time("k", "Growth", days, [size, Measure("Files", [1, 1, 1, 2], words, words)], "")
-    assert picture.sentence == "7, 2 now. 5, 1 on 18 November 2026."
+    assert picture.sentence == "7, 2 now; 5, 1 on 18 November 2026."
     assert picture.head == ("Day", "Size", "Files")
     assert picture.rows == (
         ("21 November 2026", "7", "2"),

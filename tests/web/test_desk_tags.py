@@ -38,14 +38,27 @@ def test_an_age_carries_the_moment_for_machines_and_people() -> None:
     [
         (0, "0 bytes"),
         (1, "1 byte"),
-        (1023, "1023 bytes"),
-        (1024, "1.0 KB"),
-        (20890, "20.4 KB"),
-        (3 * 1024**3, "3.0 GB"),
+        (999, "999 bytes"),
+        (1000, "1.0 KB"),
+        (20_390, "20.4 KB"),
+        (3 * 1000**3, "3.0 GB"),
     ],
 )
 def test_sizes(count: int, text: str) -> None:
     assert desk.bytes_(count) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("Kept 1 row.", "Kept 1 row."),
+        ("Merged two notes. Kept one row of the index.", "Merged two notes. …"),
+        ("Merged two notes that say the same", "Merged two notes that say …"),
+        ("a" * 40, "a" * 28 + " …"),
+    ],
+)
+def test_what_is_too_long_ends_with_a_sentence_or_at_least_a_word(text: str, short: str) -> None:
+    assert desk.brief(text, 30) == short
 
 
 @pytest.mark.parametrize(

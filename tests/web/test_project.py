@@ -150,6 +150,16 @@ def test_removed_memories_are_kept_in_a_list_of_their_own(browser: Client) -> No
     assert "here.md" not in gone
 
 
+@pytest.mark.parametrize("part", ["", "?show=memories"])
+def test_a_folder_that_was_emptied_leads_to_what_stood_in_it(browser: Client, part: str) -> None:
+    project = world.make_project()
+    world.make_memory(project, path="left.md", name="", gone_at=timezone.now())
+    text = _text(browser, project, part)
+    assert "No memories yet" not in text
+    assert "1 removed</a>" in text
+    assert reverse("project-at", args=[project.pk]) in text
+
+
 def test_a_project_full_of_rows_costs_no_more_queries(browser: Client) -> None:
     def cost(project: Project) -> int:
         with CaptureQueriesContext(connection) as queries:

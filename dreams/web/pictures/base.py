@@ -85,7 +85,8 @@ class Plot:
         return [
             svg.text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
             for place, day in enumerate(days)
-            if place % every == 0
+            # The same day again under the next place says nothing more.
+            if place % every == 0 and (place < every or days[place - every] != day)
         ]
 
 

@@ -26,7 +26,8 @@ def by_day(key: str, title: str, counts: Mapping[dt.date, int], today: dt.date, 
     if not total:
         return Picture(key, title, empty=empty)
     busiest = max(days, key=lambda day: found[day])
-    sentence = f"{plural(total, 'session')} in {WEEKS} weeks, most on {long_day(busiest)}: {most}."
+    peak = f", most on {long_day(busiest)}: {most}" if most > 1 else ""
+    sentence = f"{plural(total, 'session')} in {WEEKS} weeks{peak}."
     size = (svg.WIDTH - _LEFT) / WEEKS
     height = round(_TOP + size * 7)
     parts = [*_weekdays(size), *_months(first, size)]

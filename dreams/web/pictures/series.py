@@ -35,7 +35,7 @@ def over_time(
     height = _EACH * len(measures) + svg.BOTTOM
     now = ", ".join(measure.words(measure.values[-1]) for measure in measures)
     then = ", ".join(measure.words(measure.values[0]) for measure in measures)
-    sentence = f"{now} now. {then} on {long_day(days[0])}."
+    sentence = f"{now} now{', as' if now == then else f'; {then}'} on {long_day(days[0])}."
     parts: list[SafeString] = []
     for number, measure in enumerate(measures):
         ground = _EACH * (number + 1) + svg.BOTTOM

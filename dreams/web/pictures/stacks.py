@@ -59,7 +59,8 @@ def stacked(
     plot = Plot(round_up(max(sums)), len(days))
     top = max(range(len(days)), key=lambda place: sums[place])
     named = ", ".join(f"{one.label} {words(one.total)}" for one in series)
-    sentence = f"{words(sum(sums))} in all, most on {short_day(days[top])}: {words(sums[top])}."
+    whole = words(sum(sums))
+    sentence = f"{whole} in all, {_most(first, short_day(days[top]), words(sums[top]), whole)}."
     parts = [*plot.frame(ticks or words), *_bars(plot, days, series, words), *plot.days(days)]
     return Picture(
         key,
@@ -70,6 +71,12 @@ def stacked(
         head=(first, *(one.label for one in series), "All"),
         rows=tuple(_rows(days, series, words)),
     )
+
+
+def _most(first: str, day: str, amount: str, whole: str) -> str:
+    """When most of it was: "most on 3 Nov: 12", "most in the week from 3 Nov: 12", or all of it."""
+    when = f"on {day}" if first == "Day" else f"in the week from {day}"
+    return f"all {when}" if amount == whole else f"most {when}: {amount}"
 
 
 def _bars(

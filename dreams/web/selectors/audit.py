@@ -154,7 +154,8 @@ def _row(row: AuditEntry, known: _Known) -> EntryRow:
         project=row.project_label,
         project_pk=row.project_id_was if row.project_id_was in known.projects else None,
         project_gone=row.project_id_was is not None and row.project_id_was not in known.projects,
-        object_id=row.object_id,
+        # The number of a login link is of no use to anybody: the link is gone once it is used.
+        object_id="" if row.action == "login.link" else row.object_id,
         leads_to=known.address(row.object_id),
         facts=_facts(row.data),
         data=_unfolded(row.data),

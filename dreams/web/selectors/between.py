@@ -43,6 +43,12 @@ class Between:
     changed: int
     removed: int
 
+    @property
+    def words(self) -> str:
+        """ "2 added, 1 removed"."""
+        counted = {"added": self.added, "changed": self.changed, "removed": self.removed}
+        return ", ".join(f"{count} {what}" for what, count in counted.items() if count)
+
 
 def between(project: Project, old: Mapping[str, str], new: Mapping[str, str], only: str = "") -> Between:
     """What changed from one state (path → sha256) to another. `only` shows the lines of that file alone."""

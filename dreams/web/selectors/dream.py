@@ -18,6 +18,8 @@ from dreams.web.shown import shown
 SESSIONS_PAGE = 30
 MOST_TURNS = 400
 MOST_TOOL_CHARS = 4_000
+MOST_TURN_FILES = 50
+MOST_FILES = 20
 # What of a tool's input a line about it names: what was looked for, then where.
 _TELLING = ("command", "pattern", "file_path", "path")
 
@@ -51,6 +53,7 @@ class TurnView:
     text: str
     tools: list[Tool]
     files: list[str]
+    more_files: int
     counts: list[tuple[str, int]]
     at: dt.datetime
     tokens: int
@@ -80,6 +83,7 @@ class DreamView:
     turn_count: int
     hidden_turns: int
     files: list[str]
+    more_files: int
     used: DreamUsed
     elapsed: str
     sessions: Listed[Reviewed]
@@ -111,7 +115,8 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         last_turn=rows[-1].number if rows else after,
         turn_count=totals.turns,
         hidden_turns=max(0, totals.turns - MOST_TURNS) if not after else 0,
-        files=totals.files,
+        files=totals.files[:MOST_FILES],
+        more_files=max(0, len(totals.files) - MOST_FILES),
         used=used(run, totals.turns, now),
         elapsed=_elapsed(run, now),
         sessions=_reviewed(run, number),
@@ -136,7 +141,7 @@ def _totals(run: DreamRun) -> _Totals:
         turns += 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
         files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(turns, per_phase, list(files)[:100])
+    return _Totals(turns, per_phase, list(files))
 
 
 def _whole(value: object) -> int:
@@ -168,7 +173,8 @@ def _turn(row: Turn) -> TurnView:
         phase=row.get_phase_display(),
         text=shown(row.text),
         tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
-        files=[str(path) for path in row.files[:50]],
+        files=[str(path) for path in row.files[:MOST_TURN_FILES]],
+        more_files=max(0, len(row.files) - MOST_TURN_FILES),
         counts=[*_lines(row), *((str(name), _whole(count)) for name, count in list(row.counts.items())[:20])],
         at=row.at,
         tokens=row.input_tokens + row.output_tokens,

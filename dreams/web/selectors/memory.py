@@ -206,7 +206,9 @@ def evidence(memory: Memory) -> list[Proof]:
         hunk__undone_in__isnull=True,
     )
     rows = standing.select_related("session", "hunk__file__proposal").order_by("-hunk__applied_in", "-pk")
-    return [_proof(row) for row in rows[:MOST_EVIDENCE]]
+    # One quote may speak for several changes, and is read once.
+    proofs = {(one.quote, one.session, one.line): one for one in map(_proof, rows[: MOST_EVIDENCE * 4])}
+    return list(proofs.values())[:MOST_EVIDENCE]
 
 
 def _proof(row: Evidence) -> Proof:

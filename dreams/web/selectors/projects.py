@@ -235,9 +235,9 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     if rank == GONE:
         return "Its folders are no longer on disk; history is kept.", None
     if rank == REVIEW:
-        return f"Proposal {facts.reviews.get(row.pk, '')} waits for your review.", None
+        return "A proposal is open.", None
     if rank == DREAMING:
-        return f"Dream {facts.dreams.get(row.pk, '')} is at work.", None
+        return "A dream is at work.", None
     return _gate_reason(facts.gates.get(row.pk))
 
 
