@@ -149,6 +149,8 @@ def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
         file.rebase_confirmed = now == new
         file.save()
         _replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
+        # Rows that went took their findings along.
+        Proposal.objects.filter(pk=file.proposal_id).update(examined="")
     return "already-there" if now == new else "rebased"
 
 

@@ -53,6 +53,11 @@ class Proposal(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     submitted_by = models.CharField(max_length=150, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True, help_text="Applied, rejected or superseded.")
+    examined = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Of which texts the findings were said; the same are not read twice.",
+    )
 
     class Meta:
         ordering = ["-created_at"]

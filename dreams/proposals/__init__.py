@@ -1,7 +1,8 @@
 """Proposals as rows: `saving` makes them, `reading` turns rows into hunks and bytes, `examining` checks what would be
-written, `hearing` asks the sessions, `standing` says which one waits."""
+written (`subjects` is what it looks at, `reports` what it said), `hearing` asks the sessions, `standing` says which one
+waits."""
 
-from dreams.proposals.examining import examine, listened, report_with, subject_of, subject_of_draft
+from dreams.proposals.examining import examine, listened, report_with
 from dreams.proposals.hearing import Hearing, of_dream
 from dreams.proposals.reading import (
     added_lines,
@@ -12,9 +13,11 @@ from dreams.proposals.reading import (
     lines_of,
     memory_type,
     text_hunks,
+    texts_of,
 )
 from dreams.proposals.saving import Origin, Restored, create, save_hunks
 from dreams.proposals.standing import carry_over, open_for, rejected_before, supersede
+from dreams.proposals.subjects import subject_of, subject_of_draft
 
 __all__ = [
     "Hearing",
@@ -40,4 +43,5 @@ __all__ = [
     "subject_of_draft",
     "supersede",
     "text_hunks",
+    "texts_of",
 ]

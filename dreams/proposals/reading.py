@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dreams import blobs, drafts, memdir, text, textdiff
 from dreams.engines.base import Citation, Fate
@@ -12,15 +12,43 @@ from dreams.models import (
 )
 
 
-def bytes_of(sha: str) -> bytes | None:
+class Texts:
+    """Blobs by sha256, and their lines, each looked up and split once: a proposal of many files is one query, not four a file."""
+
+    def __init__(self, kept: Mapping[str, bytes] | None = None) -> None:
+        self._kept = dict(kept or {})
+        self._lines: dict[str, list[str]] = {}
+
+    def data(self, sha: str) -> bytes:
+        """As `blobs.get`. Raises MissingBlob."""
+        if sha not in self._kept:
+            self._kept[sha] = blobs.get(sha)
+        return self._kept[sha]
+
+    def text(self, sha: str) -> str:
+        return text.decode(self.data(sha))
+
+    def lines(self, sha: str) -> Sequence[str]:
+        if sha not in self._lines:
+            self._lines[sha] = textdiff.split_lines(self.text(sha))
+        return self._lines[sha]
+
+
+def texts_of(files: Iterable[FileChange]) -> Texts:
+    """Every text of these files and of their hunks, which are best fetched with them already."""
+    shas = [sha for f in files for sha in (f.base_sha, f.new_sha, *(h.edited_sha for h in f.hunks.all()))]
+    return Texts(blobs.get_many(shas))
+
+
+def bytes_of(sha: str, texts: Texts | None = None) -> bytes | None:
     """The bytes of a file's state; None for a file that does not exist."""
-    return blobs.get(sha) if sha else None
+    return (texts or Texts()).data(sha) if sha else None
 
 
-def text_hunks(file: FileChange) -> list[tuple[Hunk, textdiff.Hunk]]:
+def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk, textdiff.Hunk]]:
     """The rows of a file's hunks with their lines, in order."""
-    base = textdiff.split_lines(blobs.get_text(file.base_sha))
-    new = textdiff.split_lines(blobs.get_text(file.new_sha))
+    texts = texts or Texts()
+    base, new = texts.lines(file.base_sha), texts.lines(file.new_sha)
     return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
 
 
@@ -36,30 +64,40 @@ def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> textdiff.Hun
 
 
 def choices(
-    file: FileChange, *, undecided: bool, instead: Mapping[int, str] | None = None
+    file: FileChange,
+    *,
+    undecided: bool,
+    instead: Mapping[int, str] | None = None,
+    texts: Texts | None = None,
 ) -> dict[str, textdiff.Choice]:
     """hunk id → taken, not taken, or the text in its place. `undecided` says what a pending hunk counts as.
 
     `instead`, hunk pk → text, is what somebody is typing and has not saved.
     """
+    texts = texts or Texts()
     chosen: dict[str, textdiff.Choice] = {}
     for hunk in file.hunks.all():
         if instead and hunk.pk in instead:
             chosen[hunk.hunk_id] = instead[hunk.pk]
         elif hunk.verdict == Hunk.Verdict.EDITED:
-            chosen[hunk.hunk_id] = blobs.get_text(hunk.edited_sha)
+            chosen[hunk.hunk_id] = texts.text(hunk.edited_sha)
         else:
             chosen[hunk.hunk_id] = hunk.is_taken or (undecided and hunk.verdict == Hunk.Verdict.PENDING)
     return chosen
 
 
 def decided_bytes(
-    file: FileChange, *, undecided: bool = False, instead: Mapping[int, str] | None = None
+    file: FileChange,
+    *,
+    undecided: bool = False,
+    instead: Mapping[int, str] | None = None,
+    texts: Texts | None = None,
 ) -> bytes | None:
     """The file as the verdicts want it; None when it is not to exist. `instead` as for `choices`."""
-    found = [hunk for _, hunk in text_hunks(file)]
-    chosen = choices(file, undecided=undecided, instead=instead)
-    return drafts.rebuild(bytes_of(file.base_sha), bytes_of(file.new_sha), found, chosen)
+    texts = texts or Texts()
+    found = [hunk for _, hunk in text_hunks(file, texts)]
+    chosen = choices(file, undecided=undecided, instead=instead, texts=texts)
+    return drafts.rebuild(bytes_of(file.base_sha, texts), bytes_of(file.new_sha, texts), found, chosen)
 
 
 def citations_of(row: Hunk) -> tuple[Citation, ...]:

@@ -1,0 +1,132 @@
+"""What the checks said, saved beside the hunks, and of which very texts they said it: the same are not read twice."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import Q
+
+from dreams import text
+from dreams.findings import secrets
+from dreams.findings.base import Judged, Report, Subject
+from dreams.models import Finding, Hunk, LedgerEntry, Proposal
+from dreams.proposals.hearing import Hearing, stored
+from dreams.proposals.limits import QUOTE_LIMIT
+
+Places = Mapping[tuple[str, str], Hunk]
+#: What sessions say is asked for while the checks run; which sessions those are is in the key.
+_ASKED = frozenset({"heard", "against"})
+
+
+def key_of(subject: Subject, heard: Hearing) -> str:
+    """Equal for subjects of which the checks say the same: every text, hunk, setting and session, the key
+    that secrets are named with, and the checks themselves."""
+    made = hashlib.sha256(f"{_checks()} {secrets.fingerprint('')}".encode())
+    for field in fields(subject):
+        if field.name not in _ASKED:
+            made.update(
+                f"{field.name} {_told(getattr(subject, field.name))}\n".encode("utf-8", "surrogatepass")
+            )
+    made.update(repr([session.pk for session in heard.sessions]).encode())
+    return made.hexdigest()
+
+
+def _told(value: object) -> str:
+    """The same for what is equal, whatever its order in memory."""
+    if isinstance(value, frozenset):
+        return repr(sorted(value))
+    if isinstance(value, Mapping):
+        return repr(sorted((key, text.sha256(v) if isinstance(v, bytes) else v) for key, v in value.items()))
+    return repr(value)
+
+
+@functools.cache
+def _checks() -> str:
+    """Which checks these are: what another version said of the same texts does not count."""
+    made = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        made.update(path.read_bytes())
+    return made.hexdigest()
+
+
+def stands(proposal: Proposal, key: str) -> bool:
+    """Whether what is saved was said of exactly this."""
+    return Proposal.objects.filter(pk=proposal.pk, examined=key).exists()
+
+
+def save(proposal: Proposal, looked_at: Collection[tuple[str, str]], report: Report, key: str) -> None:
+    """Put a report in place of what was said of the places (path, hunk id) looked at, and of the whole; confirmations
+    stay by key. What was said of other hunks stays beside them."""
+    with transaction.atomic():
+        rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
+        hunks = {place: row for row in rows if (place := (row.file.path, row.hunk_id)) in looked_at}
+        _save_findings(proposal, hunks, report)
+        _save_ledger(hunks, report)
+        _save_heard(hunks, report.judged)
+        Proposal.objects.filter(pk=proposal.pk).update(examined=key)
+
+
+def _save_findings(proposal: Proposal, hunks: Places, report: Report) -> None:
+    files = {file.path: file for file in proposal.files.all()}
+    confirmed = {
+        key: (by, at)
+        for key, by, at in proposal.findings.filter(confirmed_at__isnull=False).values_list(
+            "key", "confirmed_by", "confirmed_at"
+        )
+    }
+    proposal.findings.filter(Q(hunk__isnull=True) | Q(hunk__in=[row.pk for row in hunks.values()])).delete()
+    Finding.objects.bulk_create(
+        Finding(
+            proposal=proposal,
+            file=files.get(found.path),
+            hunk=hunks.get((found.path, found.hunk_id)),
+            key=found.key,
+            check_name=found.check,
+            code=found.code,
+            severity=found.severity,
+            message=text.storable(found.message, 2000),
+            remedy=text.storable(found.remedy, 1000),
+            line_no=found.line_no,
+            confirmed_by=confirmed.get(found.key, ("", None))[0],
+            confirmed_at=confirmed.get(found.key, ("", None))[1],
+        )
+        for found in report.findings
+    )
+
+
+def _save_ledger(hunks: Places, report: Report) -> None:
+    by_hunk = defaultdict(list)
+    for row in report.ledger:
+        by_hunk[row.path, row.hunk_id].append(row)
+    LedgerEntry.objects.filter(hunk__in=[hunks[place].pk for place in by_hunk if place in hunks]).delete()
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            hunk=hunks[place],
+            text=text.storable(row.text, QUOTE_LIMIT),
+            fate=row.fate,
+            target_path=row.target_path,
+            target_line=row.target_line,
+            target_text=text.storable(row.target_text, QUOTE_LIMIT),
+            note=text.storable(row.note, 500),
+        )
+        for place, rows in by_hunk.items()
+        if place in hunks
+        for row in rows
+    )
+
+
+def _save_heard(hunks: Places, judged: Sequence[Judged]) -> None:
+    """Beside each hunk what the sessions say of its statements."""
+    answers = defaultdict(list)
+    for one in judged:
+        answers[one.path, one.hunk_id].append(stored(one.line_no, one.text, one.heard))
+    changed = [hunk for place, hunk in hunks.items() if hunk.heard != answers[place]]
+    for hunk in changed:
+        hunk.heard = answers[hunk.file.path, hunk.hunk_id]
+    Hunk.objects.bulk_update(changed, ["heard"], batch_size=200)

@@ -1,0 +1,156 @@
+"""What the checks look at: the directory before and after, and the hunks between, from rows or from a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dreams import conf, drafts, instructions, redact, repeated, textdiff
+from dreams.findings.base import ChangedHunk, Subject
+from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
+from dreams.language import similarity
+from dreams.models import FileChange, LeftOut, Project, Prompt, Proposal
+from dreams.proposals.hearing import Hearing
+from dreams.proposals.reading import (
+    Texts,
+    bytes_of,
+    choices,
+    citations_of,
+    decided_bytes,
+    fates_of,
+    text_hunks,
+    texts_of,
+)
+
+
+def listening(subject: Subject, heard: Hearing) -> Subject:
+    return replace(subject, heard=heard.ask, against=heard.against) if heard.sessions else subject
+
+
+def subject_of(
+    proposal: Proposal,
+    before: Mapping[str, bytes],
+    *,
+    undecided: bool,
+    instead: Mapping[int, str] | None = None,
+) -> Subject:
+    """The proposal as its verdicts want it. `before` is the directory as it was last seen; each file of the proposal
+    counts as the state that it starts from."""
+    files = list(proposal.files.prefetch_related("hunks__evidence"))
+    texts = texts_of(files)
+    was, after = dict(before), dict(before)
+    changed: list[ChangedHunk] = []
+    for file in files:
+        _put(was, file.path, bytes_of(file.base_sha, texts))
+        _put(after, file.path, decided_bytes(file, undecided=undecided, instead=instead, texts=texts))
+        changed += _changed_hunks(
+            file, choices(file, undecided=undecided, instead=instead, texts=texts), texts
+        )
+    return _subject(proposal.project, was, after, changed, _rejected_lines(proposal))
+
+
+def _put(files: dict[str, bytes], path: str, data: bytes | None) -> None:
+    if data is None:
+        files.pop(path, None)
+    else:
+        files[path] = data
+
+
+def subject_of_draft(
+    project: Project, before: Mapping[str, bytes], draft: drafts.Draft, heard: Hearing | None = None
+) -> Subject:
+    """What a draft would write if all of it were approved: for checks before there is a proposal."""
+    after = drafts.only(draft, before, draft.operations)
+    changed = [
+        ChangedHunk(
+            path=file.path,
+            hunk_id=made.hunk.id,
+            base_start=made.hunk.base_start,
+            removed=_bare(made.hunk.removed),
+            new_start=made.hunk.new_start,
+            added=_bare(made.hunk.added),
+            citations=made.citations,
+            fates=made.fates,
+        )
+        for file in draft.files
+        for made in file.hunks
+    ]
+    subject = _subject(project, before, after, changed, _rejected_by(project))
+    return listening(subject, heard) if heard else subject
+
+
+def _subject(
+    project: Project,
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    changed: Sequence[ChangedHunk],
+    rejected: frozenset[str],
+) -> Subject:
+    return Subject(
+        before=before,
+        after=after,
+        hunks=changed,
+        config=conf.current(project),
+        instructions=instructions.text_for(project),
+        repeated=repeated.by_code(_changed(before, after), project.repo_dir),
+        asked=_asked(project),
+        rejected=rejected,
+    )
+
+
+def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {path: data for path, data in after.items() if before.get(path) != data}
+
+
+def _asked(project: Project) -> list[str]:
+    """What people typed in this project's past sessions, without secrets; our own dreams' prompts are nobody's."""
+    rows = Prompt.objects.filter(session__project=project, session__own=False)
+    texts = rows.order_by("-at").values_list("text", flat=True)[:MOST_PROMPTS]
+    return [redact.redact(found[: LONGEST_PROMPT + 1]) for found in texts]
+
+
+def _rejected_lines(proposal: Proposal) -> frozenset[str]:
+    """Normalised lines that a person rejected, for as long as another proposal may bring them back."""
+    if proposal.origin != Proposal.Origin.DREAM:
+        return frozenset()
+    return _rejected_by(proposal.project, besides=proposal)
+
+
+def _rejected_by(project: Project, besides: Proposal | None = None) -> frozenset[str]:
+    rows = LeftOut.objects.filter(project=project)
+    if besides is not None:
+        rows = rows.exclude(proposal=besides)
+    added = rows.values_list("added", flat=True)
+    return frozenset(similarity.normalised(line) for lines in added for line in lines if line.strip())
+
+
+def _changed_hunks(
+    file: FileChange, chosen: Mapping[str, textdiff.Choice], texts: Texts
+) -> list[ChangedHunk]:
+    found: list[ChangedHunk] = []
+    shift = 0
+    for row, hunk in text_hunks(file, texts):
+        choice = chosen[hunk.id]
+        if choice is False:
+            continue
+        added = choice if isinstance(choice, str) else hunk.added
+        lines = _bare(added)
+        found.append(
+            ChangedHunk(
+                path=file.path,
+                hunk_id=hunk.id,
+                base_start=hunk.base_start,
+                removed=_bare(hunk.removed),
+                new_start=hunk.base_start + shift,
+                added=lines,
+                citations=citations_of(row),
+                fates=fates_of(row),
+                by_hand=isinstance(choice, str) or file.proposal.origin != Proposal.Origin.DREAM,
+            )
+        )
+        shift += len(lines) - len(hunk.base_lines)
+    return found
+
+
+def _bare(joined: str) -> tuple[str, ...]:
+    return tuple(line.rstrip("\r\n") for line in textdiff.split_lines(joined))

@@ -1,0 +1,109 @@
+"""The same texts are checked once; whatever a check looks at makes it look again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dreams import apply as applying
+from dreams import findings, memories, proposals, review
+from dreams.findings.base import Report, Subject
+from dreams.models import Hunk, LeftOut, Project, Proposal
+from dreams.proposals import reports
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
+    """What was checked, in order."""
+    seen: list[Subject] = []
+    real = findings.examine
+
+    def examine(subject: Subject) -> Report:
+        seen.append(subject)
+        return real(subject)
+
+    monkeypatch.setattr("dreams.findings.examine", examine)
+    return seen
+
+
+def _look(proposal: Proposal) -> None:
+    proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
+
+
+def _approve(proposal: Proposal, path: str = "") -> list[Hunk]:
+    hunks = review.select(proposal, paths=[path] if path else [])
+    return review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
+
+
+def test_what_was_checked_when_it_was_proposed_is_written_without_another_look(
+    tmp_path: Path, looks: list[Subject]
+) -> None:
+    proposal = world.three_changes(world.make_project(tmp_path))
+    _approve(proposal)
+    assert len(looks) == 1
+    assert len(applying.apply(proposal, world.ME).applied) == 3
+    assert len(looks) == 1
+
+
+def test_a_part_is_looked_at_once_for_the_submit_and_the_write(tmp_path: Path, looks: list[Subject]) -> None:
+    proposal = world.three_changes(world.make_project(tmp_path))
+    said = set(proposal.findings.exclude(hunk=None).values_list("hunk", "key"))
+    decided = _approve(proposal, "project_export.md")
+    applying.apply(proposal, world.ME)
+    assert [len(subject.hunks) for subject in looks] == [4, len(decided)]
+    taken = {hunk.pk for hunk in decided}
+    beside = {(hunk, key) for hunk, key in said if hunk not in taken}
+    assert beside <= set(proposal.findings.values_list("hunk", "key"))
+
+
+def _a_memory_elsewhere(project: Project, proposal: Proposal) -> None:
+    world.put(world.folder(project) / "project_deploy.md", world.DEPLOY + "\nIt listens on 8080.\n")
+    memories.refresh(project)
+
+
+def _a_verdict(project: Project, proposal: Proposal) -> None:
+    [first, *_] = review.select(proposal, paths=["feedback_testing.md"])
+    review.decide(proposal, [first], Hunk.Verdict.REJECTED, world.ME)
+
+
+def _an_edit(project: Project, proposal: Proposal) -> None:
+    [first, *_] = review.select(proposal, paths=["feedback_testing.md"])
+    review.edit(proposal, first, "Use make clean before a run.\n", world.ME)
+
+
+def _what_was_rejected_before(project: Project, proposal: Proposal) -> None:
+    at = proposal.created_at
+    LeftOut.objects.create(project=project, path="x.md", hunk_id="1", inputs_key="", added=["No."], at=at)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [_a_memory_elsewhere, _a_verdict, _an_edit, _what_was_rejected_before],
+    ids=lambda f: f.__name__,
+)
+def test_it_is_looked_at_again_when_this_changed(
+    tmp_path: Path, looks: list[Subject], changed: Callable[[Project, Proposal], None]
+) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    _approve(proposal)
+    _look(proposal)
+    before = len(looks)
+    changed(project, proposal)
+    _look(proposal)
+    assert len(looks) > before
+
+
+def test_other_checks_look_again(
+    tmp_path: Path, looks: list[Subject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = world.three_changes(world.make_project(tmp_path))
+    monkeypatch.setattr(reports, "_checks", lambda: "those of another version")
+    _approve(proposal)
+    _look(proposal)
+    assert len(looks) == 2
