@@ -16,6 +16,9 @@ _LINK: Final = re.compile(
 _FIELD: Final = re.compile(r"[ \t]*(?P<key>[A-Za-z_][\w-]{0,60}):(?:\s|$)")
 _LABEL: Final = re.compile(r"\*\*(?P<key>[^*\n]{1,60}):\*\*")
 _HEADING: Final = re.compile(r"#{1,6}\s")
+# Notes with a sentence on each line are no wrapped paragraph: each line is a statement of its own.
+_SENTENCE_ENDS: Final = re.compile(r"[.!?][)\]\"'”’`*_]*\s*$")
+_SENTENCE_BEGINS: Final = re.compile(r"\s*[(\[\"'“‘`*_]*[^\W_a-z]")
 
 
 class UnitKind(StrEnum):
@@ -96,4 +99,8 @@ def _belongs(line: str, unit: Unit, lines: Sequence[str]) -> bool:
         return indent_of(line) > indent_of(lines[unit.start]) and row_target(line) is None
     ended = not lines[unit.end - 1].strip()
     same = unit.kind is UnitKind.PARAGRAPH and _classify(line)[0] is UnitKind.PARAGRAPH
-    return same and not ended
+    return same and not ended and not _begins_anew(line, lines[unit.end - 1])
+
+
+def _begins_anew(line: str, before: str) -> bool:
+    return bool(_SENTENCE_ENDS.search(before[-80:]) and _SENTENCE_BEGINS.match(line))

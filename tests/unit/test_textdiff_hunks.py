@@ -220,3 +220,19 @@ def test_a_last_line_that_stays_is_not_glued_to_one_that_came_before_it():
     base = "deploy\n- [deploy](a.md) — deploy\ndeploy"
     found = hunks(base, "deploy;00")
     assert apply_hunks(base, found, {found[0].id: True}) == "deploy;00\ndeploy"
+
+
+def test_lines_that_are_sentences_of_their_own_are_decided_one_by_one() -> None:
+    before = "Staging is on 1.\nThe export runs at 3.\nWe will move to Postgres.\n"
+    found = hunks(before, "Staging is on 1.\nThe export runs at 4.\n")
+    assert [(hunk.removed, hunk.added) for hunk in found] == [
+        ("The export runs at 3.\n", "The export runs at 4.\n"),
+        ("We will move to Postgres.\n", ""),
+    ]
+
+
+def test_a_wrapped_sentence_is_one_change() -> None:
+    assert (
+        len(hunks("The export runs\nat 3 in the\nmorning.\n", "The export ran\nat 4 in the\nafternoon.\n"))
+        == 1
+    )
