@@ -17,7 +17,9 @@ from dreams.language import lexicon, products, properties, similarity
 from dreams.language.pieces import WEAK, Piece, keys_of, pieces
 
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
-_KEEPING = frozenset({"database", "cache", "search", "warehouse"})  # data may move from one to the other
+_KEEPING = frozenset(
+    {"database", "cache", "search", "warehouse", "broker", "jobs"}
+)  # data may move from one to the other
 _VERSION = frozenset({"version", "releas"})
 LONGEST_NAME = 3  # words
 
@@ -44,7 +46,9 @@ def _other_sort(old: str, new: str, found: Slot) -> bool:
     was, now = (_products(pieces(f"x {text}")) for text in (old[found.start : found.end], found.new))
     if not was or not now or was[0].kind == now[0].kind:
         return False
-    kept = {was[0].kind, now[0].kind} <= _KEEPING and bool(_words(was[0].kind) & keys_of(old))
+    kept = {was[0].kind, now[0].kind} <= _KEEPING and bool(
+        (_words(was[0].kind) | _words(now[0].kind)) & keys_of(old)
+    )
     return not kept and properties.changed(old, new) is None
 
 

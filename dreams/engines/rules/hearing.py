@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dreams.engines.base import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.engines.rules.days import names_a_day
-from dreams.engines.rules.tellings import Telling, asserted, takes_back, tellings
+from dreams.engines.rules.tellings import Telling, asserted, standing_from, takes_back, tellings
 from dreams.engines.rules.wishes import Wish, wishes
 
 _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -45,6 +45,9 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         asked, told = wishes(prompt.text), tellings(prompt.text)
         # A statement with a date of its own is learnt with that day written out, and exchanges nothing.
         told += [asserted(w.text, w.quote) for w in asked if w.fact and w.text and not names_a_day(w.text)]
+        start = standing_from(prompt.text)
+        asked = [wish for wish in asked if _stands(prompt.text, wish.quote, start)]
+        told = [telling for telling in told if _stands(prompt.text, telling.quote, start)]
         heard = Heard(session, prompt, asked, told)
         before = last.get(session.pk)
         if before is not None and takes_back(prompt.text):
@@ -52,6 +55,11 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         last[session.pk] = heard
         found.append(heard)
     return found
+
+
+def _stands(prompt: str, quote: str, start: int) -> bool:
+    """Whether it was said behind what the same prompt takes back. A quote that was put together is looked for by its beginning."""
+    return not start or prompt.find(quote[:30]) >= start
 
 
 def _in_time(job: Job) -> Iterator[tuple[SessionBrief, PromptBrief]]:

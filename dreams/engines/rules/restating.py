@@ -21,6 +21,11 @@ from dreams.language.pieces import WEAK, keys_of, pieces
 from dreams.language.statements import statement
 
 _MARK = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
+# What somebody wants or plans is not yet so.
+_WISHED = re.compile(
+    r"\b(?:want(?:s|ed)?|wish(?:es)?|hopes?|should|would|could|might|plan(?:s|ned|ning)?|going to|let['’]?s|try|would like|['’]d (?:like|love))\b",
+    re.IGNORECASE,
+)
 LEAST_SHARED = 3
 MOST_COMPARED = 200
 OF_OLD, OF_NEW = (
@@ -78,7 +83,8 @@ def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
 
 def _is_restated(unit: Unit, said: _Said) -> bool:
     """What it is about is the same and comes first, most words are, and nothing turns it round."""
-    if unit.first_line != unit.last_line or not _may_be_meant_there(unit, said.text):
+    wished = _WISHED.search(said.text) and not _WISHED.search(unit.text)
+    if wished or unit.first_line != unit.last_line or not _may_be_meant_there(unit, said.text):
         return False
     if is_labelled(unit.text):
         return said.asked and label_of(unit.text) == label_of(said.text) != ""

@@ -46,12 +46,24 @@ _BEFORE = re.compile(
     r"(?:(?:with|on|in|at|from|to|by|via)\s+)?(?P<o>[^,;]+?)(?:\s+any ?more)?\s*[.!]*$",
     re.IGNORECASE,
 )
+_HESITATING = r"(?:(?:h+m+|uh+|um+|oh|ah+|ugh|argh|damn|shit|ok(?:ay)?|lol|haha|sorry|oops|whoops|wait|no|nope|nah|actually|hold on|hang on|ps|well|ahem|please|sry|and|but|so)\b[\s,.:;!…—–-]*)*"
 _TAKEN_BACK = re.compile(
-    rf"^{SOFT}(?:no,? wait|wait,? no|hold on|scrap that|strike that|ignore (?:that|what i said|my last)|never ?mind|"
-    r"(?:i was|that was|that'?s) (?:wrong|a (?:typo|mistake|lie)|not (?:right|true|correct))|my (?:mistake|bad)|"
-    r"(?:no|sorry|oops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that'?s|i was|i meant|my|it'?s wrong)|correction\b)",
+    rf"^{SOFT}(?:{_HESITATING}(?:"
+    r"(?:scrap|scratch|strike|ignore|disregard|forget|skip|undo|cancel|delete|drop)(?: (?:all|everything))? (?:that|this|it|what i (?:just )?(?:said|wrote)|my (?:last|previous)\b.*|the last (?:one|message|bit|part))"
+    r"(?=\s*(?:[,.;:!—–-]|$|please))|disregard\b|never ?mind|nvm\b|"
+    r"(?:i was|that was|that['’]?s|that is|this was|this is|it was|it['’]s|what i said (?:was|is)) (?:all |just |actually |totally |completely |only )?(?:wrong|a (?:typo|mistake|lie|joke|test)|not (?:right|true|correct|so|it)|incorrect|false|nonsense|"
+    r"mistaken|outdated info|meant for|for (?:the other|another)|from (?:the other|another)|the (?:other|wrong)|about (?:the other|another)|kidding|joking|confused|misinformed)|"
+    r"not true\b|my (?:mistake|bad|fault|error)\b|(?:just |only |was |i was )*(?:kidding|joking)\b|jk\b|just testing\b|"
+    r"(?:that['’]s |that was |it was |this was )?(?:the )?wrong (?:repo|repository|project|window|chat|tab|channel|person|file|one|terminal|branch|service|team|thing|thread|message|button)|"
+    r"i (?:misread|misspoke|mis-?remembered|mistyped|mixed|got (?:it|that|this|them) (?:wrong|mixed|backwards)|confused|meant\b(?! to\b)|lied|take (?:that|it|this) back|was looking at (?:the wrong|another|the other)|had (?:it|that) wrong|"
+    r"stand corrected|spoke too soon)|(?:spoke|said that) too soon|correction\b|"
+    r"(?:actually |no,? )*(?:it|that|this|they|we|he|she) (?:is|was|are|were|did|do|does|has|have)(?:n['’]t| not)(?=\s*(?:[,.;:!—–-]|$|true\b|happen|do\b|done\b|move|switch|change|merge|ship|go\b))|"
+    r"(?:we|they|it|that) never (?:did|happened|moved|switched|changed|shipped|merged)\b"
+    r")|(?:no,? wait|wait,? no|hold on|hang on)\b|"
+    r"(?:no|sorry|oops|whoops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that['’]s|i was|i meant|my|it['’]s wrong))",
     re.IGNORECASE,
 )
+_SENTENCE = re.compile(r"[.!?;\n…]+\s+|\s[—–-]+\s|,\s+(?=(?:no|wait|sorry|oops|actually|scratch|scrap)\b)")
 _LEAD_IN = re.compile(
     r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad)|"
     r"(?:we )?(?:moved|went|switched) back|(?:we )?(?:reverted|rolled back|undid) (?:that|this|it|the change|that change)|"
@@ -73,8 +85,9 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 REVERTED = re.compile(
-    r"\b(?:revert\w*|roll(?:ed|ing)? back|rollback|undo|undid|undone|(?:moved|went|switched|changed|back) (?:back|to)|again|change of plans?|"
-    r"wrong|typo|mistake|scrap|not true)\b",
+    r"\b(?:revert\w*|roll(?:ed|ing)? (?:it |that |this |them )?back|rollback|undo|undid|undone|unrolled|back (?:to|on|at|with|in|from)|again|change of plans?|"
+    r"wrong|typo|mistake|scrap(?:ped)?|scratch|not true|stays?|staying|stayed|still|cancel\w*|abort\w*|abandon\w*|(?:did|does)(?:n['’]t| not) (?:work|happen|stick|go)|"
+    r"never happened|gave up on|stick(?:ing)? (?:to|with)|stuck with|keep(?:ing)?|kept)\b",
     re.IGNORECASE,
 )
 
@@ -99,6 +112,13 @@ class Telling:
 def takes_back(prompt: str) -> bool:
     """Whether a prompt begins by taking back what was said just before."""
     return bool(_TAKEN_BACK.match(" ".join(prompt[:200].split())))
+
+
+def standing_from(prompt: str) -> int:
+    """The place in a prompt from which on it stands: behind what its own later words take back; 0 where none do."""
+    text = prompt[:MAX_PROMPT]
+    found = [match.end() for match in _SENTENCE.finditer(text) if takes_back(text[match.end() :])]
+    return found[-1] if found else 0
 
 
 def asserted(text: str, quote: str) -> Telling:

@@ -18,7 +18,7 @@ from dreams.engines.rules.matching import matched
 from dreams.engines.rules.retyping import retyped
 from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.spots import Spot
-from dreams.engines.rules.tellings import REVERTED, Telling
+from dreams.engines.rules.tellings import REVERTED, Telling, takes_back
 from dreams.engines.rules.tree import Change, Recorder, digest, is_index
 from dreams.language import similarity
 from dreams.language.pieces import keys_of, pairs_of, pieces
@@ -149,17 +149,19 @@ def _together(changed: Iterable[_Pending]) -> list[list[_Pending]]:
 def _stands(group: Sequence[_Pending], heard: Sequence[Heard]) -> bool:
     """Whether nothing typed later speaks of it again as it was, or of a change that was taken back."""
     last, telling = group[0].told[-1]
-    old = keys_of(group[0].steps[-1][0])
+    old, new = (keys_of(value) for value in group[0].steps[-1])
     subject = _subject(telling, group[0])
     # What is said of another thing with a name of its own is not said of this one, whatever words they share.
     named = {piece.key for piece in pieces(telling.core) if piece.is_value} & subject
     for each in heard[heard.index(last) + 1 :]:
-        words = keys_of(each.prompt.text)
-        if (
-            named <= words
-            and subject & words
-            and (old <= words or (subject <= words and REVERTED.search(each.prompt.text)))
-        ):
+        text = each.prompt.text
+        words = keys_of(text)
+        reverted = bool(REVERTED.search(text))
+        if reverted and new <= words and (not subject or subject & words or not named):
+            return False
+        if takes_back(text) and subject & words:
+            return False
+        if named <= words and subject & words and (old <= words or (subject <= words and reverted)):
             return False
     return True
 

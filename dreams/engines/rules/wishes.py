@@ -131,6 +131,11 @@ _PASSING = re.compile(
     r"^(?:you|we) (?:still )?(?:need|have) to\b|^(?:i|we|you) (?:asked|told|said)\b|^(?:time|day|one|bug|thing)\b|\bto-?do\b|^fix\b|^(?:when|where|how|what|why|who)\b",
     re.IGNORECASE,
 )
+# "We want the API to listen on 81": a plan of theirs, which asks nothing of whoever keeps the notes.
+_WANTED = re.compile(
+    r"^(?:we|they|i)(?:['’]d| would)? (?:want|need|like|love|wish|hope|plan|prefer)\b(?: it)? (?:the|our|that|to|if|my|a|all|every)\b",
+    re.IGNORECASE,
+)
 _HABIT = re.compile(
     r"\b(?:always|never|every|each|whenever|any ?time|by default)\b|\b(?:before|after|when|while) (?:you |we |i )?\w+",
     re.IGNORECASE,
@@ -227,6 +232,8 @@ def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[W
     """The wish, unless it is no statement by itself, speaks of the task at hand, or holds a secret."""
     text = _TAIL.sub("", text).strip().rstrip("?").strip()
     if not whole(text) or SUPPOSED.search(text) or OTHERS.search(text) or asks(text):
+        return
+    if _WANTED.match(text) and not fact:
         return
     if (_PASSING if fact else _AT_HAND).search(text) or len(text) > MAX_STATEMENT:
         return
