@@ -44,6 +44,12 @@ def _quoted(date: str, hunk: ChangedHunk) -> bool:
     return any(c.found and (date in c.quote or date in c.context) for c in hunk.citations)
 
 
+def computed_words(text: str, hunk: ChangedHunk) -> frozenset[str]:
+    """The words of dates in `text` that follow from a source: "2026-Q3" is one date, and two words."""
+    found = [date for date in dict.fromkeys(_ISO.findall(text)) if computed(date, hunk)]
+    return frozenset(word for date in found for word in (date.lower(), *date.lower().split("-")))
+
+
 def computed(date: str, hunk: ChangedHunk) -> bool:
     """Whether a relative date in the line before or in a quote gives this date, seen from the citation's day."""
     for citation in hunk.citations:

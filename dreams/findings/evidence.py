@@ -124,11 +124,13 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
     """
     one = statement(unit.text[: facts.LONGEST])
     dated = _has_date_source(hunk.citations)
+    computed = dates.computed_words(unit.text[: facts.LONGEST], hunk)
     missing = {
         word: word in {item.word for item in one.items if item.anchor}
         for word in one.weights
         if word not in lexicon.GENERIC
         and not (dated and _is_date_word(word))
+        and word not in computed
         and not (_ISO.fullmatch(word) and dates.computed(word.upper(), hunk))
     }
     for text in summed_up:

@@ -64,6 +64,14 @@ def test_a_day_worked_out_from_the_line_before_has_a_source():
     assert {"words-without-source", "date-without-source"} <= wrote("2026-05-09")
 
 
+def test_a_quarter_worked_out_from_the_line_before_has_a_source():
+    line = "The migration failed last quarter."
+    cited = (Citation("memory", line, "deploy.md", line_no=1, note="the memory's own date: 2026-03-03"),)
+    before = changed("deploy.md", END, f"{END}{line}\n")
+    after = changed("deploy.md", "last quarter", "in 2025-Q4", before)
+    assert "words-without-source" not in codes(report(after, before, citations=cited))
+
+
 def test_a_claim_that_its_quote_says_is_fine():
     quote = said("by the way, our backups go to Hetzner every night")
     assert not {"no-evidence", "words-without-source"} & codes(
