@@ -49,6 +49,9 @@ def test_a_running_dream_is_asked_after_every_two_seconds_and_one_that_is_over_i
     DreamRun.objects.filter(pk=run.pk).update(status="completed", ended_at=timezone.now())
     last = _poll(browser, run, 1)
     assert "every 2s" not in last
+    # What was true while it ran is taken away.
+    assert '<div id="messages" role="status" hx-swap-oob="true"></div>' in last
+    assert '<div id="dream-sessions" hx-swap-oob="true">' in last
     assert "hx-get" not in last
     assert "every 2s" not in _page(browser, run)
 
@@ -79,6 +82,7 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
     tools = [
         {"name": "Bash", "input": "rm -rf /", "refused": "rm is not allowed here.", "ms": 1},
         {"name": "Read", "input": {"file": "MEMORY.md"}, "output": "<b>x</b>"},
+        {"name": "Grep", "input": '{"pattern": "turbine", "path": "/memory"}', "ms": 0},
     ]
     _turn(run, 1, "I **read** it. <script>y()</script>", tools=tools, files=["a.md"], counts={"rows": 7})
     text = _page(browser, run)
@@ -87,6 +91,7 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
     assert "Refused:" in text
     assert "rm is not allowed here." in text
     assert "&lt;b&gt;x&lt;/b&gt;" in text
+    assert "Grep turbine in /memory</code></summary>" in text
     assert "a.md" in text
     assert '<b class="number">7</b> rows' in text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -188,7 +189,7 @@ def _lines(row: Turn) -> list[tuple[str, int]]:
 
 def _tool(tool: Mapping[str, Any]) -> Tool:
     refused = tool.get("refused")
-    said = tool.get("input", "")
+    said = _given(tool.get("input", ""))
     brief = shown(_brief(said))
     if isinstance(said, Mapping):
         said = "\n".join(f"{key}: {value}" for key, value in said.items())
@@ -198,8 +199,18 @@ def _tool(tool: Mapping[str, Any]) -> Tool:
         input=shown(str(said))[:MOST_TOOL_CHARS],
         output=shown(str(tool.get("output") or ""))[:MOST_TOOL_CHARS],
         refused="" if not refused else "Refused" if refused is True else str(refused),
-        ms=f"{tool['ms']} ms" if isinstance(tool.get("ms"), int | float) else "",
+        ms=f"{tool['ms']} ms" if isinstance(tool.get("ms"), int | float) and tool["ms"] else "",
     )
+
+
+def _given(said: object) -> object:
+    """A model's input is kept as the JSON that it sent; cut short it is only a text."""
+    if not isinstance(said, str) or not said.startswith("{"):
+        return said
+    try:
+        return json.loads(said)
+    except ValueError:
+        return said
 
 
 def _brief(said: object) -> str:

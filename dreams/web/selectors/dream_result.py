@@ -131,6 +131,8 @@ def _clock(run: DreamRun) -> str:
         return "The wait for the next dream starts from here."
     if run.started_at is None:
         return "It never began, so the clock is as it was."
+    if run.status == DreamRun.Status.KILLED and run.error:
+        return ""  # what ended it says this too
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and again is not None:
         return "Nothing of yours was changed, and the clock was put back. It is tried again by itself."
