@@ -14,7 +14,7 @@ from dreams.engines.rules.bodies import with_bullet
 from dreams.engines.rules.lessons import Lesson
 from dreams.engines.rules.orphans import with_rows
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest
-from dreams.engines.rules.wording import clause
+from dreams.engines.rules.wording import clause, headline
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import tokens
@@ -24,9 +24,6 @@ SHARED_WORDS = 2
 NAME_WORDS = 3
 TITLE_WORDS = 4
 TITLE_MAX = 50
-_LEADING_ON = (
-    lexicon.FILLER | lexicon.NEGATIONS | {"because", "but", "than", "if", "unless", "until", "over", "only"}
-)
 _WEAK_IN_NAMES = frozenset(
     {"instead", "rather", "before", "after", "again", "run", "don't", "stop", "remember"}
 )
@@ -117,21 +114,11 @@ def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
 
 def _new_file(rec: Recorder, group: Sequence[Lesson], row_aim: int) -> None:
     kind, (words, phrase) = group[0].kind, name_words(group)
-    title = " ".join(words) if phrase and len(group) > 1 else title_of(group[0].text)
+    title = " ".join(words) if phrase and len(group) > 1 else headline(group[0].text, TITLE_MAX)
     if len(group) == 1:
         words = _telling(title) or words
     path = memdir.safe_file_name(" ".join(words), kind, (*rec.tree.texts, *rec.tree.workspace.paths()))
     _write(rec, path, group, title or PurePosixPath(path).stem, row_aim)
-
-
-def title_of(text: str) -> str:
-    """The first clause of a statement, cut at a word where it is long, never on a word that leads on to the next."""
-    first = clause(text, TITLE_MAX)
-    cut = first.endswith("…")
-    words = first.rstrip("….").split()
-    while cut and len(words) > 1 and words[-1].lower().strip("`*_") in _LEADING_ON:
-        words.pop()
-    return " ".join(words)
 
 
 def _telling(title: str) -> list[str]:

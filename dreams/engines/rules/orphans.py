@@ -19,7 +19,7 @@ from dreams.engines.rules.tree import (
     is_daily,
     is_team,
 )
-from dreams.engines.rules.wording import clause, is_labelled, one_line, says_something, sentences
+from dreams.engines.rules.wording import clause, headline, is_labelled, one_line, says_something, sentences
 from dreams.language import similarity
 from dreams.text import encode, is_utf8
 
@@ -164,6 +164,8 @@ def row_text(tree: Tree, index: memdir.Index, path: str, target: str, row_aim: i
     hook = hook_of(tree, path)
     if not _is_text(hook) or similarity.normalised(hook) == similarity.normalised(title):
         hook = ""
+    if hook.lower().startswith(f"{title.lower()} "):
+        hook = hook[len(title) :].strip(" ,;:—–-")
     hook = clause(hook, room) if room >= 20 else ""
     # A hook cut to what the title says already would only say it twice.
     return title, target, "" if similarity.normalised(hook) == similarity.normalised(title) else hook
@@ -191,8 +193,8 @@ def title_of(tree: Tree, index: memdir.Index, path: str) -> str:
     plain = name if name and len(name) <= TITLE_MAX else PurePosixPath(path).stem
     if not rows or any(_is_slug(row.title) for row in rows):
         return plain
-    said = hook_of(tree, path).rstrip(" .")
-    return _capital(said if said and len(said) <= TITLE_MAX and "[" not in said else _as_words(plain))
+    said = headline(hook_of(tree, path), TITLE_MAX)
+    return _capital(said if said and "[" not in said else _as_words(plain))
 
 
 def _is_slug(title: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dreams.language import lexicon
+
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Mrs|Ms|Dr|St|incl|resp|max|min)|\b[A-Z])\.$"
 )
@@ -12,6 +14,9 @@ _CLAUSE_END = re.compile(r"(?<=[.;:!?,])\s|\s(?=[—–-]\s)|\s(?=\()|(?<=[、�
 _LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]{1,60}:?(?:\*\*|__):?")
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 LEAST_CLAUSE = 12
+_LEADING_ON = (
+    lexicon.FILLER | lexicon.NEGATIONS | {"because", "but", "than", "if", "unless", "until", "over", "only"}
+)
 
 
 def sentences(text: str) -> list[str]:
@@ -42,6 +47,16 @@ def clause(text: str, limit: int) -> str:
         if end >= LEAST_CLAUSE and whole(piece):
             return piece
     return _words(text, limit)
+
+
+def headline(text: str, limit: int) -> str:
+    """The first clause, cut at a word where it is long, never on a word that leads on to the next."""
+    first = clause(text, limit)
+    cut = first.endswith("…")
+    words = first.rstrip("….").split()
+    while cut and len(words) > 1 and words[-1].lower().strip("`*_") in _LEADING_ON:
+        words.pop()
+    return " ".join(words)
 
 
 def _words(text: str, limit: int) -> str:
