@@ -92,7 +92,7 @@ def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:
         code,
         "warn",
         f"{line.path}, line {line.number} {said}, and no source says so.",
-        "Check the day, and edit or reject the hunk.",
+        "Check the day, and edit or reject the change.",
         line.path,
         line.hunk_id,
         line.number,

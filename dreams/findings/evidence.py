@@ -19,6 +19,7 @@ from dreams.language.words import stem
 CHECK = "evidence"
 BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing
 CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
+_SO = ", so “"  # between what is missing and the statement that it is missing for
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
 _MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905 - a word list
 _DATE_WORDS = frozenset(stem(month) for month in _MONTHS) | set(_MONTHS) | lexicon.DAYS
@@ -41,7 +42,7 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
                 "quote-not-found",
                 "block",
                 f"The quote “{citation.quote[:200]}” does not stand in {citation.place or 'the named source'}.",
-                "Reject the hunk, or look the statement up yourself before you confirm it.",
+                "Reject the change, or look the statement up yourself before you confirm it.",
                 hunk.path,
                 hunk.hunk_id,
                 None,
@@ -91,7 +92,7 @@ def _when(citation: Citation) -> tuple[float, str, int]:
 def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
     return Found(
         CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
-        "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+        "Compare it with the quote, and edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
     )  # fmt: skip
 
 
@@ -101,13 +102,19 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> F
     said = unit.text[:200]
     if not any(citation.found for citation in hunk.citations):
         return Found(
-            CHECK, "no-evidence", "warn", f"No evidence for “{said}”: {listed} in no memory and no quote.",
-            "Check it yourself, or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+            CHECK, "no-evidence", "warn", f"{listed} in no memory and no quote{_SO}{said}” has no evidence.",
+            "Check it yourself, or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
         )  # fmt: skip
     return Found(
-        CHECK, "words-without-source", "warn", f"“{said}” says more than its evidence: {listed} in no source.",
-        "Compare it with the quote, and edit or reject the hunk.", hunk.path, hunk.hunk_id, line_no, unit.key,
+        CHECK, "words-without-source", "warn", f"{listed} in no source{_SO}{said}” says more than its evidence.",
+        "Compare it with the quote, and edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
     )  # fmt: skip
+
+
+def in_short(message: str) -> str:
+    """Without the statement, for who has it before the eyes; any other message as it is."""
+    words, found, _ = message.partition(_SO)
+    return f"{words}." if found else message
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:

@@ -56,6 +56,14 @@ def _in_line(line: Line) -> Iterator[Found]:
     for rule, match in injection_rules.matches(text):
         if not (rule.code == "raw-html" and _is_plain_comment(text)):
             yield _found(line, rule.code, f"{rule.says}: “{_short(match[0])}”", rule.remedy)
+    hidden = injection_rules.unmasked(text)
+    if hidden:
+        yield _found(
+            line,
+            "disguised",
+            f"says something else once it is decoded: “{_short(hidden.strip())}”",
+            "Leave it out: what a note means it can say in plain words.",
+        )
     yield from _shape(line, text)
 
 
@@ -75,7 +83,7 @@ def _shape(line: Line, text: str) -> Iterator[Found]:
             line,
             "mixed-script",
             f"has a word with letters of two scripts: “{_short(mixed)}”",
-            "Type the word anew, or reject the hunk.",
+            "Type the word anew, or reject the change.",
         )
 
 
@@ -113,7 +121,7 @@ def _new_hosts(subject: Subject) -> Iterator[Found]:
                     line,
                     "new-url",
                     f"brings in an address that no memory named before: {_short(url)}",
-                    "Open it yourself before a session does, or reject the hunk.",
+                    "Open it yourself before a session does, or reject the change.",
                 )
             if host and host not in known:
                 yield _found(
@@ -166,7 +174,7 @@ def _new_commands(subject: Subject) -> Iterator[Found]:
                     line,
                     "unasked-command",
                     f"has a command that no user turn mentions: “{_short(match[0])}”",
-                    "Make sure that you want it run, or reject the hunk.",
+                    "Make sure that you want it run, or reject the change.",
                 )
 
 

@@ -68,5 +68,5 @@ def _otherwise(one: Judged, place: Citation) -> Found:
     where = f"a session says (line {place.line_no})" if place.line_no else "a session says"
     return Found(
         CHECK, "says-otherwise", "warn", f"“{one.text[:200]}” is not what {where}: “{place.quote[:200]}”",
-        "Compare it with the quote, and edit or reject the hunk.", one.path, one.hunk_id, one.line_no, one.key,
+        "Compare it with the quote, and edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.engines.base import Fate
-from dreams.findings import derived, facts, keeping
+from dreams.findings import derived, facts, keeping, loss
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
 from dreams.findings.units import Unit, has_content, lines_of, spread, units_of_lines
@@ -74,12 +74,10 @@ def _found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Uni
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
     said = _short(unit.text if unit else text)
     if answer.fate == "unexplained":
-        lost = facts.as_written(answer.lost[:6], unit.text if unit else text)
-        gone = ", ".join(f"“{_short(fact, 60)}”" for fact in lost)
-        which = f" It is the only place that says {gone}." if gone else ""
+        lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], unit.text if unit else text)]
         return Found(
-            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” stands nowhere any more.{which}",
-            "Reject the hunk, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
+            CHECK, "unexplained-loss", "block", loss.message(said, lost),
+            "Reject the change, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(
@@ -87,7 +85,7 @@ def _found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Uni
         )
         return Found(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
-            "Compare both lines, and edit the hunk if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+            "Compare both lines, and edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == CHANGED_HERE and not hunk.by_hand:
         return Found(
@@ -108,7 +106,7 @@ def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, objec
         return None
     return Found(
         CHECK, "stated-without-evidence", "warn", f"“{said}” leaves for a reason without evidence: {_short(answer.note)}",
-        "Check the reason, or reject the hunk.", **place,  # type: ignore[arg-type]  # as above
+        "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def _added(path: str, number: int, span: SecretSpan, text: str, line: Line) -> F
         f"secret-{span.rule}",
         "block",
         f"{path}, line {number} adds what looks like a secret ({_spoken(span.rule)}).",
-        "Edit the hunk and leave the secret out, or reject it. If it is live, revoke it.",
+        "Edit the change and leave the secret out, or reject it. If it is live, revoke it.",
         path,
         line.hunk_id,
         number,

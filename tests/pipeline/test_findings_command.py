@@ -88,7 +88,7 @@ def test_words_for_a_person_name_the_loss_and_the_remedy(tmp_path):
     after = folder(tmp_path / "after", {"rules.md": RULES.replace("- Never deploy on Friday\n", "")})
     done = run(tmp_path / "data", before, after)
     assert "Unexplained loss: “Never deploy on Friday”" in done.stdout
-    assert "Reject the hunk" in done.stdout
+    assert "Reject the change" in done.stdout
 
 
 def test_a_directory_that_is_not_there_is_one_clear_line(tmp_path):

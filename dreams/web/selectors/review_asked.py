@@ -14,7 +14,7 @@ from dreams.web.selectors.review_list import Entry
 from dreams.web.selectors.review_loaded import Loaded, address
 from dreams.web.selectors.review_texts import of as texts_of
 
-FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "With findings", "unseen": "Not viewed"}
+FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "Not viewed"}
 LETTER_WORDS: Final = {"A": "Added", "M": "Changed", "R": "Renamed", "D": "Removed"}
 MOST_TYPED: Final = 100
 # A pk or a place in the list; more digits are no number of ours.

@@ -12,6 +12,7 @@ from dreams.web.selectors.diffs import Block
 from dreams.web.selectors.review_heard import Statement
 from dreams.web.selectors.review_quotes import Quote
 from dreams.web.selectors.review_rendered import Rendered
+from dreams.web.selectors.review_said import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class HunkCard:
-    """One decision. `seen` names the states of all files that it touches; `refused` why it cannot be approved."""
+    """One decision. `seen` names the states of all files that it touches; `refused` why it cannot be approved.
+
+    `shown_by` is the part decided together with it that shows the same evidence; then none is repeated here.
+    """
 
     pk: int
     hunk_id: str
@@ -41,12 +45,13 @@ class HunkCard:
     decide_reason: str
     parts: tuple[Part, ...]
     more_parts: int
+    shown_by: Part | None
     blocks: tuple[Block, ...]
     cut: int
     quotes: tuple[Quote, ...]
     statements: tuple[Statement, ...]
     ledger: tuple[LedgerEntry, ...]
-    findings: tuple[Finding, ...]
+    said: Said
     refused: str
     refused_part: Part | None
     edit_text: str
@@ -87,12 +92,21 @@ class HunkCard:
         )
 
     @property
+    def is_all_said(self) -> bool:
+        """The quotes shown support every statement that comes, and nothing is left to tell of them."""
+        return bool(self.statements) and all(is_quoted for _, is_quoted in self.heard)
+
+    @property
+    def has_proof(self) -> bool:
+        return bool(self.quotes or self.ledger or (self.statements and not self.is_all_said))
+
+    @property
     def proof(self) -> str:
         """What the folded evidence holds, in words."""
         said = [plural(len(self.quotes), "quote")] if self.quotes else []
         if self.ledger:
             said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
-        if self.statements:
+        if self.statements and not self.is_all_said:
             said.append(review_heard.summary(self.statements))
         return ", ".join(said)
 

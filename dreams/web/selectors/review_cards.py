@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from dreams import review, text, textdiff
+from dreams import memdir, review, text, textdiff
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry
 from dreams.web.selectors import (
     diffs,
     review_heard,
     review_quotes,
     review_rendered,
+    review_said,
     review_state,
     review_texts,
     review_ties,
@@ -25,6 +26,7 @@ from dreams.web.selectors.diffs import Block
 from dreams.web.selectors.review_card import FileCard, HunkCard, Part
 from dreams.web.selectors.review_list import LETTERS
 from dreams.web.selectors.review_loaded import Loaded, address
+from dreams.web.selectors.review_quotes import Quote
 from dreams.web.selectors.review_ties import Ties
 
 # A hunk of many thousand lines would hold the page up; the rest is told as a number.
@@ -40,10 +42,13 @@ def cards(
     view: str,
 ) -> list[FileCard]:
     """Three more queries at most: evidence and ledger of all the files together, and memories named in it."""
-    hunks = [hunk.pk for file in files for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
+    rows = [hunk for file in files for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
+    hunks = [row.pk for row in rows]
+    # With the parts decided together with them: a row of the index does not repeat what its memory's card shows.
+    asked = {part.pk for row in rows for part in (loaded.together(row) if _is_index(row) else [row])}
     quotes: dict[int, list[Evidence]] = defaultdict(list)
-    for row in Evidence.objects.filter(hunk__in=hunks).select_related("session"):
-        quotes[row.hunk_id].append(row)
+    for found in Evidence.objects.filter(hunk__in=asked).select_related("session"):
+        quotes[found.hunk_id].append(found)
     shown = {file.pk for file in files}
     ties = Ties(loaded, shown, review_ties.by_hunk(LedgerEntry.objects.filter(hunk__in=hunks)))
     maker = _Maker(loaded, shown, quotes, ties, state)
@@ -142,6 +147,9 @@ def _hunk_card(
     parts = _parts(maker, others, row)
     tied, ledger = _tied(maker, rows[0], blocks)
     shown, cut = _bounded(tied)
+    quotes = _quotes(maker, rows)
+    shown_by = _shown_by(maker, row, others, quotes)
+    heard = review_heard.statements(rows)
     typed = "".join(line for block in blocks for line in block.hunk.new_lines).replace("\r\n", "\n")
     refusing = _refusing(loaded, [row, *others])
     can_decide = maker.state.is_open and not file.conflict
@@ -156,17 +164,23 @@ def _hunk_card(
         what=whats.pop() if len(whats) == 1 else "",
         memory_pk=memory.pk if memory else None,
         kind=operation.get_kind_display() if operation else "Changed",
-        reason=operation.reason if operation else "",
+        # A sentence that ends inside its quotation marks needs no second full stop.
+        reason=operation.reason.replace(".”.", ".”") if operation else "",
         verdict=row.verdict,
         decide_reason=row.decide_reason,
         parts=parts[:MOST_PARTS],
         more_parts=max(0, len(parts) - MOST_PARTS),
+        shown_by=shown_by,
         blocks=shown,
         cut=cut,
-        quotes=tuple(dict.fromkeys(review_quotes.quote(e) for r in rows for e in maker.quotes.get(r.pk, ()))),
-        statements=review_heard.statements(rows),
+        quotes=() if shown_by else quotes,
+        statements=tuple(one for one in heard if not shown_by or one.answer != "supported"),
         ledger=tuple(ledger),
-        findings=tuple(finding for part in rows for finding in loaded.said.get(part.pk, ())),
+        said=review_said.said(
+            [finding for part in rows for finding in loaded.said.get(part.pk, ())],
+            heard,
+            is_open=maker.state.is_open or maker.state.waits,
+        ),
         refused=refusing.message if refusing else "",
         refused_part=_refused_part(maker, refusing, row, pks),
         edit_text=typed,
@@ -179,6 +193,23 @@ def _hunk_card(
         is_undone=row.undone_in_id is not None,
         undo_href=_undo(loaded, path=file.path, hunk=row.hunk_id),
     )
+
+
+def _is_index(row: Hunk) -> bool:
+    return row.file.path.rpartition("/")[2] == memdir.INDEX_NAME
+
+
+def _quotes(maker: _Maker, rows: Iterable[Hunk]) -> tuple[Quote, ...]:
+    return tuple(dict.fromkeys(review_quotes.quote(e) for r in rows for e in maker.quotes.get(r.pk, ())))
+
+
+def _shown_by(maker: _Maker, row: Hunk, others: Sequence[Hunk], quotes: Sequence[Quote]) -> Part | None:
+    """Of a row of the index, the part that has all its quotes: who decides there has read them."""
+    if not _is_index(row) or not quotes:
+        return None
+    found = (part for part in others if not _is_index(part) and set(quotes) <= set(_quotes(maker, [part])))
+    part = next(found, None)
+    return _part(maker, part, row) if part else None
 
 
 def _tied(maker: _Maker, row: Hunk, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], list[LedgerEntry]]:

@@ -61,7 +61,11 @@ class Entry:
     @property
     def dots_words(self) -> str:
         counted = Counter(self.dots)
-        said = [f"{counted[word]} {word}" for word in ("approved", "edited", "rejected") if counted[word]]
+        said = [
+            f"{counted[word]} {word}"
+            for word in ("approved", "edited", "rejected", "undone")
+            if counted[word]
+        ]
         undecided = counted["pending"]
         return ", ".join([*said, *([f"{undecided} undecided"] if undecided else [])])
 
@@ -76,6 +80,7 @@ class Bar:
     files: int
     rest: int
     waiting: int
+    waits_at: Hunk | None
     digest: str
 
     @property
@@ -125,6 +130,7 @@ def bar(loaded: Loaded) -> Bar:
         files=len({hunk.file_id for hunk in shown if hunk.is_taken}),
         rest=len(loaded.without_findings(shown)),
         waiting=len(in_way),
+        waits_at=next((hunk for hunk in shown if hunk.pk in {found.hunk_id for found in in_way}), None),
         digest=loaded.digest,
     )
 
@@ -149,7 +155,7 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
         removed=removed,
         added_width=round(added * scale, 1),
         removed_width=round(removed * scale, 1),
-        dots=tuple(hunk.verdict for hunk in loaded.hunks[file.pk]),
+        dots=tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk]),
         worst=min((f.severity for f in found), key=WORST.index, default=""),
         findings=len(found),
         is_viewed=review.is_viewed(file),

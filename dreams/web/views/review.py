@@ -130,16 +130,20 @@ def preview(request: Request, public_id: str) -> HttpResponse:
 @owner
 @require_POST
 def confirm(request: Request, public_id: str) -> HttpResponse:
-    """A person saw a finding that blocks and wants the change all the same."""
+    """A person saw findings that block, each by its own tick or button, and wants the change all the same."""
     proposal = proposal_of(public_id)
-    finding = proposal.findings.filter(key=request.POST.get("finding", "")).select_related("hunk").first()
-    if finding is None:
+    wanted = set(request.POST.getlist("finding"))
+    if not wanted:
+        return refuse(request, selector.load(proposal), "Nothing was ticked, so nothing is confirmed.", [])
+    found = list(proposal.findings.filter(key__in=wanted).select_related("hunk"))
+    if {finding.key for finding in found} != wanted:
         return refuse(request, selector.load(proposal), "That finding is gone; look at the change again.", [])
     try:
-        review.confirm(proposal, [finding], reviewer(request))
+        review.confirm(proposal, found, reviewer(request))
     except ReviewRefused as refused:
         return refuse(request, selector.load(proposal), str(refused), [])
-    return answer(request, proposal, [finding.hunk] if finding.hunk else [], finding.file_id)
+    hunks = {finding.hunk.pk: finding.hunk for finding in found if finding.hunk}
+    return answer(request, proposal, list(hunks.values()), found[0].file_id)
 
 
 @owner
