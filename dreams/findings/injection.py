@@ -56,14 +56,6 @@ def _in_line(line: Line) -> Iterator[Found]:
     for rule, match in injection_rules.matches(text):
         if not (rule.code == "raw-html" and _is_plain_comment(text)):
             yield _found(line, rule.code, f"{rule.says}: “{_short(match[0])}”", rule.remedy)
-    hidden = injection_rules.unmasked(text)
-    if hidden:
-        yield _found(
-            line,
-            "disguised",
-            f"says something else once it is decoded: “{_short(hidden.strip())}”",
-            "Leave it out: what a note means it can say in plain words.",
-        )
     yield from _shape(line, text)
 
 
