@@ -115,6 +115,21 @@ RESOLVED = [
     ("Since January mails are sent by hand", "2026-01", None),
     ("It is slow since Monday", "2026-03-02", None),
     ("DB was moved on Sunday", "2026-03-01", None),
+    ("The dashboard shows that the disk filled up last night", "2026-03-03", None),
+    ("A customer reported yesterday that the export hangs", "2026-03-03", None),
+    ("Tomorrow's meeting is cancelled", "2026-03-05", None),
+    ("Since last Thursday the nightly build is green", "2026-02-26", None),
+    ("The policy takes effect next month", "2026-04", None),
+    ("In two days the licence ends.", "2026-03-06", None),
+    ("The launch is in three weeks", "2026-03-25", None),
+    ("I'm flying out on Friday.", "2026-03-06", None),
+    ("It was last tested in December.", "2025-12", None),
+    ("User asked on Monday to stop", "2026-03-02", None),
+    ("Kim said on Friday the 27th that it changed", "2026-02-27", None),
+    ("the client called this morning", "2026-03-04", None),
+    ("Worked on it all last week", "2026-W09", None),
+    ("When did we deploy last week?", "2026-W09", None),
+    ("due this upcoming Friday", "2026-03-06", None),
     ("In the past 5 days three nodes died", "2026-02-27/2026-03-04", None),
 ]
 
@@ -253,6 +268,55 @@ traffic doubles in March; traffic drops over Easter
 Invoices dated today are locked; the bot tells what is due today
 DST ends on the last Sunday of March
 It runs if due today.
+Maybe next week we look again; perhaps tomorrow
+Should we do it tomorrow instead?
+What if we shipped it next week?
+How can I list files changed since yesterday?
+It is unclear whether it ships next week.
+Suppose the certificate expired yesterday: what breaks?
+Assuming it ships next week, docs follow
+Unless something breaks, it lands next month.
+When a user signs up today, the trial starts tomorrow.
+A streak breaks if nothing was done yesterday.
+Jobs due today are shown in red; sort the tasks due this week first
+Calls with a date before today are rejected.
+Whatever was logged yesterday is shipped elsewhere.
+Everything uploaded this week gets a green dot.
+Any key that was created before last month must go.
+Data from yesterday is in S3.
+The digest covers what happened yesterday.
+The bot posts what is planned for tomorrow.
+The planner suggests meals for tomorrow.
+The chart must include yesterday and today.
+Deletes everything that changed since yesterday.
+delete everything older than last month
+give me all orders from last week as SQL
+the current week is highlighted
+Today's users expect it. Tomorrow's problem: sharding.
+The way it works today is confusing; even today most do it.
+Today most banks run it. It is widely used today.
+Browsers today support it.
+Pay today, read tomorrow.
+The world of tomorrow; here today, gone tomorrow; there is no tomorrow
+The Day After Tomorrow is a film, Last Week Tonight a show
+Yesterday by the Beatles plays on hold
+The key `today` maps to today.
+Type tomorrow into the box; pick next Monday in the widget
+freeze time to yesterday
+The error says: try again tomorrow.
+The tooltip explains what next week means.
+He wrote 'we moved last week' there
+**Last week** | 12 | 14
+Chapter 3 March to the sea
+Fix 1 may break fix 2; version 9 may need it
+May 5 users share a seat?
+Friday the 13th is the codename.
+In January 2025 we had three, in March two.
+User's birthday is on March 12.
+12.11.2025: moved it yesterday
+last week (W09) it was down
+Tomorrow week Kim is away.
+Last Tuesday or Wednesday it broke; this or next week
 """.strip().splitlines()
 
 

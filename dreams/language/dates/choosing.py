@@ -6,12 +6,22 @@ import datetime as dt
 import re
 from collections.abc import Callable
 
+from dreams.language.dates import calendars
 from dreams.language.dates.calendars import Period
 from dreams.language.dates.context import Context
 from dreams.language.dates.readings import Reference
 
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
 SINCE = re.compile(r"since\s", re.IGNORECASE)
+_MONTH = rf"(?:{'|'.join(calendars.MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+# "In January 2025 we had three, in March two": a year said in the sentence may hold for the other date as well.
+_YEAR_SAID = re.compile(
+    rf"\b{_MONTH}\.?,?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|\b(?:in|since)\s+(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_YEARLY_THING = re.compile(
+    r"\b(?:birthdays?|anniversar(?:y|ies)|(?:name|bank|public) (?:days?|holidays?))\b", re.IGNORECASE
+)
 NEAR = dt.timedelta(days=60)  # so near, and the next candidate ten months off, one year is meant
 
 
@@ -19,6 +29,9 @@ def chosen(
     years: Callable[[int], Period], m: re.Match[str], context: Context, ref: Reference
 ) -> Period | None:
     """The year's period on the side that the sentence looks to; without tense the only near one."""
+    sentence = context.sentence(m.start())
+    if _YEAR_SAID.search(sentence) or _YEARLY_THING.search(sentence):
+        return None
     found = []
     for year in range(ref.date.year - 1, ref.date.year + 2):
         try:

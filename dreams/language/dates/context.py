@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from dreams.language.dates import neighbours
+from dreams.language.dates import generic, neighbours, tense
 
 Orientation = Literal["past", "future", "auto"]
 AROUND = 300  # code points of a sentence on each side that tell its tense: long texts stay linear
@@ -19,62 +19,29 @@ _MASKED = re.compile(
     r"|(?P<ticks>`{1,2})[^\n]{1,400}?(?P=ticks)"
     r"|\b[a-z][a-z0-9+.-]*://\S+|\]\([^)\n]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
     r"|\{\{[^}\n]{1,200}\}\}|\$\{[^}\n]{1,200}\}"
+    r"|(?<=[\s=(:,\[])'(?=\w)[^'\n]{2,200}(?<=[\w.!?])'(?=[\s.,;:!?)\]]|$)"
     r"|\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|<[a-z/!][^>\n]{0,200}>",
     re.DOTALL | re.IGNORECASE,
 )
 # The end of a sentence: its stop is followed by a space and the word before is no abbreviation or month ("Oct. 2").
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!\b[A-Za-z]{3})(?<!\be\.g)(?<!\bi\.e)[.!?;]+(?=\s)|\n+")
-_FUTURE = re.compile(
-    r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
-    r"aim|intend|have|has|expect|expects) to|must|should|due|deadline|upcoming|expires?|scheduled? (?:for|on|a)|"
-    r"schedule|remind|todo|to-do|meet(?= (?:me|on|at|you|us|in|with))|next up|launching|releasing|"
-    r"would like to|can you|could you|please|book|tentatively|planned for|target(?:ed|ing|s)? for|"
-    r"(?:is|are|['’]s|now|currently|still) (?:expected|planned|slated|set|supposed|on track) (?:to|for))\b|[’']ll\b",
-    re.IGNORECASE,
-)
-_FIRM_FUTURE = re.compile(r"\b(?:will|shall|won't|going to|gonna|let's)\b|[’']ll\b", re.IGNORECASE)
-# Past by themselves, whatever stands before them.
-_TOLD = re.compile(
-    r"\b(?:was|were|did|didn't|had|went|came|saw|ran|broke|wrote|took|gave|began|became|chose|drove|fell|flew|forgot|grew|knew|"
-    r"rose|spoke|swore|threw|woke|wore|ate|back in|has been|have been|['’](?:s|ve) been|"
-    r"(?:s?he|it) (?:cut|put|set|hit|hurt|shut|read|quit|let|split|spread))\b",
-    re.IGNORECASE,
-)
-# Past too, unless "is", "are" or "gets" makes a custom of them. Verbs whose present looks the same ("we cut", "put") tell nothing.
-_DONE = re.compile(
-    r"\b(?:met|left|said|told|got|made|built|found|sent|spent|lost|won|paid|bought|sold|felt|kept|held|brought|thought|taught|"
-    r"caught|led|meant|slept|stood|stuck|understood|"
-    r"(?!(?:need|speed|feed|seed|embed|indeed|exceed|proceed|succeed|shed|bed|red|allowed|needed|wanted|preferred|"
-    r"scheduled|planned|expected|based|used|shared|required|proposed|supposed)\b)[a-z]{2,}ed)\b",
-    re.IGNORECASE,
-)
-_CUSTOM = re.compile(
-    r"(?:\b(?:is|are|am|be|being|gets?|getting|isn't|aren't|stays?|remains?)|['’](?:re|s))\s+(?!been\b)"
-    r"(?:(?:not|only|all|both|then|also|still|now|it|them|never|always|often|\w+ly)\s+){0,2}"
-    r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
-    re.IGNORECASE,
-)
 _CLAUSE = re.compile(r"[,;:()–—\n]|\.\s|\b(?:and|but|so|while|then|because|which|until)\b", re.IGNORECASE)
-_REMAINING = re.compile(r"\b(?:days?|hours?|weeks?|months?|time|is|are)\s+left\b", re.IGNORECASE)
-# What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
-_PLANNED = re.compile(
-    r"\b(?:(?:was|were|has been|have been|had|we['’]ve)\s+)?(?:decided|agreed|asked|chose|promised|insisted|requested|told \w+|said)\s+"
-    r"(?:that|to|for|if|on)\b|\bas (?:agreed|planned|discussed|decided|promised)\b",
-    re.IGNORECASE,
-)
 # A duty of things is a rule ("deploys must happen on Friday"); one of people may be a plan ("we should meet on Friday").
 _DUTY = re.compile(
     r"(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bhe )(?<!\bshe )(?<!\bthey )\b(?:must|should|needs? to|has to|have to)\s+(?!meet|i\b|we\b)|\bare due\b",
     re.IGNORECASE,
 )
-_HABIT = re.compile(
-    r"\b(?:never|always|every|each|any|anyone|anybody|whoever|whenever|usually|typically|generally|regularly|normally|mostly|often|"
-    r"sometimes|occasionally|rarely|seldom|weekly|daily|monthly|nightly|hourly|yearly|annual|annually|quarterly|fortnightly|"
-    r"bi-?weekly|alternat(?:e|es|ing)|(?:once|twice|times) (?:an?|per)|per (?:day|week|month|year)|as (?:a rule|usual)|per usual|"
-    r"by default|used to|policy|policies|rule|rules|convention|cadence|e\.g\.?|"
-    r"for example|for instance|such as|recurring|hypothetical(?:ly)?)(?![\w])",
-    re.IGNORECASE,
+_HABIT_WORDS = (
+    r"never|always|every|each|any|anyone|anybody|whoever|whenever|usually|typically|generally|regularly|normally|mostly|often|"
+    r"sometimes|occasionally|rarely|seldom|fortnightly|alternat(?:e|es|ing)|(?:once|twice|times) (?:an?|per)|per (?:day|week|month|year)|"
+    r"as (?:a rule|usual)|per usual|by default|used to|e\.g\.?|for example|for instance|such as|recurring|hypothetical(?:ly)?"
 )
+_TIMED = r"weekly|daily|monthly|nightly|hourly|yearly|annual|annually|quarterly|bi-?weekly"
+_HABIT = re.compile(
+    rf"\b(?:{_HABIT_WORDS}|{_TIMED}|policy|policies|rule|rules|convention|cadence)(?![\w])", re.IGNORECASE
+)
+# Where the phrase says which week or year it is, "the nightly build" and "the policy" make no habit of it.
+_FIRM_HABIT = re.compile(rf"\b(?:{_HABIT_WORDS}|(?:{_TIMED})(?!\s+[a-z]))(?![\w])", re.IGNORECASE)
 _STANDUP = re.compile(r"\bstandups?\b", re.IGNORECASE)  # on a weekday it is each week, this morning it is not
 # Such a phrase has a place in every week or year, unless a word says which one.
 _RETURNS = re.compile(
@@ -101,26 +68,27 @@ _WHICHEVER = re.compile(
 )
 # A sentence that begins so says what is to be done each time.
 _SUPPOSED = re.compile(
-    r"(?:^|[\n;:]|[.!?]\s)[\s>*+-]*(?:if|unless|when(?:ever)?|in case|suppose)\b[^,.;:]*$", re.IGNORECASE
+    r"(?:^|[\n;:]|[.!?]\s)[\s>*+-]*(?:if|unless|when(?:ever)?(?!\s+(?:did|was|were|is|are|do|does|will|has|have|had)\b)|in case|suppose)\b[^,.;:]*$",
+    re.IGNORECASE,
 )
 _MOVED = re.compile(
     r"\b(?:mov|reschedul|postpon|shift|push|delay|switch|chang|defer)(?:ed|ing|es|e|s)?\b(?:[^.;:,]{0,30}\b(?:to|from|until|till|for|by))?\s+$",
     re.IGNORECASE,
 )
 _MENTION = re.compile(
-    r"\b(?:say|says|saying|word|words|phrase|phrases|term|terms|like|called|named|labell?ed|mean|means|literally|"
+    r"\b(?:say|says|saying|word|words|phrase|phrases|term|terms|like|(?:is|are|be|been|one|\ban?\s+\w+)\s+called|named|labell?ed|mean|means|literally|"
     r"usa)\s+[*_'‘\"]*$",
     re.IGNORECASE,
 )
 _YEAR_AFTER = re.compile(r"\s*(?:[.,]|of|in)?\s*(?:(?:1[89]|20|21)\d\d\b|['’]\d\d\b)", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:1[89]|20|21)\d\d[\s,/(\[-]*(?:the\s+)?$")
-_DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?![.\d]*\d))"
-_DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}")
+_DATE = r"(?:\d{4}-\d\d(?:-\d\d)?|(?:\d{4}-?)?(?:W|KW\s?|week\s)\d\d?\b|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?![.\d]*\d))"
+_DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}", re.IGNORECASE)
 _DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
 # "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
 _MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _OWN_DATE = re.compile(
-    rf"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){{0,3}}(?:\d{{4}}-\d\d-\d\d|{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}\.?\s+{_MONTHS}\s+\d{{4}})",
+    rf"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){{0,3}}(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./](?:20)?\d\d(?!\d)|{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}\.?\s+{_MONTHS}\s+\d{{4}})",
     re.IGNORECASE,
 )
 
@@ -154,6 +122,11 @@ class Context:
         at = start - start % AROUND  # the same words for all that stands near: they are read once
         return self.text[max(begin, at - AROUND) : min(stop, at + 2 * AROUND)]
 
+    def told(self, start: int) -> str:
+        """What its sentence says before the place."""
+        at = bisect.bisect_right(self._ends, start)
+        return self.text[max(self._ends[at - 1] if at else 0, start - AROUND) : start]
+
     def clause(self, start: int) -> str:
         """The part of its sentence between commas, "and", "but" and the like."""
         begin, stop = max(0, start - AROUND), start + AROUND
@@ -183,10 +156,10 @@ class Context:
         if self.orientation != "auto":
             return self.orientation
         sentence = self.sentence(start)
-        past, future = _is_past(sentence), _looks_ahead(sentence)
-        if past and future and _FIRM_FUTURE.search(sentence):  # "was renewed in March and will expire in May"
+        past, future = tense.is_past(sentence), tense.looks_ahead(sentence)
+        if past and future and tense.surely_ahead(sentence):  # "was renewed in March and will expire in May"
             clause = self.clause(start)
-            past, future = _is_past(clause), bool(_FIRM_FUTURE.search(clause))
+            past, future = tense.is_past(clause), tense.surely_ahead(clause)
         if future and not past:
             return "future"
         return "past" if past and not future else None
@@ -201,6 +174,7 @@ class Context:
             or bool(_MENTION.search(self.before(start)))
             or self._named(start, end)
             or self._beside(start, end)
+            or self._generic(start, end)
             or self._habitual(start, end)
         )
 
@@ -215,12 +189,28 @@ class Context:
         told = self.text[max(0, start - AROUND) : start]
         if _SUPPOSED.search(told) or _EXAMPLE.search(told) or _WHICHEVER.match(sentence):
             return True
-        if _OF_MANY.search(before) and not phrase.lower().startswith(("yesterday", "tomorrow", "today")):
+        whole = _WHICH.match(phrase) and before.lower().endswith(" all ")  # "worked on it all last week"
+        if (
+            _OF_MANY.search(before)
+            and not whole
+            and not phrase.lower().startswith(("yesterday", "tomorrow", "today"))
+        ):
             return True
         if _RETURNS.search(phrase) and not _WHICH.search(phrase):
             rule = _is_habit(sentence) or _STANDUP.search(sentence) or _CONDITION.search(before)
-            return bool(rule or (_is_duty(sentence) and not _FIRM_FUTURE.search(sentence)))
-        return bool(_is_habit(sentence)) and not _is_past(sentence)
+            return bool(rule or (_is_duty(sentence) and not tense.surely_ahead(sentence)))
+        return bool(_FIRM_HABIT.search(sentence)) and not tense.is_past(sentence)
+
+    def _generic(self, start: int, end: int) -> bool:
+        """Said of each day anew, or only in doubt."""
+        told, phrase, after = self.told(start), self.text[start:end], self.text[end : end + 40]
+        return (
+            generic.doubted(told)
+            or generic.idiomatic(told, phrase, after)
+            or generic.spoken_of(self.line(start), told, phrase, after)
+            or generic.these_days(told, phrase, after)
+            or generic.each_day(told, phrase, after, tense=self.tense(start) is not None)
+        )
 
     def _named(self, start: int, end: int) -> bool:
         """ "the yesterday view", "a Friday": the name of a thing or one of many; 'today' in quotation marks is a word."""
@@ -234,7 +224,7 @@ class Context:
         sentence = self.sentence(start)
         if _UNTIL.search(self.before(start)):
             return False
-        return bool(_CUSTOM.search(sentence)) and not _is_past(sentence)
+        return tense.is_custom(sentence)
 
     def moved(self, start: int) -> bool:
         """ "moved to Friday": the day that a thing was moved to may lie on either side."""
@@ -273,20 +263,6 @@ class Context:
             or _DATE_BEFORE.search(left)
             or _OWN_DATE.match(self.line(start))
         )
-
-
-@lru_cache(maxsize=256)
-def _is_past(sentence: str) -> bool:
-    """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
-    told = _REMAINING.sub(" ", _PLANNED.sub(" ", sentence))
-    if _TOLD.search(told):
-        return True
-    return bool(_DONE.search(told)) and not _CUSTOM.search(told)
-
-
-@lru_cache(maxsize=256)
-def _looks_ahead(sentence: str) -> bool:
-    return bool(_FUTURE.search(sentence))
 
 
 @lru_cache(maxsize=256)

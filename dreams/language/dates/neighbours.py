@@ -11,12 +11,12 @@ _UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|qu
 # "the day before last Thursday" is another day, and half of it read would be a wrong date.
 _COUNTS_FROM = re.compile(
     rf"\b(?:(?:{_UNIT}s?|(?:the|that)\s+(?:{_WEEKDAY}))\s+(?:before|after|following|preceding|prior\s+to)|eve\s+of|weekend\s+of|(?:{_WEEKDAY})\s+of|"
-    rf"{_UNIT}s\s+(?:from|since|until|into)|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
+    rf"{_UNIT}s\s+(?:from|since|until|into)|\b(?:last|this|next)\s+or|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
     r"(?:on\s+or\s+about|somewhere\s+around|around|circa|roughly|approximately|approx\.?))\s+(?:the\s+)?[*_]*$",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    rf"\s+(?:or\s+(?:so|more|longer|the\s+(?:{_UNIT}))|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
+    rf"\s+(?:or\s+(?:so|more|longer|the\s+(?:{_UNIT})|(?:on\s+)?(?:{_WEEKDAY})|(?:the\s+)?(?:last|this|next)\b|two|three)|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
     r"plus\s+or|give\s+or\s+take|(?:,\s*)?(?:of\s+)?(?:(?:last|this|next|that|any|each|every)\s+year|the\s+(?:year|previous|following|same)))\b",
     re.IGNORECASE,
 )
@@ -35,7 +35,7 @@ _WIDGET_AFTER = re.compile(
     rf"['\"’”)]?\s+{_WIDGET}\b|\s+as\s+(?:an?\s+)?(?:text|string|label|word)\b", re.IGNORECASE
 )
 _WIDGET_BEFORE = re.compile(
-    rf"\b(?:{_WIDGET}\s*[:=]|{_WIDGET}\s+(?:is|are|reads?|says?|shows?)|words?|phrases?|terms?|click|press|tap)\s+"
+    rf"\b(?:{_WIDGET}\s*[:=]|(?:{_WIDGET}|the\s+one)\s+for|{_WIDGET}\s+(?:is|are|reads?|says?|shows?)|words?|phrases?|terms?|click|press|tap)\s+"
     r"(?:(?:on\s+)?[\w ]{0,30}(?:,|\band\b|\bor\b|/)\s*)*[*_'‘\"]*$",
     re.IGNORECASE,
 )
@@ -50,11 +50,12 @@ _LISTED_AFTER = re.compile(
     rf"\s*(?:[|/]\s*{_RELATIVE}|,\s*{_RELATIVE}\s*(?:[,)]|$|and\b|or\b))", re.IGNORECASE
 )
 _LISTED_BEFORE = re.compile(
-    rf"(?:{_RELATIVE}\s*[|/]|[(:]\s*{_RELATIVE}\s*,|{_RELATIVE}\s*,\s*{_RELATIVE}\s*(?:,|and\b|or\b))\s*(?:and\s+|or\s+)?$",
+    rf"(?:{_RELATIVE}\s*[|/]|\bas\s+{_RELATIVE}\s*,|[(:]\s*{_RELATIVE}\s*,|{_RELATIVE}\s*,\s*{_RELATIVE}\s*(?:,|and\b|or\b))\s*(?:and\s+|or\s+)?$",
     re.IGNORECASE,
 )
 _CELL = re.compile(r"(?:^|\n)[^\n]*\|\s*[*_]*$")
 _CELL_ENDS = re.compile(r"[*_]*\s*\|")
+_FIRST_CELL = re.compile(r"[*_]*\s*\|[^|\n]*\|")
 _DAY_WORD = re.compile(r"(?:today|tonight|yesterday|tomorrow)\Z", re.IGNORECASE)
 _TITLE = re.compile(r"(?:Today|Tonight|Yesterday|Tomorrow)\Z")
 _CODE_BEFORE = re.compile(
@@ -133,6 +134,7 @@ def on_screen(before: str, phrase: str, after: str) -> bool:
         or (_DAY_WORD.match(phrase) and (_CODE_BEFORE.search(before) or _CODE_AFTER.match(after)))
         or _VALIDATED.search(before)
         or (_CELL.search(before) and _CELL_ENDS.match(after))
+        or _FIRST_CELL.match(after)
         or (_TITLE.match(phrase) and re.search(r"[a-z]\s+$", before))
     )
 

@@ -28,6 +28,26 @@ _EACH_YEAR = re.compile(
     r"(?:starts?|begins?|ends?|opens?|closes?|is|are)\s+(?:closed\s+|open\s+)?(?:on\s+)?$",
     re.IGNORECASE,
 )
+# "Chapter 3 March", "version 9 may need", "May 5 users share it?": the number or the month belongs to something else.
+_NUMBERED = re.compile(
+    r"\b(?:chapter|version|release|step|port|fix|item|section|room|line|page|issue|part|phase|sprint|level|table|figure|stage|task|option|rule|"
+    r"test|case|act|scene|season|episode|volume|vol|no|number|class|type|group|row|column|seat|gate|python|node|java|php|go|ruby|pr|bug)\.?\s+$",
+    re.IGNORECASE,
+)
+_VERB_AFTER = re.compile(
+    r"\s+(?!(?:at|and|or|but|in|to|for|from|with|as|on|by|we|i|the|this|last|next|of)\b)[a-z]{2,}"
+)
+_MAY_ASKS = re.compile(r"\s+(?:be\b|(?!(?:was|is|has|does)\b)[a-z]+s\s+(?!(?:was|is|will)\b)[a-z]+)")
+
+
+def _belongs_elsewhere(m: re.Match[str], context: Context) -> bool:
+    number_first, month = m.start("n") < m.start("m"), m["m"].rstrip(".")
+    before, after = context.told(m.start()), context.text[m.end() : m.end() + 40]
+    if number_first and _NUMBERED.search(before):
+        return True
+    if month in {"may", "march"} and m["n"].isdigit() and _VERB_AFTER.match(after):
+        return True
+    return month == "May" and not number_first and not before.strip() and bool(_MAY_ASKS.match(after))
 
 
 def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -35,6 +55,8 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
     on = int(number) if number.isdigit() else v.ordinal(number)
     month = v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
+    if _belongs_elsewhere(m, context):
+        return None
     if not m.groupdict().get("wd"):
         period = chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
         yearly = _EACH_YEAR.search(context.before(m.start())) and context.tense(m.start()) is None
@@ -50,13 +72,17 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
 def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     """ "Saturday the 23rd": the month around in which that day is a Saturday; this month before its neighbours."""
     on, wanted = v.ordinal(m["n"]), v.weekday(m["wd"])
-    order = {"past": (0, -1), "future": (0, 1), None: (0, -1, 1)}[context.tense(m.start())]
+    tense = context.tense(m.start())
+    if on == 13 and wanted == 4 and tense is None:  # a saying more often than a date
+        return None
+    order = {"past": (0, -1), "future": (0, 1), None: (0, -1, 1)}[tense]
     found = []
     for months in order:
         first = calendars.unit_of(ref.date, "month", months).start
         if on <= calendars.days_in_month(first.year, first.month):
             date = first.replace(day=on)
-            if date.weekday() == wanted:
+            fits = {"past": date <= ref.date, "future": date >= ref.date, None: True}[tense]
+            if date.weekday() == wanted and fits:
                 found.append(date)
     if not found or (len(found) > 1 and found[0].month != ref.date.month):
         return None
@@ -210,12 +236,12 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(
         "directed month",
-        rf"(?P<d>this\s+past|last|previous|next|(?-i:this(?!\s+may\b|\s+march\b)))\s+(?P<m>{v.MONTH})",
+        rf"(?P<d>this\s+past|last|previous|next|(?-i:[Tt]his(?!\s+may\b|\s+march\b)))\s+(?P<m>{v.MONTH})",
         _directed_month,
     ),
     rule(
         "piece of a month",
-        rf"(?:first|second|third|last|end|middle|half|rest|part|week|weeks|days?)\s+(?:\w+\s+)?(?:of|in)\s+{v.MONTH}",
+        rf"(?:first|second|third|last|end|middle|half|rest|part|week|weeks|days?)\s+(?:(?!\w+ed\s)\w+\s+)?(?:of|in)\s+{v.MONTH}",
         leave,
     ),
     rule(

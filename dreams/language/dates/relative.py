@@ -81,7 +81,7 @@ def _weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     date: dt.date | None = None
     if word == "past" or (word in {"last", "previous"} and wanted >= monday):
         date = calendars.before(ref.date, wanted)
-    elif (word in {"next", "following"} and wanted <= monday) or word == "coming":
+    elif (word in {"next", "following"} and wanted <= monday) or word in {"coming", "upcoming"}:
         date = calendars.after(ref.date, wanted)
     elif word == "this" and (wanted >= monday or context.tense(m.start()) == "past"):
         date = ref.date + (wanted - monday) * DAY
@@ -185,6 +185,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?P<x>(?:the\s+)?day\s+(?:before\s+(?P<w>yesterday)|after\s+tomorrow){_P})",
         lambda m, c, r: with_part(calendars.day(r.date + (-2 if m["w"] else 2) * DAY), m["p"]),
     ),
+    rule("a week on", rf"(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week", leave),
     rule("last night two off", r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?", leave),
     rule(
         "nth weekday",
@@ -262,7 +263,7 @@ RULES: tuple[Rule, ...] = (
     rule("unit", rf"{_D}\s+(?P<u>{v.PERIOD})(?!\s+(?:end|or)\b)", _unit),
     rule(
         "weekday",
-        rf"(?P<d>last|previous|this\s+past|past|this\s+coming|coming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){_P}(?!s\b|\s+(?:of|in|week)\b)",
+        rf"(?P<d>last|previous|this\s+past|past|this\s+(?:coming|upcoming)|coming|upcoming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){_P}(?!s\b|\s+(?:of|in|week)\b)",
         _weekday,
     ),
     rule("bare weekend", r"(?:on|over|during)\s+(?P<x>the\s+weekend)", _bare_weekend),
