@@ -15,7 +15,9 @@ _LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]{1,60}:?(?:\*\*|__):?")
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 LEAST_CLAUSE = 12
 _LEADING_ON = (
-    lexicon.FILLER | lexicon.NEGATIONS | {"because", "but", "than", "if", "unless", "until", "over", "only"}
+    lexicon.FILLER
+    | lexicon.NEGATIONS
+    | {"because", "but", "than", "if", "unless", "until", "over", "only", "every", "each", "any", "some"}
 )
 
 
