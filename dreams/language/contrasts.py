@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 
-from dreams.language import lexicon
+from dreams.language import amounts, lexicon, polarity
 from dreams.language.edits import altered, edit
 from dreams.language.orders import other_doer, swapped, turned_round
 from dreams.language.statements import Item, Statement, plain
+from dreams.language.words import code_spans
 
 _SMALL = lexicon.FILLER | lexicon.NEGATIONS
 LONG_FROM = 6  # words, from which one more name may be an addition
@@ -38,12 +39,15 @@ def conflict(short: Statement, long: Statement) -> str:
         (lambda: _facts_differ(short.codes, long.codes, inner), "names or paths differ"),
         (lambda: _names_differ(short, long, inner), "names differ"),
         (lambda: code_differs(short, long), "commands or quoted code differ"),
+        (lambda: quoted_apart(short, long), "commands or quoted code differ"),
+        (lambda: amounts.differ(short.text, long.text), "times differ"),
         (lambda: _few(short, long), "too short to be sure"),
         (lambda: negation_differs(short, long), "one denies what the other says"),
+        (lambda: polarity.at_odds(short, long, _common(short, long)), "one denies what the other says"),
         (lambda: environments_differ(short, long), "environments differ"),
         (lambda: short.days != long.days, "days differ"),
         (lambda: marks_differ(short, long), "conditions or states differ"),
-        (lambda: added and _limited(short, long), "what is added changes it"),
+        (lambda: _limited(short, long), "what is added changes it"),
         (lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
         (lambda: opposed(short, long), "opposite words"),
         (lambda: strength_differs(short, long), "one demands, the other allows"),
@@ -51,7 +55,7 @@ def conflict(short: Statement, long: Statement) -> str:
         (lambda: swapped(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
         (lambda: altered(short, long), "a copy with one thing changed"),
-        (lambda: _exchanged(short, long) or substituted(short, long), "one word stands for another"),
+        (lambda: exchanged(short, long) or substituted(short, long), "one word stands for another"),
     )
     return first(checks)
 
@@ -147,9 +151,9 @@ def marks_differ(short: Statement, long: Statement) -> bool:
 
 def _limited(short: Statement, long: Statement) -> bool:
     """ "... (except in tests)", "... - not yet on Windows": an aside that takes something back."""
-    own = {word for _, word in short.marked}
     known = lexicon.LIMITS | lexicon.UNSETTLED
-    if any(clause in long.asides and word in known and word not in own for clause, word in long.marked):
+    more = Counter(word for _, word in long.marked) - Counter(word for _, word in short.marked)
+    if any(clause in long.asides and word in known and word in more for clause, word in long.marked):
         return True
     denied = {clause for clause, _ in long.negations if clause in long.asides}
     return bool(denied) and bool(long.raw & {"longer", "anymore", "yet"})
@@ -166,6 +170,21 @@ def code_differs(short: Statement, long: Statement) -> bool:
     return any(span not in plain(long.text) for span in short.spans) or any(
         span not in plain(short.text) for span in long.spans
     )
+
+
+def quoted_apart(short: Statement, long: Statement) -> bool:
+    """Each has inline code that the other has nowhere."""
+    return bool(_quoted(short, long)) and bool(_quoted(long, short))
+
+
+def _quoted(one: Statement, other: Statement) -> list[str]:
+    there = plain(other.text)
+    found = (plain(one.text[start:end]).partition("(")[0] for start, end in code_spans(one.text))
+    return [span for span in found if span not in there]
+
+
+def _common(short: Statement, long: Statement) -> dict[str, float]:
+    return {word: weight for word, weight in short.weights.items() if word in long.weights}
 
 
 def _words(one: Statement) -> list[str]:
@@ -219,7 +238,7 @@ def strength_differs(short: Statement, long: Statement) -> bool:
     return {strength(short), strength(long)} == {"strong", "weak"}
 
 
-def _exchanged(short: Statement, long: Statement) -> bool:
+def exchanged(short: Statement, long: Statement) -> bool:
     """Alike to the last word of filler, but for one place where something of meaning stands."""
     changes = edit(short, long).changes
     if len(changes) != 1 or not (changes[0].gone and changes[0].come):

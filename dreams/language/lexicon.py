@@ -76,7 +76,7 @@ public private|internal external|input output|request response|sync async|synchr
 encrypt decrypt|lock unlock|show hide|true false|yes no|success failure|pass fail|more less|most least|many few|above below|
 with without|during before|during after|while before|while after|required optional|must may|mutable immutable|online offline|old new|oldest newest|earlier later|lock release|
 merge rebase|tabs spaces|manual automatic|manually automatically|light dark|top bottom|ascending descending|asc desc|accept reject|
-approve reject|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
+approve reject|slow fast|large small|big small|long short|early late|cheap expensive|high low|over under|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
 horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
 likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|each some|each none|this each|this all|this any|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
 faster slower|higher lower|greater smaller|larger smaller|inline external|dynamic static|ephemeral persistent|

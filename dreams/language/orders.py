@@ -36,7 +36,7 @@ def _opposite_sides(short: Statement, long: Statement) -> bool:
 
 def swapped(short: Statement, long: Statement) -> bool:
     """The same words with two of them exchanged, or steps in another order: "Linux at work, Windows at home"."""
-    if _crossed(short, long):
+    if crossed(short, long):
         return True
     mine, theirs = _common_order(short, long)
     if mine != theirs and (_in_steps(short) or _in_steps(long)):
@@ -203,7 +203,7 @@ def _shuffled(mine: list[str], theirs: list[str], short: Statement, long: Statem
     return not turned and not taken_apart(mine, theirs, short, long)
 
 
-def _crossed(short: Statement, long: Statement) -> bool:
+def crossed(short: Statement, long: Statement) -> bool:
     """Two names that stand the other way round about the same word of one clause: "Ana asks Bob"; a passive does so rightly."""
     if ("by" in short.counts) != ("by" in long.counts):
         return False

@@ -104,9 +104,13 @@ class Statement:
         return {name for clause, name in self.names if name not in other.weights and clause != label}
 
     def marks(self, other: Statement) -> set[str]:
-        """Conditions and states in clauses that have to do with `other`."""
+        """Conditions and states in clauses that have to do with `other`, and in a label ("Planned: ...")."""
         touched = self.touched(other)
-        return {word for clause, word in self.marked if clause in touched}
+        return {
+            word
+            for clause, word in self.marked
+            if clause in touched or (clause == 0 and self.labelled and word in lexicon.UNSETTLED)
+        }
 
     def negated(self, other: Statement, *, contrasts: bool = False) -> list[frozenset[str]]:
         """For each denial (or contrast) in clauses that have to do with `other`, the words denied."""

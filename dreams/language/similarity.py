@@ -17,7 +17,7 @@ from dreams.language import lexicon, properties
 from dreams.language.contrasts import conflict, enlarged, marks_differ, narrowed, told_whole
 from dreams.language.edits import edit, regraded
 from dreams.language.orders import swapped
-from dreams.language.retelling import retells
+from dreams.language.retold import retells
 from dreams.language.statements import Statement, plain, statement
 from dreams.language.words import LONGEST
 
@@ -69,14 +69,27 @@ def same(a: str, b: str) -> Similarity:
         return Similarity(False, 0.0, "nothing to compare", fuller)
     if normalised(a) == normalised(b) and _asks(a) == _asks(b):
         return Similarity(True, 1.0, "the same words", fuller, True)
-    if max(len(a), len(b)) > LONGEST or _unclear(statement(a)) or _unclear(statement(b)):
+    if _unclear(a) or _unclear(b):
         return Similarity(False, 0.0, "too long to be sure", fuller)
     short, long = sorted((statement(a), statement(b)), key=lambda s: (s.weight, s.text))
     return _compared(short, long, "a" if long.text == a else "b")
 
 
-def _unclear(one: Statement) -> bool:
+def told_alike(a: str, b: str) -> Similarity:
+    """As `same`, and whether they tell of one thing at least (`retold`); dearer, and no ground to take one away."""
+    found = same(a, b)
+    if found.same or not (plain(a) and plain(b)) or _unclear(a) or _unclear(b):
+        return found
+    if not retells(statement(a), statement(b)) or properties.differ(a, b):
+        return found
+    return replace(found, score=max(found.score, 0.5), why="the same told with other details", retold=True)
+
+
+def _unclear(text: str) -> bool:
     """No single statement, or the same few words over and over, of which no order can be told."""
+    if len(text) > LONGEST:
+        return True
+    one = statement(text)
     items = len(one.items)
     return len(one.flow) > MOST_WORDS or (items > REPETITIVE_FROM and items > REPEATED * len(one.weights))
 
@@ -89,9 +102,9 @@ def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> S
         why = "the same property of the same thing"
         return Similarity(True, max(score, LEAST_UNCONTAINED), why, fuller, lossless)
     if not _enough(short, long, covered, shared) or (not lossless and score < LEAST_UNCONTAINED):
-        return _retold(short, long, covered, Similarity(False, score, "too few words in common", fuller))
+        return Similarity(False, score, "too few words in common", fuller)
     if why := conflict(short, long):
-        return _retold(short, long, covered, Similarity(False, round(score / 2, 3), why, fuller))
+        return Similarity(False, round(score / 2, 3), why, fuller)
     if properties.differ(short.text, long.text):
         return Similarity(False, round(score / 2, 3), "the same property of two things", fuller)
     return Similarity(True, score, "the same statement in other words", fuller, lossless)
@@ -101,12 +114,6 @@ def _twisted(short: Statement, long: Statement) -> bool:
     """The same sentence but for "only" or "to", or with two words exchanged; a property is read whatever their order."""
     turned = marks_differ(short, long) or regraded(short, long) or swapped(short, long)
     return edit(short, long).copy and turned
-
-
-def _retold(short: Statement, long: Statement, covered: float, other: Similarity) -> Similarity:
-    if not retells(short, long, covered) or properties.differ(short.text, long.text):
-        return other
-    return replace(other, score=max(other.score, 0.5), why="the same told with other details", retold=True)
 
 
 def _asks(text: str) -> bool:

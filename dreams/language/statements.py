@@ -258,7 +258,7 @@ class _Builder:
         """Clauses that only add to what stands before: behind a dash, in brackets, a new sentence, a reason."""
         begun = 0
         for clause, cut in enumerate(self.cuts, 1):
-            starts = cut[:1] in _ASIDE or self.first.get(clause, "") in lexicon.AFTERTHOUGHTS
+            starts = cut[:1] in _ASIDE or cut == "but" or self.first.get(clause, "") in lexicon.AFTERTHOUGHTS
             begun = 0 if cut[:1] == ")" else clause if starts else begun
             if begun:
                 yield clause, begun

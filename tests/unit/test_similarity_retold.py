@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.language.similarity import same
+from dreams.language.similarity import told_alike
 
 RETOLD = """
 Kiosk bundle stays under 300 KB, the release job checks it|Keep the bundle of the kiosk app small: the release job fails above 300 KB, gzip included
@@ -16,7 +16,7 @@ Checkout tests need the fake clock and the sandbox gateway, as in `conftest.py`|
 @pytest.mark.parametrize("pair", RETOLD)
 def test_a_hook_and_its_description_are_one_memory_and_none_of_them_may_go(pair: str) -> None:
     hook, description = pair.split("|")
-    found = same(hook, description)
+    found = told_alike(hook, description)
     assert found.retold
     assert not found.same
 
@@ -35,7 +35,7 @@ Login of the partner portal is disabled in staging during imports|While imports 
 @pytest.mark.parametrize("pair", CONTRADICTED)
 def test_what_gives_another_number_name_or_direction_is_another_memory(pair: str) -> None:
     a, b = pair.split("|")
-    found = same(a, b)
+    found = told_alike(a, b)
     assert not found.retold
     assert not found.same
 
@@ -45,4 +45,4 @@ def test_hooks_of_one_project_are_told_apart() -> None:
     descriptions = [pair.split("|")[1] for pair in RETOLD]
     for place, hook in enumerate(hooks):
         for other, description in enumerate(descriptions):
-            assert place == other or not same(hook, description).retold
+            assert place == other or not told_alike(hook, description).retold

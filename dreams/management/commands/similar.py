@@ -8,10 +8,10 @@ from dreams.management.batch_command import BatchCommand
 
 
 class Command(BatchCommand):
-    help = "Read JSON lines {a, b} and print one JSON line for each: {same, score, why}."
+    help = "Read JSON lines {a, b} and print one JSON line for each: {same, mergeable, score, why}."
 
     def reply(self, row: batch.Row) -> batch.Row:
-        decision = similarity.same(batch.text_of(row, "a"), batch.text_of(row, "b"))
+        decision = similarity.told_alike(batch.text_of(row, "a"), batch.text_of(row, "b"))
         return {
             "same": decision.same or decision.retold,
             "mergeable": decision.same,

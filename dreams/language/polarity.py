@@ -1,0 +1,108 @@
+"""What a text affirms and what it denies, clause by clause, and whether two texts are at odds about it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dreams.language import lexicon
+from dreams.language.parts import Statement
+from dreams.language.statements import canonical
+
+Signs = frozenset[bool]
+YES, NO, BOTH = frozenset({True}), frozenset({False}), frozenset({True, False})
+_RELATIVE = frozenset({"which", "who", "where"})  # denied or not with what they belong to
+LONGEST_LABEL = 4  # words of "Integration tests: ...", which are neither affirmed nor denied
+MOST_ALONE = 2  # words of meaning in a clause of which one is at odds
+LEAST = 1.0  # weight of words that one affirms and the other denies
+# Where another thing begins to be said, which a denial before it does not reach.
+_BREAKS = frozenset(
+    "because since if when whenever so while unless until which who where although though else otherwise before befor after but "  # noqa: SIM905 - a word list
+    "then without avoid nobody nothing none nor insteadof".split()
+)
+_DENYING = (lexicon.NEGATIONS - {"non"}) | frozenset("prohibit disallow insteadof nowhere".split())  # noqa: SIM905 - a word list
+# Verbs that may say what a denial says: where the one has such a verb and the other has not, neither sign is sure.
+_REFUSING = frozenset(
+    canonical(word)
+    for word in "drop stop remove refuse reject block prevent ban freeze exclude skip ignore omit lack miss fail deny annoyed dislike "  # noqa: SIM905 - a word list
+    "hate wrong leave stay free insist instead abandon cease resist bypass disable prohibit rather".split()
+)
+
+
+def at_odds(short: Statement, long: Statement, weights: Mapping[str, float]) -> bool:
+    """Whether, in a clause of either, most of what both tell is affirmed by the one and denied by the other.
+
+    `weights` are those of the words that both have.
+    """
+    if not any(word in _DENYING for one in (short, long) for word in one.flow):
+        return False
+    refusing = frozenset(short.flow) & frozenset(long.flow) & _REFUSING
+    mine, theirs = list(_clauses(short, refusing)), list(_clauses(long, refusing))
+    signs, others = _signs(mine), _signs(theirs)
+    odd = {word for word in weights if not signs.get(word, BOTH) & others.get(word, BOTH)}
+    odd -= _denied_by_both(short, long, mine + theirs)
+    return bool(odd) and any(_mostly(words & weights.keys(), odd, weights) for words, _ in mine + theirs)
+
+
+def _denied_by_both(
+    short: Statement, long: Statement, clauses: list[tuple[frozenset[str], Signs]]
+) -> frozenset[str]:
+    """What stands beside a verb that both deny: "never edit clients", "clients are built: do not edit them"."""
+    heads = frozenset(word for _, words in short.denied for word in words[:1])
+    heads &= frozenset(word for _, words in long.denied for word in words[:1])
+    return frozenset().union(*(words for words, signs in clauses if signs == NO and heads & words))
+
+
+def _mostly(words: frozenset[str], odd: set[str], weights: Mapping[str, float]) -> bool:
+    """One word alone may stand in a clause about something else."""
+    against = [weights[word] for word in words & odd if word in weights]
+    along = sum(weights[word] for word in words - odd if word in weights)
+    alone = len(against) == 1 and sum(word not in lexicon.FILLER for word in words) > MOST_ALONE
+    return not alone and sum(against) >= LEAST and sum(against) > along
+
+
+def _signs(clauses: list[tuple[frozenset[str], Signs]]) -> dict[str, Signs]:
+    found: dict[str, Signs] = {}
+    for words, signs in clauses:
+        for word in words:
+            found[word] = found.get(word, frozenset()) | signs
+    return found
+
+
+def _clauses(one: Statement, refusing: frozenset[str]) -> Iterator[tuple[frozenset[str], Signs]]:
+    """The words of each clause, and whether it affirms them, denies them, or either."""
+    segments = _segments(one)
+    for place, words in enumerate(segments):
+        denied = sum(word in _DENYING for word in words) % 2 == 1
+        beside = {each[0] for each in segments[place + 1 : place + 2]} | {words[0]} if denied else set()
+        unsure = "without" in beside and _denied_around(segments, place)
+        unsure |= bool(frozenset(words) & _REFUSING - refusing) or (
+            "over" in words and words[0] in {"prefer", "choos"}
+        )
+        unsure |= place == 0 and not denied and one.labelled and len(words) <= LONGEST_LABEL
+        unsure |= (
+            words[0] in _RELATIVE and place > 0 and any(word in _DENYING for word in segments[place - 1])
+        )
+        yield frozenset(words), BOTH if unsure else NO if denied else YES
+
+
+def _denied_around(segments: list[list[str]], place: int) -> bool:
+    """ "No packages without asking": both clauses deny, and together they demand."""
+    start = place if segments[place][0] != "without" else place - 1
+    pair = segments[max(0, start) : start + 2]
+    return len(pair) == 2 and all(any(word in _DENYING for word in each) for each in pair)
+
+
+def _segments(one: Statement) -> list[list[str]]:
+    """The words of each clause; what stands behind closed brackets goes on with what stood before them."""
+    found: list[list[str]] = []
+    current: dict[int, list[str]] = {}
+    for word, clause in zip(one.flow, one.clause_of, strict=True):
+        if clause not in current or (
+            word in _BREAKS and any(each not in lexicon.FILLER for each in current[clause])
+        ):
+            waiting = found[-1] if found and all(each in _DENYING for each in found[-1]) else None  # "NOT: X"
+            current[clause] = waiting if waiting is not None else []
+            if waiting is None:
+                found.append(current[clause])
+        current[clause].append(word)
+    return [words for words in found if words]

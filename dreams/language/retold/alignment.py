@@ -1,0 +1,61 @@
+"""Which units of one text the other one tells as well, in its own words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from dreams.language.retold.units import FAMILY, PART, Told, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """`pairs` hold (unit of the one, unit of the other, how sure); shares are of each one's weight, `mass` is what both tell."""
+
+    pairs: tuple[tuple[int, int, float], ...]
+    covered: float
+    covering: float
+    mass: float
+
+
+def align(one: Told, other: Told) -> Alignment:
+    best: dict[int, tuple[int, float]] = {}
+    for key in one.index.keys() & other.index.keys():
+        for place, sure in one.index[key]:
+            for there, also in other.index[key]:
+                how = min(sure, also)
+                if how > best.get(place, (0, 0.0))[1] and (
+                    how > PART or _within(one.units[place], other.units[there])
+                ):
+                    best[place] = (there, how)
+    pairs = [(place, there, how) for place, (there, how) in best.items()]
+    pairs += _acronyms(one, other, best)
+    return _weighed(pairs, one, other)
+
+
+def _weighed(pairs: list[tuple[int, int, float]], one: Told, other: Told) -> Alignment:
+    mass = sum(
+        min(one.units[i].weight, other.units[j].weight if j >= 0 else 9) * sure for i, j, sure in pairs
+    )
+    back: dict[int, float] = {}
+    for _, j, sure in pairs:
+        back[j] = max(back.get(j, 0.0), sure)
+    theirs = sum(other.units[j].weight * sure for j, sure in back.items() if j >= 0)
+    mine = sum(one.units[i].weight * sure for i, _, sure in pairs)
+    return Alignment(tuple(pairs), mine / (one.weight or 1), theirs / (other.weight or 1), mass)
+
+
+def _within(one: Unit, other: Unit) -> bool:
+    """ "users.ts" and "routes/users.ts" are one; "routes/orders.ts" is another, whatever they share."""
+    if not (one.parts and other.parts) or one.parts[-1] == other.parts[-1]:
+        return True
+    return set(one.parts) <= set(other.parts) or set(other.parts) <= set(one.parts)
+
+
+def _acronyms(one: Told, other: Told, matched: Container[int]) -> list[tuple[int, int, float]]:
+    """ "SPH" and "Smoothed Particle Hydrodynamics": which of the units those are is left open (-1)."""
+    return [
+        (place, -1, FAMILY)
+        for place, unit in enumerate(one.units)
+        if place not in matched and 2 < len(unit.word) < 6 and unit.anchor and unit.word in other.initials
+    ]

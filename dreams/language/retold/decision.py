@@ -1,0 +1,35 @@
+"""Whether one text retells the other: a hook in an index and the description it sums up, a rule and its paraphrase. Pure."""
+
+from __future__ import annotations
+
+from dreams.language.parts import Statement
+from dreams.language.retold.alignment import Alignment, align
+from dreams.language.retold.rewording import reworded
+from dreams.language.retold.units import PART, told
+from dreams.language.retold.vetoes import Pair, conflict
+
+# The share of the shorter one's weight that the longer one tells, and the weight that both tell: any of these is enough.
+BARS = ((0.35, 4.5), (0.4, 3.4), (0.48, 2.6), (0.65, 2.2), (0.85, 1.5))
+
+
+def retells(short: Statement, long: Statement) -> bool:
+    """Whether the two tell of one thing, each perhaps with details of its own, and give no fact differently."""
+    pair = paired(short, long)
+    return pair is not None and not conflict(pair)
+
+
+def paired(short: Statement, long: Statement) -> Pair | None:
+    """The two, the one with less to tell first, if they tell enough of the same; else nothing."""
+    one, other = told(short.text), told(long.text)
+    if one.weight > other.weight:
+        one, other, short, long = other, one, long, short
+    found = align(one, other)
+    if not enough(found):
+        return None
+    words = {other.units[j].word: one.units[i].word for i, j, sure in found.pairs if j >= 0 and sure > PART}
+    words = {theirs: mine for theirs, mine in words.items() if theirs != mine}
+    return Pair(short, reworded(long, words), one, other, found)
+
+
+def enough(found: Alignment) -> bool:
+    return any(found.covered >= share and found.mass >= mass for share, mass in BARS)

@@ -1,0 +1,272 @@
+"""What keeps two texts apart although they tell of the same units: a fact that both give, and give differently. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from dreams.language import amounts, contrasts, lexicon, polarity
+from dreams.language.edits import LEAST_WORDS, altered, edit, regraded
+from dreams.language.orders import crossed, other_doer, swapped, turned_round
+from dreams.language.parts import Item, Statement
+from dreams.language.retold.alignment import Alignment
+from dreams.language.retold.units import LIGHT, Told, known_words
+from dreams.language.statements import canonical
+
+NEAR = 2  # items between which a name and a word stand side by side
+FEW = 8  # units, up to which a text has one slot for a name
+_CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
+_FIRST = re.compile(r"([A-Z]\w+)")
+_LIMITS = frozenset({"only", "unless", "except", "until", "exclusively", "solely"})
+# Pairs that a paraphrase exchanges freely, with a denial or a quantity elsewhere.
+_SOFT = frozenset("always never must may all any each every none some this required optional".split())  # noqa: SIM905 - a word list
+_PARTIAL = frozenset("some most many few several half nearly almost partly sometimes rarely".split())  # noqa: SIM905 - a word list
+_MUST = frozenset("must shall always never required mandatory".split())  # noqa: SIM905 - a word list
+_MAY = frozenset("may might can could optional optionally".split())  # noqa: SIM905 - a word list
+MOST_CHANGES = 3  # that make a copy another statement; one with more was written anew
+ALIKE = 0.35  # of a text's weight: if no more is its own, a limit put in is what makes it another
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The shorter text and the longer one, the latter in the words of the former."""
+
+    short: Statement
+    long: Statement
+    one: Told
+    other: Told
+    found: Alignment
+
+    @cached_property
+    def copy(self) -> bool:
+        return edit(self.short, self.long).copy
+
+    @property
+    def brief(self) -> bool:
+        """Too short to be told as a copy."""
+        return min(len(self.short.flow), len(self.long.flow)) <= LEAST_WORDS
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        return frozenset(self.short.weights) & frozenset(self.long.weights)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Of the words that both have."""
+        return {unit.word: unit.weight for unit in self.one.units if unit.word in self.common}
+
+
+def conflict(pair: Pair) -> str:
+    short, long = pair.short, pair.long
+    checks = (
+        (lambda: short.asks != long.asks, "one asks, the other says"),
+        (lambda: _apart(short.numbers, long.numbers), "numbers differ"),
+        (lambda: amounts.differ(short.text, long.text), "times differ"),
+        (lambda: contrasts.signs_differ(short, long), "one is done or right, the other not"),
+        (lambda: _apart(short.days, long.days), "days differ"),
+        (lambda: _names_apart(pair), "names differ"),
+        (lambda: _environments_apart(pair), "environments differ"),
+        (lambda: polarity.at_odds(short, long, pair.weights), "one denies what the other says"),
+        (lambda: _limited(pair), "conditions or states differ"),
+        (lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
+        (lambda: _opposed(pair), "opposite words"),
+        (lambda: _graded(pair), "one says all, the other some"),
+        (lambda: turned_round(short, long), "the order is turned round"),
+        (lambda: crossed(short, long), "names change places"),
+        (lambda: other_doer(short, long), "who does it changes"),
+        (lambda: pair.copy and _edited(pair), "a copy with one thing changed"),
+        (lambda: pair.brief and contrasts.exchanged(short, long), "one word stands for another"),
+    )
+    return contrasts.first(checks)
+
+
+_apart = amounts.apart
+
+
+def _telling(one: Statement) -> list[Item]:
+    return [item for item in one.items if item.word not in LIGHT and item.word not in lexicon.GENERIC]
+
+
+def _matched(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
+    mine = frozenset(pair.one.units[i].word for i, _, _ in pair.found.pairs)
+    theirs = frozenset(pair.other.units[j].word for _, j, _ in pair.found.pairs if j >= 0)
+    return mine | pair.common, theirs | pair.common
+
+
+def _names_apart(pair: Pair) -> bool:
+    """Each has a name, a path or an identifier that the other lacks, and both stand in one place."""
+    mine, theirs = _matched(pair)
+    own, others = _hard(pair.short, mine), _hard(pair.long, theirs)
+    if contrasts.quoted_apart(pair.short, pair.long):
+        return True
+    if not (own and others):
+        return False
+    few = len(pair.one.units) <= FEW and len(pair.other.units) <= FEW
+    return any(
+        (u in pair.short.codes) == (v in pair.long.codes)
+        and (few or _beside(pair.short, u, pair.common) & _beside(pair.long, v, pair.common))
+        for u in own
+        for v in others
+    )
+
+
+def _hard(one: Statement, matched: frozenset[str]) -> set[str]:
+    """Names that are no plain words with a capital, and codes; also one that opens the text, where all words have a capital."""
+    named = {name for _, name in one.names} | one.codes
+    return {
+        name
+        for name in named | _opening(one)
+        if name not in matched and (name in one.codes or name not in known_words() or name in _shouted(one))
+    }
+
+
+def _shouted(one: Statement) -> set[str]:
+    return {canonical(word.lower()) for word in _CAPITALS.findall(one.text)}
+
+
+def _opening(one: Statement) -> set[str]:
+    first = one.items[0].word if one.items else ""
+    written = _FIRST.match(one.text)
+    if not written or not first or one.flow[0] != first or canonical(written[1].lower()) != first:
+        return set()
+    return set() if written[1].endswith("s") or written[1].endswith("ing") else {first}
+
+
+def _beside(one: Statement, word: str, common: frozenset[str]) -> set[str]:
+    """The words of both texts that stand next to it."""
+    items = _telling(one)
+    found: set[str] = set()
+    for place, item in enumerate(items):
+        if item.word == word:
+            near = items[max(0, place - NEAR) : place + NEAR + 1]
+            found |= {other.word for other in near if other.clause == item.clause and other.word in common}
+    return found
+
+
+def _own_weight(told: Told, matched: frozenset[str], but: frozenset[str]) -> float:
+    return sum(u.weight for u in told.units if u.word not in matched and u.word not in but) / (
+        told.weight or 1
+    )
+
+
+def _all_that_differs(pair: Pair, words: frozenset[str], *, of_long: bool) -> bool:
+    """Whether one text has next to nothing of its own but these words."""
+    mine, theirs = _matched(pair)
+    told, matched = (pair.other, theirs) if of_long else (pair.one, mine)
+    return _own_weight(told, matched, words) < ALIKE
+
+
+def _environments_apart(pair: Pair) -> bool:
+    mine, theirs = (one.environments - {"dev"} for one in (pair.short, pair.long))
+    if _apart(mine, theirs):
+        return True
+    if bool(mine) == bool(theirs):
+        return False
+    of_long = bool(theirs)
+    one = pair.long if of_long else pair.short
+    words = frozenset(canonical(word) for word in one.raw if word in lexicon.ENVIRONMENTS)
+    clauses = {clause for word, clause in zip(one.flow, one.clause_of, strict=True) if word in words}
+    return any(clause not in one.asides for clause in clauses) or _all_that_differs(
+        pair, words, of_long=of_long
+    )
+
+
+def _limited(pair: Pair) -> bool:
+    return any(
+        _unsettled(one, other) or _limits(one, other)
+        for one, other in ((pair.short, pair.long), (pair.long, pair.short))
+    )
+
+
+def _unsettled(one: Statement, other: Statement) -> bool:
+    """Planned, deprecated, formerly so: said of what both tell, or of all that follows."""
+    own = one.raw & lexicon.UNSETTLED - other.raw - {"planning"}
+    touched = one.touched(other) | {0} if own else set()
+    return any(clause in touched and word in own for clause, word in one.marked)
+
+
+def _limits(one: Statement, other: Statement) -> bool:
+    """Whether one takes back something of what both say: "except in tests", "but only for guests"."""
+    for place, word in enumerate(one.flow):
+        if word in _LIMITS:
+            limit = frozenset(_phrase(one, place))
+            if limit and not limit & frozenset(other.weights):
+                return True
+    return False
+
+
+def _phrase(one: Statement, place: int) -> list[str]:
+    """The words of meaning behind a place, up to the end of the clause."""
+    return [
+        word
+        for word, clause in zip(one.flow[place + 1 :], one.clause_of[place + 1 :], strict=True)
+        if clause == one.clause_of[place] and word in one.weights
+    ]
+
+
+def _opposed(pair: Pair) -> bool:
+    mine, theirs = (
+        {word for word in one.counts if word not in _SOFT and _core(one, word)}
+        for one in (pair.short, pair.long)
+    )
+    own, others = mine - set(pair.long.counts), theirs - set(pair.short.counts)
+    return any((one, other) in lexicon.OPPOSITES for one in own for other in others)
+
+
+def _core(one: Statement, word: str) -> bool:
+    """Whether a word stands anywhere but in an aside."""
+    return any(
+        clause not in one.asides
+        for there, clause in zip(one.flow, one.clause_of, strict=True)
+        if there in {word, canonical(word)}
+    )
+
+
+def _graded(pair: Pair) -> bool:
+    """ "some requests" where the other one has all of them, "may" where it has "must"."""
+    for one, other in ((pair.short, pair.long), (pair.long, pair.short)):
+        partial = _behind(one, _PARTIAL) & pair.common
+        if partial and not other.raw & _PARTIAL:
+            return True
+        if _behind(one, _MUST) & _behind(other, _MAY) & pair.common:
+            return True
+    return False
+
+
+def _behind(one: Statement, words: frozenset[str]) -> set[str]:
+    """The words of meaning right behind one of these; "may not" is no "may"."""
+    found: set[str] = set()
+    for place, word in enumerate(one.flow):
+        if word in words and one.flow[place + 1 : place + 2] not in (("not",), ("never",)):
+            found.update(word for word in one.flow[place + 1 : place + 4] if word in one.weights)
+    return found
+
+
+def _changes(short: Statement, long: Statement) -> int:
+    """In how many places words of meaning were put in, left out or exchanged."""
+    return sum(
+        any(word in short.weights for word in change.gone)
+        or any(word in long.weights for word in change.come)
+        for change in edit(short, long).changes
+    )
+
+
+def _edited(pair: Pair) -> bool:
+    """Read word by word; a verb that tells nothing ("are", "live", "are kept") makes no difference."""
+    short, long = (
+        replace(
+            one, weights={w: weight for w, weight in one.weights.items() if w not in LIGHT} or one.weights
+        )
+        for one in (pair.short, pair.long)
+    )
+    if _changes(short, long) > MOST_CHANGES:
+        return False
+    return (
+        altered(short, long, detailed=True)
+        or regraded(short, long)
+        or swapped(short, long)
+        or contrasts.marks_differ(short, long)
+        or contrasts.code_differs(short, long)
+        or contrasts.negation_differs(short, long)
+    )
