@@ -21,6 +21,7 @@ _VALUE = re.compile(
 )
 _EDGES = "\"'“”‘’«»*_()[]{}.,;:!?—–"
 _NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
+_CARDINALS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905 - a word list
 _CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]+\d")
 # Verbs that say who is in charge: there a name may come first.
 ROLES = frozenset(
@@ -92,13 +93,15 @@ def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
     shape: Shape = "word"
     if coded:
         shape = "code"
-    elif _NUMBER.fullmatch(bare):
+    elif _NUMBER.fullmatch(bare) or bare.lower() in _CARDINALS:
         shape = "number"
     elif _CODE.search(bare):
         shape = "code"
     elif (bare[:1].isupper() and not opening) or products.class_of(bare):
         shape = "name"
     low = bare.strip("`").lower().removesuffix("'s").removesuffix("’s")
+    if shape == "number" and bare.isalpha():
+        return Piece(bare, start, start + len(bare), lexicon.NUMBER_WORDS[low], shape)
     if shape in {"number", "code"}:
         return Piece(bare, start, start + len(bare), " ".join(low.split()), shape)
     keys = list(statement(_FORMS.get(low, low)).weights)

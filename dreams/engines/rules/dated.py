@@ -29,6 +29,9 @@ _MARKS = (
     re.compile(rf"^(?:as of|since)\s+{_ISO}\s+(?=\S)", re.IGNORECASE),
     re.compile(rf"^\[{_ISO}\]\s*[:–—-]?\s*", re.IGNORECASE),
     re.compile(rf"^\(?{_ISO}\)?\s*[:–—]\s*", re.IGNORECASE),
+    re.compile(rf"^\({_ISO}\)\s+(?=\S)", re.IGNORECASE),
+    re.compile(rf"^on {_ISO},?\s+(?=\S)", re.IGNORECASE),
+    re.compile(rf"\s*\((?:as of|since|updated)?\s*{_ISO}\)(?=:\s)", re.IGNORECASE),
     re.compile(
         rf"\s*[(\[](?:as of|since|updated|checked|confirmed|verified|status)?\s*{_ISO}[)\]]\s*[.!]?$",
         re.IGNORECASE,
@@ -122,7 +125,7 @@ def dated(unit: Unit) -> Dated | None:
         day = days.written(match)
         if day is None or not rest or _EVENT.search(_NO_EVENT.sub("", rest)):
             return None
-        return Dated(unit, day, rest.rstrip(" .!"), leading=mark in _MARKS[2:4])
+        return Dated(unit, day, rest.rstrip(" .!"), leading=mark in _MARKS[2:6])
     return None
 
 

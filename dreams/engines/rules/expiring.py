@@ -14,7 +14,17 @@ from dreams.engines.rules.tree import Recorder, from_memory
 from dreams.engines.rules.wording import sentences
 
 MOST_PARTS = 50  # sentences of one dream
-_UNTIL = re.compile(rf"\b(?:until|till)\s+(?:the end of\s+)?{days.WRITTEN}", re.IGNORECASE)
+_UNTIL = re.compile(
+    rf"(?:\b(?:until|till|through|thru|up to|up until)\s+(?:the )?(?:end of\s+)?|[(\[]\s*(?:valid|good|only)?\s*(?:expir(?:es|y)|ends|ending|to be removed|remove|drop|delete|ttl)\s*"
+    rf"(?:on|after|by|date)?\s*:?\s*|^(?:expires|expiry|valid to|ends)(?: on)?:?\s+){days.WRITTEN}\s*[)\]]?",
+    re.IGNORECASE,
+)
+_NOT_BEFORE = re.compile(
+    rf"^(?:no\b|do not|don['’]t|never)(?P<rest>.*)\bbefore\s+{days.WRITTEN}", re.IGNORECASE
+)
+_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
+_AND_TO = re.compile(r"\s*(?:and|to|until|till|through|thru|[–—-])\s*", re.IGNORECASE)
+_FROM = re.compile(r"(?:^|\W)(?:between|from)\s+$", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # Told of the past, or of something whose end is itself worth knowing.
 _HISTORY = re.compile(
@@ -57,9 +67,32 @@ def _expire_parts(rec: Recorder, today: dt.date) -> None:
 
 def ended(text: str) -> dt.date | None:
     """The day until which the whole statement holds, if it says so and says nothing else."""
-    found = list(_UNTIL.finditer(text))
-    if len(found) != 1 or len(_ANY_YEAR.findall(text)) != 1 or len(sentences(text)) != 1:
+    if len(sentences(text)) != 1 or "?" in text:
         return None
-    # "Do not merge until …" is a rule like any other; "not available until …" is history.
-    rest = _ORDER.sub("", text[: found[0].start()]) + text[found[0].end() :]
-    return None if _HISTORY.search(rest) or "?" in rest else days.written(found[0], last=True)
+    found = _span(text) or _last_day(text)
+    if found is None:
+        return None
+    rest, day = found
+    return None if _HISTORY.search(_ORDER.sub("", rest)) else day
+
+
+def _last_day(text: str) -> tuple[str, dt.date] | None:
+    """All but "until …", and that day. "Do not merge until …" is a rule like any other; "not available until …" is history."""
+    found = list(_UNTIL.finditer(text)) or list(_NOT_BEFORE.finditer(text))
+    day = days.written(found[0], last=True) if len(found) == 1 and len(_ANY_YEAR.findall(text)) == 1 else None
+    if day is None:
+        return None
+    before = found[0].groupdict().get("rest") or text[: found[0].start()]
+    return f"{before} {text[found[0].end() :]}".strip(), day
+
+
+def _span(text: str) -> tuple[str, dt.date] | None:
+    """All but "between … and …", and the second day."""
+    found = list(_DAY.finditer(text))
+    if len(found) != 2 or len(_ANY_YEAR.findall(text)) != 2 or not _FROM.search(text[: found[0].start()]):
+        return None
+    if not _AND_TO.fullmatch(text[found[0].end() : found[1].start()]):
+        return None
+    day = days.written(found[1], last=True)
+    before = _FROM.sub(" ", text[: found[0].start()])
+    return (f"{before} {text[found[1].end() :]}".strip(), day) if day else None

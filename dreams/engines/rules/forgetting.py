@@ -20,18 +20,18 @@ from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 NOTE = "You asked to forget it."
 _HEAD = re.compile(
-    rf"^{SOFT}{ASK}(?:you can |feel free to |just )?(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe)\s+",
+    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe|clear|strike|take out)\s+",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
     r"^(?:(?:everything|all|anything|whatever|what|the (?:note|notes|fact|memory|memories|entry|entries|part|line|thing|bit|rule)s?|it|that|this)\s+)?"
-    r"(?:(?:i|we|you)(?:'ve| have)? (?:said|told you|noted|know|knew|saved|learned|learnt|remember|wrote|have))?\s*"
+    r"(?:(?:that |which )?(?:i|we|you)(?:['’]ve| have)? (?:said|told you|noted|know|knew|saved|stored|learned|learnt|remember|recorded|wrote|written|have))?\s*"
     r"(?:about|on|regarding|concerning)\s+(?P<rest>\S.*)$",
     re.IGNORECASE,
 )
 _THAT = re.compile(r"^(?:that|the fact that|how)\s+(?P<rest>\S.*)$", re.IGNORECASE)
 _TAIL = re.compile(
-    r"(?:\s*,?\s*(?:from|in) (?:your |the |project |my )?memory.*|\s*,\s*(?:it|that|this|they|we|he|she)\b.*|\s+(?:please|any ?more|for good|now|again|too|as well)|"
+    r"(?:\s*,?\s*(?:from|in|out of) (?:your |the |project |my |our )?(?:memory|memories|notes?|knowledge|records?)\b.*|\s*,\s*(?:it|that|this|they|we|he|she)\b.*|\s+(?:please|any ?more|for good|now|again|too|as well)|"
     r"\s*[,;–—-]\s*(?:thanks|please|ok(?:ay)?)|[\s.!]+)$",
     re.IGNORECASE,
 )
@@ -39,7 +39,7 @@ _TAIL = re.compile(
 
 # "Forget about the tests, let's do the docs" is about the task at hand.
 _ONLY_NOW = re.compile(
-    r"\bfor (?:now|the moment|today)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
+    r"\bfor (?:now|the moment|today|this \w+)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
     re.IGNORECASE,
 )
 _ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
@@ -60,10 +60,8 @@ class Request:
 
 def request_of(wish: Wish) -> Request | None:
     """The object of a request to forget; None where it names nothing in particular."""
-    rest = _HEAD.sub("", wish.quote.strip(), count=1)
-    if rest == wish.quote.strip():
-        return None
-    if _ONLY_NOW.search(rest):
+    rest = wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
+    if rest == wish.quote.strip() or _ONLY_NOW.search(rest):
         return None
     rest = _trimmed(rest)
     about, that = _ABOUT.match(rest), _THAT.match(rest)
@@ -164,7 +162,7 @@ def _comes_first(request: Request, text: str) -> bool:
     """ "The relay …", "Backups of the relay …": not "settings persist in a file and the relay"."""
     found = pieces(text)
     first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
-    before = [piece for piece in found[:first] if piece.key]
+    before = [piece for piece in found[:first] if piece.key and piece.key not in lexicon.GENERIC]
     words = [piece.text.lower() for piece in found[:first] if piece.text.lower() not in _ARTICLES]
     return (
         not before

@@ -219,8 +219,8 @@ def _unit(found: Sequence[Piece], place: int) -> str:
 
 
 def _form(number: str) -> str:
-    """ "11:25", "40s", "#12" and "7" are values of different sorts."""
-    return re.sub(r"\d+(?:[.,_]\d+)*", "0", number).removeprefix("v")
+    """ "11:25", "40s", "#12" and "7" are values of different sorts; "seven" is of the last one."""
+    return "0" if number.isalpha() else re.sub(r"\d+(?:[.,_]\d+)*", "0", number).removeprefix("v")
 
 
 def _is_designator(found: Sequence[Piece], run: tuple[int, int]) -> bool:
@@ -262,6 +262,8 @@ def _same_frame(
     """Word for word the same but for the value, which is not what the statement is about."""
     one, other = _frame(mine, left), _frame(theirs, right)
     subject = left[0] == 0 and not ROLES & {piece.key for piece in mine}
+    if ("run" in one) != ("run" in other):  # "lives at", and "is at"
+        one, other = ([word for word in words if word != "run"] for words in (one, other))
     return one == other and len(one) > 1 and not subject and any(one)
 
 

@@ -183,7 +183,9 @@ def _changed(change: ChangeTold, quote: str) -> Telling | None:
     if not new or (change.old and not old) or new.lower() == old.lower():
         return None
     about = keys_of(change.subject) | _besides(change.new, new) | _besides(change.old, old)
-    return Telling(quote, f"{change.subject} to {change.new}".strip(), new, old, about)
+    last = pieces(f"x {change.subject}")[-1]
+    core = f"{change.subject} {'' if last.is_value and new == change.new else 'to '}{change.new}"
+    return Telling(quote, core.strip(), new, old, about)
 
 
 def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:

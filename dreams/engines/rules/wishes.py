@@ -35,7 +35,7 @@ class Wish:
 
 _ANY = re.compile(
     r"remember|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|don'?t|"
-    r"\bnot\b|actually|wrong",
+    r"\bnot\b|actually|wrong|\byou(?:['’]ve| have)? (?:know|noted|saved|stored|learn|wr[io]t|record)|your (?:notes?|knowledge|records?)\b",
     re.IGNORECASE,
 )
 _AHEAD = r"(?:for (?:the future|future (?:reference|sessions?|work|tasks?|runs?|use)|next time|later)|going forward|in (?:the )?future|from now on)"
@@ -51,6 +51,7 @@ _LEAD = re.compile(
     r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"
     rf"|for (?:the )?future(?: reference)?\s*[:,—–-]+\s*"
+    r"|for your (?:notes|memory)\s*[:,—–-]+\s*(?:that\s+)?"
     r")(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -109,10 +110,27 @@ _TRAILING = re.compile(
     r"^(?P<rest>\S.{8,}?)\s*[,;—–-]+\s*(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this|it)\s*[.!]*$",
     re.IGNORECASE | re.DOTALL,
 )
+_AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|take out)"
+_IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
+_KNOWN_TO_YOU = r"(?:everything|all|anything|what(?:ever)?|the (?:notes?|entry|entries|fact|facts|part|things?)|any (?:notes?|memory|memories))(?: (?:that|which))? you(?:['’]ve| have)? (?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|have)\b"
 _FORGET = re.compile(
-    rf"^{SOFT}{ASK}(?:(?:you can|feel free to|just)\s+)?(?:forget\s+(?:that|about|what|the|everything|all|anything|how)\b|"
-    r"(?:remove|delete|drop|erase|purge|wipe)\s.*\b(?:from|in)\s+(?:your\s+|the\s+|my\s+|project\s+)?memory\b|stop remembering\b|"
+    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly)\s+)*(?:forget\s+(?:that|about|what|the|everything|all|anything|how|where|my (?!last|previous|earlier|question|message|request|"
+    r"comment|first|other)|our (?!last|previous|earlier|conversation|chat))\b|"
+    rf"{_AWAY}\s.*\b{_IN_MEMORY}|{_AWAY} (?:about )?{_KNOWN_TO_YOU}|stop remembering\b|"
     r"(?:don'?t|do not|no need to|you (?:needn'?t|need not|don'?t (?:need|have) to))\s+remember\s+(?!to\b|when\b))",
+    re.IGNORECASE,
+)
+# "The beta cluster is gone. Forget about it.": what is gone is what is meant.
+_GONE = re.compile(
+    r"^(?:(?:we|they|i) (?:don['’]t|do not|no longer|stopped|never) (?:have|use|need|run|using|running|having) (?:any )?(?P<s>[^,;]+?)(?: any ?more| any longer| at all)?|"
+    r"(?:we|they|i)(?:['’]ve| have)? (?:got rid of|dropped|retired|removed|shut down|cancelled|killed|decommissioned) (?P<s2>[^,;]+?)|"
+    r"(?P<s3>[^,;]+?) (?:is|are|was|were|has been|have been|got) (?:now |long |all )?(?:gone|dead|retired|obsolete|over|no more|history|deprecated|outdated|cancelled|removed|deleted|shut down|"
+    r"decommissioned|discontinued|dropped|closed|finished)|(?P<s4>[^,;]+?) (?:doesn['’]t|does not|don['’]t|do not|no longer) exists?(?: any ?more)?)\s*$",
+    re.IGNORECASE,
+)
+_IT = re.compile(
+    rf"^(?:and |so |then )*{SOFT}{ASK}(?:(?:you can|you may|feel free to|just) )*(?:forget(?: about)?|(?:don'?t|do not|no need to) remember|{_AWAY})\s+(?:it|that|this|them|those|him|her)"
+    rf"(?P<where>\s+{_IN_MEMORY})?(?:\s+(?:please|then|now|too|as well|any ?more))*\s*[.!]*$",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?P<rest>\S.*)$")
@@ -184,7 +202,10 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
     parts = sentences(line)
     for place, sentence in enumerate(parts):
         following = parts[place + 1] if place + 1 < len(parts) else ""
-        if _FORGET.match(sentence) and not QUESTION.search(sentence):
+        before_it, gone = _gone(parts[place - 1] if place else "", sentence)
+        if gone:
+            yield Wish(gone, f"{before_it} {sentence}".strip(), fact=False, verdict="forget")
+        elif _FORGET.match(sentence) and not QUESTION.search(sentence):
             yield Wish("", sentence, fact=False, verdict="forget")
         elif _BACK.match(sentence) and place:
             yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
@@ -193,6 +214,19 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
         else:
             yield from _of_sentence(sentence, following if _REASON.match(following) else "", before)
         before = f"{before} {sentence}".strip()
+
+
+def _gone(before: str, sentence: str) -> tuple[str, str]:
+    """What "forget it" means, where the sentence before, or the same one up to its last comma, says that it is gone."""
+    first, comma, rest = sentence.rpartition(", ")
+    for known, asked, quoted in ((before, sentence, before), (first, rest if comma else "", "")):
+        match, told = (
+            _IT.match(asked),
+            _GONE.match(re.sub(rf"^{SOFT}", "", known.rstrip(" .!"), flags=re.IGNORECASE)),
+        )
+        if match and told and not asks(known):
+            return quoted, next(value for value in told.groups() if value)
+    return "", ""
 
 
 def _opens(before: str) -> bool:
