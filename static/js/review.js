@@ -90,7 +90,10 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   if (!stood || stood === document.body || !holder?.contains(stood)) return;
   setTimeout(() => {
     const card = stood.closest("[data-hunk], [data-file]");
-    const next = (card && document.getElementById(card.id)) ?? document.getElementById("take-back") ?? document.querySelector("[data-hunk].now");
+    const stays = (element) => element && document.getElementById(element.id);
+    // A file that was ticked as viewed folds its cards away: then one stands on the file.
+    const places = [stays(card), stays(stood.closest("[data-file]")), document.getElementById("take-back"), document.querySelector("[data-hunk].now")];
+    const next = places.find((element) => element?.checkVisibility());
     // A reason that was written is done with; keys walk on from its card.
     const isDone = stood.matches(".chip-input") && document.activeElement.matches(".chip-input");
     if (isDone || document.activeElement === document.body) (next ?? document.getElementById("main")).focus({ preventScroll: true });
