@@ -51,6 +51,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "dreams.web.middleware.local_time",
+    "dreams.web.middleware.page_for_every_answer",
 ]
 
 ROOT_URLCONF = "memoryweb.urls"

@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.web import bare
+from dreams.web.views import errors
 
 Handler = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
@@ -145,6 +146,20 @@ def _onward(request: HttpRequest) -> HttpResponse:
     # `//host/…` would be another site's address in a refresh.
     address = "/" + request.get_full_path().lstrip("/")
     return HttpResponse(render_to_string("dreams/onward.html", {"address": address}))
+
+
+def page_for_every_answer(get_response: Handler) -> Handler:
+    """Where a view takes only forms, whoever opens its address reads so: a browser has nothing to say of it."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if response.status_code != 405 or response.content or request.method != "GET":
+            return response
+        answer = errors.only_for_buttons(request)
+        answer.headers["Allow"] = response.headers["Allow"]
+        return answer
+
+    return middleware
 
 
 def local_time(get_response: Handler) -> Handler:

@@ -111,7 +111,10 @@ def test_many_wrong_tries_have_to_wait(client: Client) -> None:
 
 
 def test_logging_in_and_out_is_audited_and_takes_a_post(browser: Client, client: Client) -> None:
-    assert browser.get("/logout/").status_code == 405
+    answer = browser.get("/logout/")
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == "POST"
+    assert "To the inbox" in answer.content.decode()
     assert browser.post("/logout/").status_code == 303
     assert browser.get("/").status_code == 302
     client.post("/login/", {"code": login.make_link().code})

@@ -36,6 +36,16 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     )
 
 
+def only_for_buttons(request: HttpRequest) -> HttpResponse:
+    """An address that only takes what a form sends, opened by itself: from a history, or typed."""
+    return _page(
+        request,
+        405,
+        "No page stands here",
+        "This address belongs to a button and cannot be opened by itself. Nothing was changed.",
+    )
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     return _page(
         None,
