@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When
@@ -196,16 +197,19 @@ def sessions(project: Project, text: str = "", number: str | None = None) -> Lis
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
         )
-    return listed(page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE), _session)
+    return listed(
+        page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE), partial(_session, project)
+    )
 
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
-    return listed(first_page(project.sessions.order_by("-touched_at", "-pk"), FEW_SESSIONS, total), _session)
+    rows = project.sessions.order_by("-touched_at", "-pk")
+    return listed(first_page(rows, FEW_SESSIONS, total), partial(_session, project))
 
 
-def _session(row: Session) -> SessionRow:
-    state, tone = _learnt(row)
+def _session(project: Project, row: Session) -> SessionRow:
+    state, tone = _learnt(project, row)
     return SessionRow(
         pk=row.pk,
         title=str(row),
@@ -218,8 +222,11 @@ def _session(row: Session) -> SessionRow:
     )
 
 
-def _learnt(row: Session) -> tuple[str, str]:
-    """What the dreams have made of a session, in a word, and its colour."""
+def _learnt(project: Project, row: Session) -> tuple[str, str]:
+    """What the dreams have made of a session, in a word, and its colour.
+
+    "New" is what the head of the page counts: since the last dream. What is older waits for a review to be submitted.
+    """
     if row.gone_at is not None:
         return "gone from disk", "warn"
     if row.own:
@@ -228,7 +235,10 @@ def _learnt(row: Session) -> tuple[str, str]:
         return "to be read again", "info"
     if row.used_bytes >= row.size > 0:
         return "used", ""
-    return ("partly used", "accent") if row.used_bytes else ("new", "accent")
+    if row.used_bytes:
+        return "partly used", "accent"
+    last = project.last_consolidated_at
+    return ("not used yet", "") if last and row.touched_at <= last else ("new", "accent")
 
 
 def instruction_files(project: Project) -> list[File]:
