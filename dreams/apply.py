@@ -91,11 +91,12 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     memories.sync(proposal.project, snapshot)
     _rebase_all(proposal, snapshot, confirmed)
     files = unapplied(proposal)
-    conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files)
+    texts = proposals.texts_of(files)
+    conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts)
     held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
-    order = _order(proposal, reviewer, ready, snapshot)
+    order = _order(proposal, reviewer, ready, snapshot, texts)
     result = write(order, held)
     close_if_done(proposal)
     return ApplyReport(
@@ -144,13 +145,13 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
     return f"it cannot be read now ({unread})" if unread else "it was removed since your review"
 
 
-def _unconfirmed(files: Iterable[FileChange]) -> tuple[Waiting, ...]:
+def _unconfirmed(files: Iterable[FileChange], texts: proposals.Texts) -> tuple[Waiting, ...]:
     """Files brought onto what stands there now, which nobody has confirmed yet."""
     return tuple(
         Waiting(
             file.path,
             "it changed since your review; look at the new result and confirm",
-            text.sha256(wanted) if (wanted := proposals.decided_bytes(file)) is not None else "",
+            text.sha256(wanted) if (wanted := proposals.decided_bytes(file, texts=texts)) is not None else "",
         )
         for file in files
         if not file.conflict and not file.rebase_confirmed
@@ -188,11 +189,15 @@ def _refuse_open_findings(
 
 
 def _order(
-    proposal: Proposal, reviewer: Reviewer, ready: Sequence[FileChange], snapshot: workspace.Snapshot
+    proposal: Proposal,
+    reviewer: Reviewer,
+    ready: Sequence[FileChange],
+    snapshot: workspace.Snapshot,
+    texts: proposals.Texts,
 ) -> Order:
     ops = []
     for file in ready:
-        data = proposals.decided_bytes(file)
+        data = proposals.decided_bytes(file, texts=texts)
         if data is None and not file.base_sha:
             continue
         found = snapshot.files.get(file.path)

@@ -5,6 +5,7 @@ waits."""
 from dreams.proposals.examining import examine, listened, report_with
 from dreams.proposals.hearing import Hearing, of_dream
 from dreams.proposals.reading import (
+    Texts,
     added_lines,
     bytes_of,
     choices,
@@ -23,6 +24,7 @@ __all__ = [
     "Hearing",
     "Origin",
     "Restored",
+    "Texts",
     "added_lines",
     "bytes_of",
     "carry_over",

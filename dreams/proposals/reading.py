@@ -124,10 +124,9 @@ def fates_of(row: Hunk) -> tuple[Fate, ...]:
     return tuple(Fate(c["text"], c["fate"], c["path"], c["target"], c["note"]) for c in row.claims)
 
 
-def added_lines(row: Hunk) -> list[str]:
+def added_lines(lines: textdiff.Hunk) -> list[str]:
     """The new lines of a hunk, as any database takes them."""
-    lines = next((hunk.new_lines for found, hunk in text_hunks(row.file) if found.pk == row.pk), ())
-    return [text.storable(line.strip(), 1000) for line in lines if line.strip()]
+    return [text.storable(line.strip(), 1000) for line in lines.new_lines if line.strip()]
 
 
 def inputs_key(hunk: Hunk) -> str:

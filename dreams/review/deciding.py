@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
@@ -11,6 +13,9 @@ from dreams import auditlog, blobs, memories, proposals, text, textdiff
 from dreams.models import Decision, Finding, Hunk, Proposal
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 from dreams.review.selecting import together
+
+_DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
+MOST_AT_ONCE = 500  # rows of one statement
 
 
 def decide(
@@ -23,8 +28,10 @@ def decide(
         decided = together(hunks)
         if verdict == Hunk.Verdict.APPROVED:
             _refuse_unsolved(decided)
+        now = timezone.now()
         for hunk in decided:
-            _set(hunk, verdict, reviewer, reason, edited_sha="")
+            _set(hunk, verdict, reviewer, reason, now)
+        _save(decided)
         _log(proposal, decided, verdict, reviewer, reason)
     return decided
 
@@ -40,11 +47,14 @@ def edit(
         fitted = textdiff.fitted(lines, replacement)
         decided = together([hunk])
         _refuse_unsolved(decided)
+        now = timezone.now()
         for part in decided:
             if part.pk == hunk.pk:
-                _set(part, Hunk.Verdict.EDITED, reviewer, reason, edited_sha=blobs.put(text.encode(fitted)))
+                _set(part, Hunk.Verdict.EDITED, reviewer, reason, now)
+                part.edited_sha = blobs.put(text.encode(fitted))
             elif not part.is_taken:
-                _set(part, Hunk.Verdict.APPROVED, reviewer, reason, edited_sha="")
+                _set(part, Hunk.Verdict.APPROVED, reviewer, reason, now)
+        _save(decided)
         _log(proposal, decided, Hunk.Verdict.EDITED, reviewer, reason)
         _examine_anew(proposal, heard)
     return decided
@@ -87,14 +97,24 @@ def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:
         )
 
 
-def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Reviewer, reason: str, *, edited_sha: str) -> None:
+def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Reviewer, reason: str, now: dt.datetime) -> None:
     pending = verdict == Hunk.Verdict.PENDING
-    hunk.verdict, hunk.edited_sha = verdict, edited_sha
+    hunk.verdict, hunk.edited_sha = verdict, ""
     hunk.verdict_base_sha = "" if pending else hunk.file.base_sha
     hunk.decided_by = "" if pending else reviewer.name
-    hunk.decided_at = None if pending else timezone.now()
+    hunk.decided_at = None if pending else now
     hunk.decide_reason = reason[:REASON_LIMIT]
-    hunk.save()
+
+
+def _save(hunks: Sequence[Hunk]) -> None:
+    """One statement for all that were decided alike, not one for each of some thousands."""
+    alike: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for hunk in hunks:
+        alike[tuple(getattr(hunk, name) for name in _DECIDED)].append(hunk.pk)
+    for values, pks in alike.items():
+        for start in range(0, len(pks), MOST_AT_ONCE):
+            rows = Hunk.objects.filter(pk__in=pks[start : start + MOST_AT_ONCE])
+            rows.update(**dict(zip(_DECIDED, values, strict=True)))
 
 
 def _log(

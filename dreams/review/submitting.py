@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams import auditlog, memories, proposals
-from dreams.models import Evidence, Finding, Hunk, LeftOut, Project, Proposal, Session
+from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 
 
@@ -78,33 +78,46 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
             object_id=proposal.public_id,
             by_command=reviewer.by_command,
             state=state.value,
-            open_findings=proposal.findings.filter(severity=Finding.Severity.WARN).count(),
+            open_findings=proposal.findings.filter(severity=Finding.Severity.WARN)
+            .exclude(hunk__verdict=Hunk.Verdict.REJECTED)
+            .count(),
         )
     return proposal
 
 
 def _leave_out_rejected(proposal: Proposal) -> None:
-    if proposal.origin != Proposal.Origin.DREAM:
-        return
-    for hunk in Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.REJECTED).select_related(
-        "file"
-    ):
-        leave_out(proposal, hunk, hunk.decide_reason)
+    if proposal.origin == Proposal.Origin.DREAM:
+        leave_out(proposal, Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.REJECTED))
 
 
-def leave_out(proposal: Proposal, hunk: Hunk, reason: str) -> None:
-    """Never propose this hunk again while it would be made from the same inputs."""
-    LeftOut.objects.update_or_create(
-        project=proposal.project,
-        path=hunk.file.path,
-        hunk_id=hunk.hunk_id,
-        defaults={
-            "inputs_key": proposals.inputs_key(hunk),
-            "added": proposals.added_lines(hunk),
-            "reason": reason[:REASON_LIMIT],
-            "proposal": proposal,
-            "at": timezone.now(),
-        },
+def leave_out(proposal: Proposal, hunks: Iterable[Hunk], reason: str | None = None) -> None:
+    """Never propose these hunks again while they would be made from the same inputs; without a reason each keeps its own."""
+    wanted = {hunk.pk: hunk.file_id for hunk in hunks}
+    files = FileChange.objects.filter(pk__in=set(wanted.values()))
+    with_hunks = list(files.prefetch_related("hunks__evidence"))
+    texts = proposals.texts_of(with_hunks)
+    now = timezone.now()
+    rows = [
+        LeftOut(
+            project=proposal.project,
+            path=file.path,
+            hunk_id=row.hunk_id,
+            inputs_key=proposals.inputs_key(row),
+            added=proposals.added_lines(lines),
+            reason=(row.decide_reason if reason is None else reason)[:REASON_LIMIT],
+            proposal=proposal,
+            at=now,
+        )
+        for file in with_hunks
+        for row, lines in proposals.text_hunks(file, texts)
+        if row.pk in wanted
+    ]
+    LeftOut.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["project", "path", "hunk_id"],
+        update_fields=["inputs_key", "added", "reason", "proposal", "at"],
+        batch_size=200,
     )
 
 

@@ -179,8 +179,7 @@ def _remember(
         Hunk.objects.filter(pk__in=[hunk.pk for hunk in planned.hunks]).update(undone_in=application)
         Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.APPLIED, closed_at=timezone.now())
         if never_again:
-            for hunk in planned.hunks:
-                review.leave_out(planned.proposal, hunk, reason)
+            review.leave_out(planned.proposal, planned.hunks, reason)
         left = Hunk.objects.filter(
             file__proposal=planned.proposal, applied_in__isnull=False, undone_in__isnull=True
         )

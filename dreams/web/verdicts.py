@@ -45,7 +45,10 @@ class Step(TypedDict):
 
 def remember(hunks: Sequence[Hunk], loaded: Loaded) -> list[Before]:
     """The verdicts as they are, of `hunks` and of everything that is decided with them."""
-    parts = {part.pk: part for hunk in hunks for part in loaded.together(hunk)}
+    groups = {
+        hunk.operation_id or -hunk.pk: hunk for hunk in hunks
+    }  # each operation once, however many parts
+    parts = {part.pk: part for hunk in groups.values() for part in loaded.together(hunk)}
     return [
         Before(
             pk=hunk.pk,
