@@ -14,6 +14,8 @@ from dreams.web.selectors.review_quotes import Quote
 from dreams.web.selectors.review_rendered import Rendered
 from dreams.web.selectors.review_said import Said
 
+LONG_PATH = 48
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -150,6 +152,17 @@ class FileCard:
     undo_href: str
     view: str
     rendered: Rendered | None
+
+    @property
+    def folder(self) -> str:
+        """Of a path too long for a head that stays in sight: it stands above it. Else ""."""
+        folder, slash, _ = self.path.rpartition("/")
+        return folder + slash if len(self.path) > LONG_PATH else ""
+
+    @property
+    def name(self) -> str:
+        """The path, or the rest of a long one."""
+        return self.path.removeprefix(self.folder)
 
     @property
     def can_approve(self) -> bool:

@@ -23,7 +23,7 @@ from dreams.web.selectors import (
     review_ties,
 )
 from dreams.web.selectors.diffs import Block
-from dreams.web.selectors.review_card import FileCard, HunkCard, Part
+from dreams.web.selectors.review_card import LONG_PATH, FileCard, HunkCard, Part
 from dreams.web.selectors.review_list import LETTERS
 from dreams.web.selectors.review_loaded import Loaded, address
 from dreams.web.selectors.review_quotes import Quote
@@ -264,7 +264,11 @@ def _parts(maker: _Maker, others: Sequence[Hunk], seen_from: Hunk) -> tuple[Part
 
 
 def _part(maker: _Maker, part: Hunk, seen_from: Hunk) -> Part:
-    label = f"line {part.new_start + 1} here" if part.file_id == seen_from.file_id else part.file.path
+    if part.file_id == seen_from.file_id:
+        return Part(f"line {part.new_start + 1} here", maker.ties.href(part))
+    path = part.file.path
+    # Of a long path its end says enough to go there.
+    label = path if len(path) <= LONG_PATH else "…/" + path.rpartition("/")[2]
     return Part(label, maker.ties.href(part))
 
 
