@@ -268,6 +268,22 @@ traffic doubles in March; traffic drops over Easter
 Invoices dated today are locked; the bot tells what is due today
 DST ends on the last Sunday of March
 It runs if due today.
+A teacher can run it tomorrow morning.
+It would open the comparison of last week.
+Yesterday, if you looked for it, you had to ask
+what was the last night on which it ran
+a package delivered a week ago, is noise
+No framework that launched last month.
+the timestamp from two weeks ago is looked up
+the number of steps done today
+Retrieve the values for this week from it
+how it is computed today
+wait(); // expires next week
+Days left until next week
+It cannot bury what the user said yesterday.
+Resolves one card for the week (stable until next week).
+last week's model on this week's traffic
+at tomorrow -f script
 Maybe next week we look again; perhaps tomorrow
 Should we do it tomorrow instead?
 What if we shipped it next week?

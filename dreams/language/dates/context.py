@@ -16,6 +16,7 @@ LONGEST = 20_000  # code points read of one text; a line of a note is far shorte
 
 _MASKED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
+    r"|(?<![^\n])[^\n]{0,300}[;{}]\s*//[^\n]*"  # a line of code with its comment
     r"|(?P<ticks>`{1,2})[^\n]{1,400}?(?P=ticks)"
     r"|\b[a-z][a-z0-9+.-]*://\S+|\]\([^)\n]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
     r"|\{\{[^}\n]{1,200}\}\}|\$\{[^}\n]{1,200}\}"
@@ -34,11 +35,12 @@ _DUTY = re.compile(
 _HABIT_WORDS = (
     r"never|always|every|each|any|anyone|anybody|whoever|whenever|usually|typically|generally|regularly|normally|mostly|often|"
     r"sometimes|occasionally|rarely|seldom|fortnightly|alternat(?:e|es|ing)|(?:once|twice|times) (?:an?|per)|per (?:day|week|month|year)|"
-    r"as (?:a rule|usual)|per usual|by default|used to|e\.g\.?|for example|for instance|such as|recurring|hypothetical(?:ly)?"
+    r"as (?:a rule|usual)|per usual|by default|e\.g\.?|for example|for instance|such as|recurring|hypothetical(?:ly)?"
 )
 _TIMED = r"weekly|daily|monthly|nightly|hourly|yearly|annual|annually|quarterly|bi-?weekly"
 _HABIT = re.compile(
-    rf"\b(?:{_HABIT_WORDS}|{_TIMED}|policy|policies|rule|rules|convention|cadence)(?![\w])", re.IGNORECASE
+    rf"\b(?:{_HABIT_WORDS}|{_TIMED}|used to|policy|policies|rule|rules|convention|cadence)(?![\w])",
+    re.IGNORECASE,
 )
 # Where the phrase says which week or year it is, "the nightly build" and "the policy" make no habit of it.
 _FIRM_HABIT = re.compile(rf"\b(?:{_HABIT_WORDS}|(?:{_TIMED})(?!\s+[a-z]))(?![\w])", re.IGNORECASE)
@@ -205,7 +207,7 @@ class Context:
         """Said of each day anew, or only in doubt."""
         told, phrase, after = self.told(start), self.text[start:end], self.text[end : end + 40]
         return (
-            generic.doubted(told)
+            generic.doubted(told, after)
             or generic.idiomatic(told, phrase, after)
             or generic.spoken_of(self.line(start), told, phrase, after)
             or generic.these_days(told, phrase, after)

@@ -30,11 +30,21 @@ _WHENEVER = re.compile(
     re.IGNORECASE,
 )
 
+# "A teacher can run it tomorrow", "it would open the mail of Tuesday"; what somebody said that he would do is a plan.
+_ABLE = re.compile(
+    r"\b(?:an?|the user|users|people|you)\s+(?:\w+\s+)?(?:can|may|should|must)\s|^[\s>*-]*(?:may|can|must|should)\s(?!you\b|i\b|we\b)|\bwould\s+(?!have\b|like\b|you\b)",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(
+    r"\b(?:i|we|said|says|told|promised|confirmed|announced|agreed|decided)\b|\?", re.IGNORECASE
+)
+_IN_CASE = re.compile(r",\s+if\b", re.IGNORECASE)
+
 # What a program does it does each day; what begins, ends or moves does so once.
 _PROGRAM = (
     r"(?:scripts?|jobs?|bots?|crons?|hook|tool|command|function|method|endpoint|report|digest|dashboard|(?:home)?page|view|chart|graph|table|query|"
     r"sheet|widget|worker|api|cache|macro|helper|alert|filter|panel|cli|parser|importer|exporter|newsletter|feed|scheduler|leaderboard|forecast|"
-    r"list|screen|site|calendar|timeline|heading|badge|counter|reminder|summary|ui|gui|log|console|output|button|tab|column|menu|picker|grid)"
+    r"list|screen|site|calendar|timeline|heading|badge|counter|reminder|summary|clean-?up|template|backup|pipeline|process|daemon|ui|gui|log|console|output|button|tab|column|menu|picker|grid)"
 )
 # "The planner suggests ..." is a program, unless it is a person.
 _WORKER = (
@@ -62,6 +72,10 @@ _PROGRAM_DOES = re.compile(
 )
 _FIXED = re.compile(r"\b(?:since|until|till|as of|starting|by)\s+(?:the\s+)?$", re.IGNORECASE)
 
+# How a program is described: "Resolves one card for this week (stable until next week)".
+_DESCRIBED = re.compile(
+    rf"^[\s>*/-]*{_DOES}\s+(?:an?|the|one|all|every|each|only|what|whether)\b", re.IGNORECASE
+)
 # A choice among many things by their age.
 _THAN = re.compile(r"\b(?:older|newer|earlier|later|fresher)\s+than\s+(?:the\s+)?$", re.IGNORECASE)
 _CHOICE = re.compile(
@@ -71,7 +85,7 @@ _CHOICE = re.compile(
 )
 _ASKED_OF_CODE = re.compile(
     r"^[\s>*-]*(?:(?:please|only|just|also|now|then|can you|could you|it should|must)\s+)*(?:add|write|implement|make|build|show|lists?|select|count|"
-    r"sort|filter|delete|keep|include|exclude|hide|rename|parse|support|handle|give me|fetch|get|find|change|replace|returns?|print|mock|freeze|copy|export|import|move)\b",
+    r"sort|filter|delete|keep|include|exclude|hide|rename|parse|support|handle|give me|fetch|get|find|change|replace|retrieve|calculate|compute|query|load|collect|returns?|print|mock|freeze|copy|export|import|move)\b",
     re.IGNORECASE,
 )
 # "Keys from before last year are weak", "any key that was made last month", "meetings happening today appear there".
@@ -79,6 +93,11 @@ _WHATEVER = re.compile(
     r"(?:^|[.!?:;]\s+)[\s>*-]*(?:(?:an?|any|every|each|no|anything|everything|nothing|something)\b|"
     r"(?!(?:this|yes|its|his|news|thanks|was|is|has|does|less|focus|status|progress|starts|ends|runs|works|needs|plans|goals|tests|towards)\b)"
     r"[a-z]{2,}s\s+(?:\w+ing|from|of|for|with|before|\w+ed|in)\b)[^.,;:]{0,50}$",
+    re.IGNORECASE,
+)
+# "It cannot bury what the user said yesterday": whatever that is.
+_WHOSE_SAYING = re.compile(
+    r"\b(?:what|when|whatever|unless|because)\s+(?:the user|users?|a user|it|someone|somebody|people)\s+\w+\s+$",
     re.IGNORECASE,
 )
 _EVERYTHING = re.compile(r"\b(?:everything|anything|(?:all|any)\s+\w+)\s+\w+ed\s+$", re.IGNORECASE)
@@ -90,6 +109,18 @@ _WHOEVER = re.compile(
     r"(?:^|[.!?:;]\s+)[\s>*-]*(?:(?:what|who|which)ever|(?:any|every|each)\s+\w+\s+(?:that|which|who))\b",
     re.IGNORECASE,
 )
+# "The timestamp from two weeks ago", "the number of steps done today": what a program computes.
+_COMPUTED = re.compile(
+    r"\b(?:dates?|timestamps?|days?|times?)\s+(?:for|from|of)\s+$|"
+    r"^(?!.*\b(?:was|were|i|we)\b).*\b(?:number|count|amount|sum|hours|average|percentage)\s+of\s[^.;,]{0,40}$",
+    re.IGNORECASE,
+)
+_FOR = re.compile(r"\b(?:for|from|of|in)\s+(?:the\s+)?$", re.IGNORECASE)
+# "A package delivered a week ago is noise", not "a migration written last month broke it".
+_SOME_DONE = re.compile(
+    r"\ban?\s+(?:\w+\s+)?\w+\s+(?!and\b|or\b|that\b)\w+(?:ed|en|nt|de|lt)\s+$", re.IGNORECASE
+)
+_IS_SO = re.compile(r",?\s+(?:is|are|has|have|must|can|needs?|counts?|lives?)\b", re.IGNORECASE)
 _DUE = re.compile(r"(?<!\ball of the )(?:^|\s)[a-z]{2,}s\s+due\s+(?:for\s+|on\s+|by\s+)?$", re.IGNORECASE)
 _SINGULAR = re.compile(r"\b(?:is|was|this|yes|its|his|news|s)\s+due\s", re.IGNORECASE)
 _DATA_FROM = re.compile(
@@ -116,6 +147,7 @@ _THESE_DAYS_BEFORE = re.compile(
     r"\b(?:how|what|way|as|that)\s+(?:most|many|few|some|all|modern)\s+(?:\w+\s+){1,4}$|"
     r"\beven\s+$|\b(?:as|way|what|how|that|which)\s+(?:it|we|they|you|this|that|things|people|users)\s+(?:\w+\s+){1,3}$|"
     r"\b(?:widely|commonly|mostly|currently|often|usually|typically|in)\s+(?:use|used|available|supported|known|common)\s+$|"
+    r"\b(?:how|where|what|which)\b[^.;]{0,40}\s(?:is|are)\s+\w+ed\s+$|"
     r"\b(?:exists?|available|possible|supported|common|popular|alive|around|existing|in production)\s+$",
     re.IGNORECASE,
 )
@@ -140,7 +172,8 @@ _IDIOM_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _IDIOM_AFTER = re.compile(
-    rf",?\s+(?:gone\s+{_DAY}|never\s+(?:comes|knows|dies)|is\s+another\s+day|and\s+age)\b", re.IGNORECASE
+    rf",?\s+(?:gone\s+{_DAY}|never\s+(?:comes|knows|dies)|is\s+(?:another|a\s+new|always)\b|and\s+age)\b",
+    re.IGNORECASE,
 )
 
 # "The Day After Tomorrow", "Last Week Tonight", "Yesterday by the Beatles".
@@ -161,7 +194,7 @@ _TYPED = re.compile(
 )
 # What is written somewhere for whoever reads it.
 _WRITTEN = re.compile(
-    r"\b(?:error|text|message|banner|label|toast|prompt|screen|motto|slogan|title|saying|sign|subject|caption|tooltip|hint|heading)s?\s+"
+    r"\b(?:error|text|message|template|banner|label|toast|prompt|screen|motto|slogan|title|saying|sign|subject|caption|tooltip|hint|heading)s?\s+"
     r"(?:\w+\s+)?(?:(?:is|was|said)\s*:|is\s+(?=\w+\s+$)|(?:says?|reads?|goes)\b)(?!\s+that\b)[^.;]{0,60}$|"
     r"\b(?:inputs?|phrases?|expressions?|language|strings?|words|values|formats?|terms)\s*(?:like\b|:)[^.;]{0,60}$",
     re.IGNORECASE,
@@ -174,9 +207,13 @@ _MEANS = re.compile(
 _DEFAULT = re.compile(r"\b(?:defaults?|placeholder|preset)\b", re.IGNORECASE)
 
 
-def doubted(told: str) -> bool:
-    """`told`, the sentence up to the phrase, makes it a thought, a doubt or a case."""
-    return bool(_HEDGE.search(told) or _THOUGHT.search(told) or _WHENEVER.search(told))
+def doubted(told: str, after: str) -> bool:
+    """`told`, the sentence up to the phrase, or what follows makes it a thought, a doubt or a case."""
+    if _ABLE.search(told) and not _PLAN.search(told):
+        return True
+    return bool(
+        _HEDGE.search(told) or _THOUGHT.search(told) or _WHENEVER.search(told) or _IN_CASE.match(after)
+    )
 
 
 def idiomatic(before: str, phrase: str, after: str) -> bool:
@@ -202,14 +239,17 @@ def each_day(told: str, phrase: str, after: str, *, tense: bool) -> bool:
     chosen = bool(_CHOICE.search(told))
     if chosen and (_ASKED_OF_CODE.match(told) or _does(told)):
         return True
-    if _does(told) and not _FIXED.search(told):
+    if (_does(told) and not _FIXED.search(told)) or _DESCRIBED.match(told) or _WHOSE_SAYING.search(told):
         return True
     if _WHOEVER.search(told) or (_EVERYTHING.search(told) and _PRESENT.match(after)):
         return True
     if _DUE.search(told) and not _SINGULAR.search(told):
         return True
+    if _COMPUTED.search(told) or (_SOME_DONE.search(told) and not _OURS.search(told) and _IS_SO.match(after)):
+        return True
     return not tense and (
-        bool(_WHATEVER.search(told) and _PRESENT.match(after))
+        bool(_ASKED_OF_CODE.match(told) and _FOR.search(told))
+        or bool(_WHATEVER.search(told) and _PRESENT.match(after))
         or bool(_DATA_FROM.search(told) and _STANDS.match(after))
         or (bool(_CURRENT.match(phrase)) and bool(told.strip() or after.strip()))
         or (bool(_A_DAY.match(phrase)) and (_things_of(after) or _contrasted(told, phrase, after)))
@@ -226,7 +266,7 @@ def these_days(told: str, phrase: str, after: str) -> bool:
 
 def _contrasted(told: str, phrase: str, after: str) -> bool:
     """ "Pay today, read tomorrow": a way to do things, where nobody is said to do so."""
-    rest = told + "|" + after
+    rest = told + "|" + re.split(r"[.!?](?=\s|$)", after)[0]
     others = {word.lower() for word in _CONTRAST.findall(rest)} - {phrase.lower()}
     return bool(others) and not _OURS.search(rest)
 

@@ -11,7 +11,7 @@ _UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|qu
 # "the day before last Thursday" is another day, and half of it read would be a wrong date.
 _COUNTS_FROM = re.compile(
     rf"\b(?:(?:{_UNIT}s?|(?:the|that)\s+(?:{_WEEKDAY}))\s+(?:before|after|following|preceding|prior\s+to)|eve\s+of|weekend\s+of|(?:{_WEEKDAY})\s+of|"
-    rf"{_UNIT}s\s+(?:from|since|until|into)|\b(?:last|this|next)\s+or|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
+    rf"{_UNIT}s\s+(?:(?:left|remaining)\s+)?(?:from|since|until|into)|\b(?:last|this|next)\s+or|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
     r"(?:on\s+or\s+about|somewhere\s+around|around|circa|roughly|approximately|approx\.?))\s+(?:the\s+)?[*_]*$",
     re.IGNORECASE,
 )
@@ -47,7 +47,8 @@ _RELATIVE = (
 )
 # "Today, Yesterday, Last 7 days", "today / yesterday": choices on a screen.
 _LISTED_AFTER = re.compile(
-    rf"\s*(?:[|/]\s*{_RELATIVE}|,\s*{_RELATIVE}\s*(?:[,)]|$|and\b|or\b))", re.IGNORECASE
+    rf"(?-i:,\s+[A-Z][a-z]+,\s+(?:and\s+|or\s+)?[A-Z][a-z]+\s*[.)]?\s*$)|\s*(?:[|/]\s*{_RELATIVE}|,\s*{_RELATIVE}\s*(?:[,)]|$|and\b|or\b))",
+    re.IGNORECASE,
 )
 _LISTED_BEFORE = re.compile(
     rf"(?:{_RELATIVE}\s*[|/]|\bas\s+{_RELATIVE}\s*,|[(:]\s*{_RELATIVE}\s*,|{_RELATIVE}\s*,\s*{_RELATIVE}\s*(?:,|and\b|or\b))\s*(?:and\s+|or\s+)?$",
@@ -61,10 +62,10 @@ _TITLE = re.compile(r"(?:Today|Tonight|Yesterday|Tomorrow)\Z")
 _CODE_BEFORE = re.compile(
     r"\w\(\s*$|(?:^|\s)--?[a-z][\w-]*[ =]$|\b(?:BETWEEN|AND|WHERE|THEN)\s$|"
     r"^\s*(?i:since|until|from|to|after|before|range|period)\s*:\s*$|"
-    r"\b(?i:on|than|(?:jump|scroll|go|goe|snap|reset|default|fall)s?\s+(?:back\s+)?to)\s+$"
+    r"\b(?i:on|at|than|(?:jump|scroll|go|goe|snap|reset|default|fall)s?\s+(?:back\s+)?to)\s+$"
 )
 _CODE_AFTER = re.compile(
-    r"\s*[+*/-]\s*\d|\s+is\s+an?\s+(?:\w+\s+)?(?:words?|macro|keyword|function|value|token|term|string)\b|\s+(?:macro|keyword|word)s?\b",
+    r"\s*[+*/-]\s*\d|\s+--?[a-z]|\s+is\s+an?\s+(?:\w+\s+)?(?:words?|macro|keyword|function|value|token|term|string)\b|\s+(?:macro|keyword|word)s?\b",
     re.IGNORECASE,
 )
 _MENTIONED = re.compile(
@@ -84,10 +85,12 @@ _DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    r"\b(?:vs\.?|versus|compares?(?:\s+(?:\w+\s+){0,3}(?:with|to|and))?|labell?ed\s+as|beside|sum\s+of|counts?\s+of)\s+(?:the\s+)?$",
+    r"\b(?:vs\.?|versus|compares?(?:\s+(?:\w+\s+){0,3}(?:with|to|and))?|labell?ed\s+as|beside|sum\s+of|(?:last|this|next)\s+\w+['’]s\s+\w+\s+(?:on|to|against|from|with)|counts?\s+of)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
-_COMPARED_AFTER = re.compile(r"(?:['’]s)?\s+(?:vs\.?|versus)\b", re.IGNORECASE)
+_COMPARED_AFTER = re.compile(
+    r"(?:['’]s)?\s+(?:vs\.?|versus)\b|['’]s\s+[^.;,]{1,30}\b(?:last|this|next)\s+\w+['’]s", re.IGNORECASE
+)
 _THINGS_OF_A_DAY = re.compile(
     r"['’]s\s+(?:\w+\s+){0,2}?(?:data|dates?|logs?|reports?|files?|orders?|events?|entry|entries|prices?|values?|rows?|records?|"
     r"stats|statistics|numbers?|scores?|weather|forecasts?|news|errors?|invoices?|commits?|teams?|tasks?|totals?|sales|figures?|"
@@ -96,7 +99,7 @@ _THINGS_OF_A_DAY = re.compile(
 )
 # "a model that shipped last month", "a backup from three weeks ago": any such one, whenever that is read.
 _ANY_SUCH = re.compile(
-    r"\ban?\s+(?:[\w-]+\s+){1,2}(?:(?:(?:that|which|who|you|they)\s+(?:was\s+|were\s+)?)\w+|from)\s+(?:in\s+|on\s+)?$|"
+    r"\b(?:an?|no|any|some)\s+(?:[\w-]+\s+){1,2}(?:(?:(?:that|which|who|you|they)\s+(?:was\s+|were\s+)?)\w+|from)\s+(?:in\s+|on\s+)?$|"
     r"\bthe\s+\w+\s+you\s+\w+\s+$|\ban?\s+\w+\s+(?:created|opened|placed|submitted|reviewed|merged)\s+on\s+$",
     re.IGNORECASE,
 )

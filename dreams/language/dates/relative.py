@@ -186,6 +186,7 @@ RULES: tuple[Rule, ...] = (
         lambda m, c, r: with_part(calendars.day(r.date + (-2 if m["w"] else 2) * DAY), m["p"]),
     ),
     rule("a week on", rf"(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week", leave),
+    rule("a night that was the last", r"(?:the|a)\s+last\s+(?:night|evening)", leave),
     rule("last night two off", r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?", leave),
     rule(
         "nth weekday",
