@@ -172,9 +172,9 @@ def brief(text: str, most: int) -> str:
 
 
 @register.filter
-def breaks(name: str) -> SafeString:
-    """A name or path that wraps where its parts end, and not in the middle of a word."""
-    parts = re.split(r"(?<=[/_-])(?=[^/_-])", str(name)) if len(name) > SHORT_NAME else [name]
+def breaks(name: str, short: int = SHORT_NAME) -> SafeString:
+    """A name or path that wraps where its parts end, and not in the middle of a word. `short` ones stay whole."""
+    parts = re.split(r"(?<=[/_-])(?=[^/_-])", str(name)) if len(name) > short else [name]
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
 
 

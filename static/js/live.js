@@ -9,6 +9,10 @@ document.addEventListener("visibilitychange", () => {
   for (const element of document.querySelectorAll("[data-poll]")) element.dispatchEvent(new Event("look"));
 });
 
+// A list beside the text stands where the text does.
+const here = document.querySelector(".reader-side .now");
+if (here) here.closest(".reader-side").scrollTop = here.offsetTop - 120;
+
 // The server says how many proposals wait now: the tab's title and picture and the count in the menu follow.
 document.addEventListener("waiting", (event) => {
   const { count, icon } = event.detail;

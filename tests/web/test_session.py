@@ -218,6 +218,12 @@ def test_the_outline_jumps_to_what_was_typed(browser: Client, session: Session, 
     transcript.write_text(_line("user", "First") + _line("user", "Second"))
     Prompt.objects.create(key=2, session=session, offset=10, line_no=2, text="Second")
     assert 'href="?line=2#line-2"' in _text(browser, session)
+    for number in range(3, 100):
+        Prompt.objects.create(key=number, session=session, offset=number * 10, line_no=number, text="More")
+    at_99 = _text(browser, session, "?line=99")
+    assert 'class="now"><a href="?line=99#line-99" aria-current="location">' in at_99
+    assert "Page 2 of 2" in at_99
+    assert "Page 1 of 2" in _text(browser, session)
 
 
 @pytest.mark.parametrize("query", ["?line=abc", "?from=-1", "?to=99999999999999999999", "?line=0", "?file=x"])

@@ -17,6 +17,8 @@ from dreams.web.render import Resolver
 from dreams.web.shown import shown
 
 MOST_LINKS = 60
+# As many as an index has rows; they are folded.
+MOST_LINKS_OUT = 500
 MOST_EVIDENCE = 6
 # Links into a memory are looked for in its siblings' texts; beyond this a page would wait too long.
 MOST_SIBLING_BYTES = 4 << 20
@@ -153,7 +155,7 @@ def links_out(memory: Memory, data: bytes) -> list[Link]:
         pk = _find(known, target)
         if pk != memory.pk:
             found.setdefault(_key(target), Link(textdiff.visible(target), pk))
-    return list(found.values())[:MOST_LINKS]
+    return list(found.values())[:MOST_LINKS_OUT]
 
 
 def _targets(content: str) -> list[str]:

@@ -185,8 +185,22 @@ def offset_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) 
 # --- Rows ---------------------------------------------------------------------------------------------------------
 
 
-def outline(session: Session, number: str | None = None) -> Listed[PromptRow]:
-    """What the person typed, in order, from the database: it outlives the transcript."""
+def reached(session: Session, place: Place) -> int:
+    """How many of the typed turns stand at a place or before it."""
+    rows = session.prompts.all()
+    if place.mark:
+        return rows.filter(line_no__lte=place.mark).count()
+    if place.backward:
+        return rows.filter(offset__lt=place.offset).count()
+    return rows.filter(offset__lte=place.offset).count() if place.offset else 0
+
+
+def outline(session: Session, number: str | None = None, reached: int = 0) -> Listed[PromptRow]:
+    """What the person typed, in order, from the database: it outlives the transcript.
+
+    Without a page's `number`, the page of the turn that was `reached`.
+    """
+    number = number or str(-(-reached // OUTLINE_PAGE) or 1)
     return listed(page_of(session.prompts.order_by("offset"), number, OUTLINE_PAGE), _prompt)
 
 

@@ -34,6 +34,7 @@ def session(request: Request, pk: int) -> HttpResponse:
         place = selector.Place(mark=hits.hits[0].line)
     known = selector.known_lines(found, place.mark) if place.mark and not file else []
     files = selector.files(found)
+    reached = 0 if file else selector.reached(found, place)
     context = {
         "session": found,
         "project": found.project,
@@ -48,7 +49,8 @@ def session(request: Request, pk: int) -> HttpResponse:
         "keep": _kept(file, wanted),
         "inside": places.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
         "usage": selector.usage(found),
-        "outline": selector.outline(found, request.GET.get("page")),
+        "reached": reached,
+        "outline": selector.outline(found, request.GET.get("page"), reached),
         "reviewed_by": selector.reviewed_by(found),
     }
     return page(request, "dreams/session.html", "dreams/_session_turns.html", context)
