@@ -110,9 +110,9 @@ def test_frontmatter_index_rows_tables_and_code_are_named_and_what_is_invisible_
         assert f'<span class="hunk-what">{what}</span>' in text
     assert '<span class="hunk-what">index row</span>' in of_file(browser, proposal, "MEMORY.md")
     queues = of_file(browser, proposal, "reference_queues.md")
-    assert "Only the frontmatter changes, which the text does not show: description." in queues
+    assert "The frontmatter changes, which the text does not show: description." in queues
     boards = of_file(browser, proposal, "reference_dashboards.md")
-    assert "Only a link’s target changes" in boards
+    assert "A link’s target changes" in boards
 
 
 def test_the_rendered_view_marks_what_comes_and_goes_and_its_links_lead_somewhere(

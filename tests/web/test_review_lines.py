@@ -61,7 +61,9 @@ def test_changes_that_a_reader_would_overlook_are_named() -> None:
 
     assert noted("a\n", "a\r\n") == ["Only line ends change."]
     assert noted("a  b\n", "a b\n") == ["Only spaces and line breaks change."]
-    assert noted("[a](x.md)\n", "[a](y.md)\n") == ["Only a link’s target changes: x.md → y.md"]
+    assert noted("[a](x.md)\n", "[a](y.md)\n") == [
+        "A link’s target changes, which the text does not show: x.md → y.md"
+    ]
     assert noted("a\n", "b\n") == []
 
 

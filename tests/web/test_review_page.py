@@ -95,7 +95,7 @@ def test_what_cannot_be_seen_is_written_out(browser: Client, proposal: Proposal)
 
 def test_a_changed_link_target_is_called_out(browser: Client, proposal: Proposal) -> None:
     shown = card(page(browser, proposal), desk.hunk_with(proposal, "reference_runbook"))
-    assert "Only a link’s target changes: runbook.md → reference_runbook.md" in shown
+    assert "A link’s target changes, which the text does not show: runbook.md → reference_runbook.md" in shown
 
 
 def test_unchanged_lines_open_in_place(browser: Client, proposal: Proposal) -> None:

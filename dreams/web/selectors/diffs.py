@@ -265,7 +265,7 @@ def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
     """What a reader would overlook: changes that the rendered text does not show."""
     old, new = hunk.removed, hunk.added
     if is_front:
-        yield f"Only the frontmatter changes, which the text does not show: {_fields(old, new)}."
+        yield f"The frontmatter changes, which the text does not show: {_fields(old, new)}."
         return
     if not hunk.base_lines or not hunk.new_lines:
         return
@@ -277,7 +277,7 @@ def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
         pairs = zip(_TARGET.findall(old), _TARGET.findall(new), strict=False)
         for before, after in pairs:
             if before != after:
-                yield f"Only a link’s target changes: {textdiff.visible(before)} → {textdiff.visible(after)}"
+                yield f"A link’s target changes, which the text does not show: {textdiff.visible(before)} → {textdiff.visible(after)}"
 
 
 def _fields(old: str, new: str) -> str:
