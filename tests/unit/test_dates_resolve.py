@@ -118,6 +118,8 @@ RESOLVED = [
     ("The dashboard shows that the disk filled up last night", "2026-03-03", None),
     ("A customer reported yesterday that the export hangs", "2026-03-03", None),
     ("Tomorrow's meeting is cancelled", "2026-03-05", None),
+    ("The manager approves it next week", "2026-W11", None),
+    ("The API gets a new version next month", "2026-04", None),
     ("Since last Thursday the nightly build is green", "2026-02-26", None),
     ("The policy takes effect next month", "2026-04", None),
     ("In two days the licence ends.", "2026-03-06", None),
@@ -268,6 +270,17 @@ traffic doubles in March; traffic drops over Easter
 Invoices dated today are locked; the bot tells what is due today
 DST ends on the last Sunday of March
 It runs if due today.
+The plugin marks files touched today in green.
+The lambda forwards whatever came in last night.
+Nobody uses it today; few people today remember it
+What was true yesterday may be wrong today.
+Students enrolled this year use the portal.
+A run started today ends tomorrow.
+Swipe left for tomorrow; the arrow goes to next week
+/remind tomorrow buy milk
+let yesterday = now - 1
+Tomorrow Ltd. is a customer.
+Why not postpone it to next month?
 A teacher can run it tomorrow morning.
 It would open the comparison of last week.
 Yesterday, if you looked for it, you had to ask

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from dreams.language.dates import generic, neighbours, tense
+from dreams.language.dates import generic, mentions, neighbours, tense
 
 Orientation = Literal["past", "future", "auto"]
 AROUND = 300  # code points of a sentence on each side that tell its tense: long texts stay linear
@@ -208,9 +208,9 @@ class Context:
         told, phrase, after = self.told(start), self.text[start:end], self.text[end : end + 40]
         return (
             generic.doubted(told, after)
-            or generic.idiomatic(told, phrase, after)
-            or generic.spoken_of(self.line(start), told, phrase, after)
-            or generic.these_days(told, phrase, after)
+            or mentions.idiomatic(told, phrase, after)
+            or mentions.spoken_of(self.line(start), told, phrase, after)
+            or generic.these_days(told, phrase, after, tense=self.tense(start) is not None)
             or generic.each_day(told, phrase, after, tense=self.tense(start) is not None)
         )
 

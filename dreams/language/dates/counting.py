@@ -140,7 +140,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         "approximate",
         rf"(?:(?:more|less|longer|older|newer|later|earlier|sooner|other|fewer)\s+than|over|under|at\s+least|at\s+most|about|"
-        rf"around|almost|nearly|roughly|approximately|approx\.?|circa|up\s+to|some|~|within|every)\s*"
+        rf"around|almost|nearly|roughly|more\s+or\s+less|approximately|approx\.?|circa|up\s+to|some|~|within|every)\s*"
         rf"(?:the\s+)?{v.COUNT}\s+{v.UNIT}(?:\s+(?:ago|from\s+now))?",
         leave,
     ),

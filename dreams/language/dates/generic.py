@@ -17,7 +17,7 @@ _HEDGE = re.compile(
 )
 # What is only thought of, or asked in general, is not fixed for that day.
 _THOUGHT = re.compile(
-    r"(?:^|[\n.!?:;]\s*|\b(?:and|but|so|ok|okay|then|well|say|now),?\s+)[\s>*(-]*(?:what (?:if|about)|suppos(?:e|ing)|assum(?:e|ing)|"
+    r"(?:^|[\n.!?:;]\s*|\b(?:and|but|so|ok|okay|then|well|say|now),?\s+)[\s>*(-]*(?:what (?:if|about)|why (?:not|don['’]t)|suppos(?:e|ing)|assum(?:e|ing)|"
     r"imagine|pretend|(?:let['’]?s|let us) (?:say|assume|imagine|pretend|suppose)|say (?:it|we|the)|provided that|(?:had|were) (?:it|we|he|she|they|i)|"
     r"(?:think of|consider|given|take) an?|"
     r"should (?:we|i|it|they|this|that|the)|(?:would|wouldn['’]t|shouldn['’]t|couldn['’]t)(?! you)|"
@@ -70,6 +70,22 @@ _PROGRAM_DOES = re.compile(
     rf"|(?:^|[.!?;:]\s+|\n)[\s>*-]*{_DOES}\s+(?!on\b|in\b|by\b)|\b(?:and|then|also|only)\s+{_DOES}\s+(?:the|all|an?|what)\b",
     re.IGNORECASE,
 )
+# The same of any other thing, where the clause begins with it; what a person does next week he does once.
+_PERSON = (
+    r"(?:user|customer|client|manager|team|vendor|board|lawyer|intern|partner|boss|lead|owner|reviewer|engineer|developer|maintainer|designer|"
+    r"company|supplier|provider|office|colleague|man|woman|guy|doctor|teacher|student|council|bank|school|auditor|contractor|group|family|wife|"
+    r"husband|son|daughter|mother|father|friend|committee|ministry|court|government|landlord|one)"
+)
+_THING_DOES = re.compile(
+    rf"^[\s>*-]*(?:the|an?|this|our|its|each|every|one)\s+(?:(?!{_PERSON}\b)[\w-]+\s+){{1,3}}?(?!{_ONCE}\b|takes\b|joins\b|reaches\b|turns\b|"
+    rf"doubles\b|rises\b|falls\b|freezes\b|arrives\b|happens\b|follows\b|news\b)(?-i:[a-z]{{2,}}s)\s+"
+    r"(?:(?:the|an?|all|any|every|each|what\w*|who\w*|people|those|with|[a-z]{3,}s|last|this|next)\b)",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(
+    r"[,;:()]|\b(?:because|since|as|after|before|when|while|that|and|but|so|although|though|until|says?|said)\b",
+    re.IGNORECASE,
+)
 _FIXED = re.compile(r"\b(?:since|until|till|as of|starting|by)\s+(?:the\s+)?$", re.IGNORECASE)
 
 # How a program is described: "Resolves one card for this week (stable until next week)".
@@ -120,7 +136,14 @@ _FOR = re.compile(r"\b(?:for|from|of|in)\s+(?:the\s+)?$", re.IGNORECASE)
 _SOME_DONE = re.compile(
     r"\ban?\s+(?:\w+\s+)?\w+\s+(?!and\b|or\b|that\b)\w+(?:ed|en|nt|de|lt)\s+$", re.IGNORECASE
 )
-_IS_SO = re.compile(r",?\s+(?:is|are|has|have|must|can|needs?|counts?|lives?)\b", re.IGNORECASE)
+_IS_SO = re.compile(
+    r",?\s+(?:is|are|has|have|must|can|need|count|live|(?!(?:was|as|across|us|this)\b)[a-z]+s)\b",
+    re.IGNORECASE,
+)
+_A_RUN = re.compile(rf"^[\s>*-]*an?\s+\w+\s+\w+ed\s+{_DAY}\s+(?!was\b)[a-z]+s\s", re.IGNORECASE)
+# "Students enrolled this year use the portal".
+_SUCH_PEOPLE = re.compile(r"(?:^|[.!?]\s+)[\s>*-]*(?:[a-z]+s|people|staff)\s+\w+ed\s+$", re.IGNORECASE)
+_HAVE = re.compile(r"\s+(?:have|use|are|get|need|must|can|may|receive|see|pay|go|do)\b", re.IGNORECASE)
 _DUE = re.compile(r"(?<!\ball of the )(?:^|\s)[a-z]{2,}s\s+due\s+(?:for\s+|on\s+|by\s+)?$", re.IGNORECASE)
 _SINGULAR = re.compile(r"\b(?:is|was|this|yes|its|his|news|s)\s+due\s", re.IGNORECASE)
 _DATA_FROM = re.compile(
@@ -143,6 +166,12 @@ _HELD = re.compile(
 
 # "Today" for these days.
 _TODAY = re.compile(r"today\Z", re.IGNORECASE)
+MOST_OF_A_LABEL = 3  # words: "Signals today", "today at noon" tell nothing else
+# A person, a request, a time of day, a label: signs that today itself is meant.
+_THIS_VERY_DAY = re.compile(
+    r"\b(?:i|we|my|our|me|us|he|she|his|her|please|later|earlier|is|isn['’]t|no|by|meeting|deadline)\b\s*\|?|\d|[?:!]|[’']m\b|\b(?:to|can) you\b|\|\s*(?:at|by|from|until)\b|\|['’]s\b",
+    re.IGNORECASE,
+)
 _THESE_DAYS_BEFORE = re.compile(
     r"\b(?:how|what|way|as|that)\s+(?:most|many|few|some|all|modern)\s+(?:\w+\s+){1,4}$|"
     r"\beven\s+$|\b(?:as|way|what|how|that|which)\s+(?:it|we|they|you|this|that|things|people|users)\s+(?:\w+\s+){1,3}$|"
@@ -166,45 +195,8 @@ _FOLK_AFTER = re.compile(
 _CONTRAST = re.compile(rf"\b{_DAY}\b", re.IGNORECASE)
 _OURS = re.compile(r"\b(?:i|we|he|she|they|my|our)\b|[’']ll\b|:", re.IGNORECASE)
 
-# Said with these words it is meant of no day at all.
-_IDIOM_BEFORE = re.compile(
-    r"\b(?:no|(?:world|future|technology|web|leaders?|engineers?|systems?|language|people|news) of|put (?:\w+ )?off (?:until|till)|gone)\s+$",
-    re.IGNORECASE,
-)
-_IDIOM_AFTER = re.compile(
-    rf",?\s+(?:gone\s+{_DAY}|never\s+(?:comes|knows|dies)|is\s+(?:another|a\s+new|always)\b|and\s+age)\b",
-    re.IGNORECASE,
-)
 
-# "The Day After Tomorrow", "Last Week Tonight", "Yesterday by the Beatles".
-_TITLED = re.compile(
-    r"(?=[A-Z])(?:\S+\s+)+(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Christ|East|Thanks|Year|Eve|Day\b))[A-Z][a-z]"
-)
-_BY_WHOM = re.compile(r"\s+by\s+(?:the\s+)?[A-Z]")
-
-# The word is spoken of where the line has it as code, where it is typed or chosen, or is what a field begins with.
-_AS_CODE = re.compile(
-    rf"`[^`\n]{{0,40}}{_DAY}[^`\n]{{0,40}}`|[\"'“‘]{_DAY}[\"'”’]|\b{_DAY}\(|\b{_DAY}_|_{_DAY}\b",
-    re.IGNORECASE,
-)
-_TYPED = re.compile(
-    r"\b(?:type|enter|input|pick|select|choose|typing|entering|picking|selecting|choosing)s?\s+$|"
-    r"\b(?:freeze|mock|pin|reset|clamp|round|snap|travel|faked?|frozen|mocked)\b[^.;,]{0,25}\b(?:to|at|as)\s+$",
-    re.IGNORECASE,
-)
-# What is written somewhere for whoever reads it.
-_WRITTEN = re.compile(
-    r"\b(?:error|text|message|template|banner|label|toast|prompt|screen|motto|slogan|title|saying|sign|subject|caption|tooltip|hint|heading)s?\s+"
-    r"(?:\w+\s+)?(?:(?:is|was|said)\s*:|is\s+(?=\w+\s+$)|(?:says?|reads?|goes)\b)(?!\s+that\b)[^.;]{0,60}$|"
-    r"\b(?:inputs?|phrases?|expressions?|language|strings?|words|values|formats?|terms)\s*(?:like\b|:)[^.;]{0,60}$",
-    re.IGNORECASE,
-)
-_WHAT = re.compile(r"\b(?:what|how|when)\s+[\"'“‘*_]*$", re.IGNORECASE)
-_MEANS = re.compile(
-    r"[\"'”’*_]*\s+(?:means?|refers?|resolves?|becomes?|is\s+(?:counted|computed|resolved|read|parsed))\b",
-    re.IGNORECASE,
-)
-_DEFAULT = re.compile(r"\b(?:defaults?|placeholder|preset)\b", re.IGNORECASE)
+_WHAT_IS = re.compile(r"^[\s>*-]*what\s+(?:was|is|works?|worked|holds|held)\b", re.IGNORECASE)
 
 
 def doubted(told: str, after: str) -> bool:
@@ -216,36 +208,9 @@ def doubted(told: str, after: str) -> bool:
     )
 
 
-def idiomatic(before: str, phrase: str, after: str) -> bool:
-    """A saying: "here today, gone tomorrow", "the world of tomorrow"."""
-    return bool(_A_DAY.match(phrase)) and bool(_IDIOM_BEFORE.search(before) or _IDIOM_AFTER.match(after))
-
-
-def spoken_of(line: str, before: str, phrase: str, after: str) -> bool:
-    """The word itself is meant, not a day."""
-    if _TYPED.search(before) or _WRITTEN.search(before) or (_WHAT.search(before) and _MEANS.match(after)):
-        return True
-    if _TITLED.match(phrase) or (phrase[:1].isupper() and _BY_WHOM.match(after)):
-        return True
-    return bool(_A_DAY.match(phrase)) and bool(
-        _AS_CODE.search(line) or _DEFAULT.search(before) or _DEFAULT.search(after)
-    )
-
-
 def each_day(told: str, phrase: str, after: str, *, tense: bool) -> bool:
     """Said of each day anew; `told` is the sentence before the phrase, `tense`: it tells of then or of later."""
-    if _THAN.search(told):
-        return True
-    chosen = bool(_CHOICE.search(told))
-    if chosen and (_ASKED_OF_CODE.match(told) or _does(told)):
-        return True
-    if (_does(told) and not _FIXED.search(told)) or _DESCRIBED.match(told) or _WHOSE_SAYING.search(told):
-        return True
-    if _WHOEVER.search(told) or (_EVERYTHING.search(told) and _PRESENT.match(after)):
-        return True
-    if _DUE.search(told) and not _SINGULAR.search(told):
-        return True
-    if _COMPUTED.search(told) or (_SOME_DONE.search(told) and not _OURS.search(told) and _IS_SO.match(after)):
+    if _of_a_program(told) or _of_many(told, after):
         return True
     return not tense and (
         bool(_ASKED_OF_CODE.match(told) and _FOR.search(told))
@@ -256,10 +221,38 @@ def each_day(told: str, phrase: str, after: str, *, tense: bool) -> bool:
     )
 
 
-def these_days(told: str, phrase: str, after: str) -> bool:
+def _of_a_program(told: str) -> bool:
+    """What it does, computes, or is asked to do."""
+    does = _does(told)
+    if (does and not _FIXED.search(told)) or _DESCRIBED.match(told) or _COMPUTED.search(told):
+        return True
+    return bool(_CHOICE.search(told)) and (does or bool(_ASKED_OF_CODE.match(told)))
+
+
+def _of_many(told: str, after: str) -> bool:
+    """Of whichever thing or person that is so on that day."""
+    if _THAN.search(told) or _WHOSE_SAYING.search(told) or _WHOEVER.search(told) or _A_RUN.match(told):
+        return True
+    if _DUE.search(told) and not _SINGULAR.search(told):
+        return True
+    return bool(
+        (_WHAT_IS.match(told) and "?" not in after)
+        or (_SUCH_PEOPLE.search(told) and _HAVE.match(after))
+        or (_EVERYTHING.search(told) and _PRESENT.match(after))
+        or (_SOME_DONE.search(told) and not _OURS.search(told) and _IS_SO.match(after))
+    )
+
+
+def these_days(told: str, phrase: str, after: str, *, tense: bool) -> bool:
     """ "Today" for the present time: "the way it works today", "today most of them are"."""
     if not _TODAY.match(phrase) or _FIXED.search(told):
         return False
+    if (
+        not tense
+        and not _THIS_VERY_DAY.search(told[-60:] + "|" + after)
+        and len((told + after).split()) > MOST_OF_A_LABEL
+    ):
+        return True
     folk = _FOLK_BEFORE.search(told) and _FOLK_AFTER.match(after)
     return bool(folk or _THESE_DAYS_BEFORE.search(told) or _THESE_DAYS_AFTER.match(after))
 
@@ -279,4 +272,5 @@ def _things_of(after: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _does(told: str) -> bool:
-    return bool(_PROGRAM_DOES.search(told))
+    clause = _JOINED.split(told)[-1]
+    return bool(_PROGRAM_DOES.search(told) or _THING_DOES.match(clause))

@@ -85,7 +85,7 @@ _DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    r"\b(?:vs\.?|versus|compares?(?:\s+(?:\w+\s+){0,3}(?:with|to|and))?|labell?ed\s+as|beside|sum\s+of|(?:last|this|next)\s+\w+['’]s\s+\w+\s+(?:on|to|against|from|with)|counts?\s+of)\s+(?:the\s+)?$",
+    r"\b(?:vs\.?|versus|compare[sd]?(?:\s+(?:\w+\s+){0,3}(?:with|to|and))?|labell?ed\s+as|beside|sum\s+of|(?:last|this|next)\s+\w+['’]s\s+\w+\s+(?:on|to|against|from|with)|counts?\s+of)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
 _COMPARED_AFTER = re.compile(
