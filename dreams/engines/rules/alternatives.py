@@ -17,6 +17,20 @@ from dreams.language import lexicon, products, properties, similarity
 from dreams.language.pieces import WEAK, Piece, keys_of, pieces
 
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"^(?:\*\*|__)?(?P<label>[A-Za-z][\w '’/-]{1,40}?)(?::(?:\*\*|__)|(?:\*\*|__):|:)\s+(?P<value>\S+(?:\s+\S+){0,3})$"
+)
+_IS = re.compile(
+    r"^(?:(?:the|our|my) )?(?P<label>[\w'’/-]+(?: [\w'’/-]+){0,4}?) (?:is|are) (?P<value>(?!(?:not|no|in|on|at|being|getting|to|only|still|very|too|so|as)\b)\S+(?:\s+\S+){0,3})$",
+    re.IGNORECASE,
+)
+# How something fares at the moment is no value of it.
+_PASSING = re.compile(
+    r"\b(?:up|down|red|green|slow|fast|faster|slower|broken|failing|failed|fine|ok|okay|ready|done|gone|dead|alive|open|closed|wrong|right|good|bad|better|worse|stuck|busy|idle|late|early|clean|dirty|"
+    r"full|empty|merged|running|working|passing|flaky|weird|missing|here|there|back|off|on|live|stable|unstable|unclear|clear|unknown|different|same|new|old|finished|complete|completed|blocked|"
+    r"it|that|this|mine|yours|ours|\w+ing|\w+ed)\b",
+    re.IGNORECASE,
+)
 _KEEPING = frozenset(
     {"database", "cache", "search", "warehouse", "broker", "jobs"}
 )  # data may move from one to the other
@@ -37,7 +51,13 @@ class _Product:
 
 def slot(old: str, new: str) -> Slot | None:
     """The one value that `new` has another of, where both surely speak of the same; None if that is not sure."""
-    found = slots.slot(old, new) or _weekday(old, new) or _of_class(old, new) or _by_exchange(old, new)
+    found = (
+        slots.slot(old, new)
+        or _weekday(old, new)
+        or _of_class(old, new)
+        or _by_exchange(old, new)
+        or _below_label(old, new)
+    )
     return None if found is None or _other_sort(old, new, found) else found
 
 
@@ -50,6 +70,17 @@ def _other_sort(old: str, new: str, found: Slot) -> bool:
         (_words(was[0].kind) | _words(now[0].kind)) & keys_of(old)
     )
     return not kept and properties.changed(old, new) is None
+
+
+def _below_label(old: str, new: str) -> Slot | None:
+    """ "Theme: dark" and "the theme is light": the label and no word more, and something that lasts."""
+    mine, theirs = _LABEL.match(old.rstrip(" .!")), _IS.match(new.rstrip(" .!"))
+    if mine is None or theirs is None or _PASSING.search(theirs["value"]) or not slots.agree(old, new):
+        return None
+    label = keys_of(mine["label"])
+    if not label or label != keys_of(theirs["label"]) or keys_of(mine["value"]) == keys_of(theirs["value"]):
+        return None
+    return Slot(mine.start("value"), mine.end("value"), theirs["value"])
 
 
 def _weekday(old: str, new: str) -> Slot | None:

@@ -30,7 +30,7 @@ _OUTDATED = re.compile(
 )
 _WHEN = (
     r"(?:(?:as of|since|from|starting|effective) (?:today|now|yesterday|(?:this|last|the (?:last|latest|newest|new)) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|v?\d[\w.]*)(?: on(?:wards?)?)?|(?:earlier )?(?:this|last) (?:week|month|year|sprint|quarter|release|morning|spring|"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|\d{4}-\d\d(?:-\d\d)?|v?\d[\w.]*)(?: on(?:wards?)?)?|(?:earlier )?(?:this|last) (?:week|month|year|sprint|quarter|release|morning|spring|"
     r"summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|night)|yesterday|today|recently|lately|(?:just )?the other day|a (?:while|few \w+|couple of \w+|day|week|month|year) ago|"
     r"(?:\d+|two|three|four|five|six) \w+ ago|in (?:january|february|march|april|may|june|july|august|september|october|november|december|q[1-4])|"
     r"on (?:mon|tues|wednes|thurs|fri|satur|sun)day|over the (?:weekend|holidays|summer)|nowadays|these days|by now|for good|across the board|everywhere|"

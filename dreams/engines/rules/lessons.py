@@ -17,6 +17,7 @@ from dreams.engines.rules.matching import matched
 from dreams.engines.rules.tellings import tellings
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
+from dreams.engines.rules.wording import sentences
 from dreams.language import dates, similarity
 from dreams.language.pieces import keys_of
 
@@ -101,7 +102,8 @@ def drop_twins(found: Gathered) -> None:
 
 def _readings(lesson: Lesson) -> list[str]:
     """A fact as it was said, and what of it is so now: "it runs at 4, not at 3" is in memory once 4 is."""
-    now = [telling.core for telling in tellings(lesson.text)] if lesson.kind == "project" else []
+    one = lesson.kind == "project" and len(sentences(lesson.text)) == 1
+    now = [telling.core for telling in tellings(lesson.text) if not telling.bare] if one else []
     return [lesson.text, *now]
 
 

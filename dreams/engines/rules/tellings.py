@@ -40,6 +40,10 @@ _NOW = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from today(?: on)?|nowadays)\b,?",
     re.IGNORECASE,
 )
+# Such a word says by itself that it is so now.
+_CURRENT = re.compile(r"(?:the |our |my )?(?:current|latest|newest|present|active)\s+\w", re.IGNORECASE)
+# A thing and what it is, in few words: only a statement of the very same thing is held against it.
+_GIVES = re.compile(r"(?:[\w'’-]+\s+){1,5}(?:is|are)\s+(?:[\w'’+-]+\s*){1,4}$", re.IGNORECASE)
 _FROM_NOW_ON = re.compile(r"\b(?:from now on|from today|going forward)\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|not)\s+"
@@ -195,10 +199,11 @@ def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:
     old = _value(before["o"]) if before else ""
     if before and old:
         core = core[: before.start()].strip(" ,")
-    elif (core == text and not told_as_change) or (_TASK.match(text) and not _FROM_NOW_ON.search(text)):
+    elif (core == text and not told_as_change and not _CURRENT.match(core)) or (
+        _TASK.match(text) and not _FROM_NOW_ON.search(text)
+    ):
         return []
-    values = [piece.text for piece in pieces(core) if piece.is_value]
-    if not values:
+    if not any(piece.is_value for piece in pieces(core)) and not _GIVES.match(core):
         return []
     return [Telling(quote, re.sub(r"\s+again$", "", core), "", old, keys_of(core))]
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from dreams import memdir
 from dreams.engines.base import Citation, Fate
 from dreams.engines.rules import spots as places_of
+from dreams.engines.rules.asof import matched_dated, names_its_day
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.matching import matched
 from dreams.engines.rules.retyping import retyped
@@ -78,7 +79,7 @@ def _tell(
     near = [pending[place] for place in having.near(telling)]
     if telling.asked and any(retyped(one.text, telling.core) for one in near):
         return  # the whole statement is put anew, not one value of it
-    found = [(one, slot) for one in near if (slot := matched(telling, one.text, one.spot.place))]
+    found = [(one, slot) for one in near if (slot := _meant(telling, one, heard))]
     chosen = _chosen(found, telling)
     if found and not chosen:
         _name_unsure(rec, telling, [one for one, _ in found])
@@ -89,6 +90,13 @@ def _tell(
         one.steps.append((old, slot.new))
         one.told.append((heard, telling))
         one.text = slot.filled(one.text)
+
+
+def _meant(telling: Telling, one: _Pending, heard: Heard) -> Slot | None:
+    if names_its_day(one.text):
+        said = heard.prompt.at.date() if heard.prompt.at else None
+        return matched_dated(telling, one.text, one.spot.place, said)
+    return matched(telling, one.text, one.spot.place)
 
 
 def _says_already(telling: Telling, one: _Pending, chosen: tuple[_Pending, Slot]) -> bool:
