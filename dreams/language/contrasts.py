@@ -19,6 +19,9 @@ _SMALL = lexicon.FILLER | lexicon.NEGATIONS
 LONG_FROM = 6  # words, from which one more name may be an addition
 _ROW = 7  # so many words in a row, filler too, are a statement of their own
 _ENLARGING = frozenset({"for", "in", "on", "of", "during", "and", "or"})
+_PARTIAL = frozenset("some most few several half nearly almost partly sometimes rarely".split())  # noqa: SIM905 - a word list
+_MUST = frozenset("must shall always never required mandatory".split())  # noqa: SIM905 - a word list
+_MAY = frozenset("may might can could optional optionally".split())  # noqa: SIM905 - a word list
 _PHRASE = 5  # words that may stand in the place of others where all else is alike
 _WHOLE = 3  # words of meaning from which a statement that another one has whole may have asides added to it
 
@@ -51,6 +54,7 @@ def conflict(short: Statement, long: Statement) -> str:
         (lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
         (lambda: opposed(short, long), "opposite words"),
         (lambda: strength_differs(short, long), "one demands, the other allows"),
+        (lambda: graded(short, long), "one says all, the other some"),
         (lambda: turned_round(short, long), "the order is turned round"),
         (lambda: swapped(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
@@ -236,6 +240,26 @@ def strength_differs(short: Statement, long: Statement) -> bool:
         return "strong" if strong and not weak else "weak" if weak and not strong else ""
 
     return {strength(short), strength(long)} == {"strong", "weak"}
+
+
+def graded(short: Statement, long: Statement) -> bool:
+    """ "some requests" where the other one has all of them, "may" where it has "must"."""
+    for one, other in ((short, long), (long, short)):
+        if not other.raw & _PARTIAL and _behind(one, _PARTIAL) & other.weights.keys():
+            return True
+        if _behind(one, _MUST) & _behind(other, _MAY):
+            return True
+    return False
+
+
+def _behind(one: Statement, words: frozenset[str]) -> set[str]:
+    """The words of meaning right behind one of these; "may not" is no "may"."""
+    found: set[str] = set()
+    for place, word in enumerate(one.flow):
+        following = "".join(one.flow[place + 1 : place + 2])
+        if word in words and following not in {"not", "never"} and not following[:1].isdigit():
+            found.update(word for word in one.flow[place + 1 : place + 4] if word in one.weights)
+    return found
 
 
 def exchanged(short: Statement, long: Statement) -> bool:

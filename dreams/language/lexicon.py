@@ -183,7 +183,7 @@ PHRASES = {
     "stop reaching for": "never use", "zero": "no", "or newer": "or later", "or higher": "or later", "or above": "or later", "and above": "or later", "and up": "or later",
     "and later": "or later", "and newer": "or later", "or greater": "or later", "or older": "or earlier", "a single": "one",
     "single": "one", "e.g.": "", "i.e.": "", "each time": "always", "under no circumstances": "never", "in order to": "to",
-    "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
+    "by hand": "manually", "free of": "without", "free from": "without", "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
 }  # fmt: skip
 STEPS = frozenset({"first", "then", "afterwards", "finally", "next"})
 STRONG = frozenset({"must", "always", "never", "shall", "required", "mandatory"})
@@ -205,8 +205,15 @@ NUMBER_WORDS = (
     {
         name: str(number)
         for number, name in enumerate(
-            "two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905 - a word list
+            "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "  # noqa: SIM905 - a word list
+            "nineteen".split(),
             start=2,
+        )
+    }
+    | {
+        name: str(10 * tens)
+        for tens, name in enumerate(
+            ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), start=2
         )
     }
     | {

@@ -10,8 +10,10 @@ from dreams.language.statements import canonical
 
 Signs = frozenset[bool]
 YES, NO, BOTH = frozenset({True}), frozenset({False}), frozenset({True, False})
+_AUXILIARIES = frozenset("is are was were must should can may will has have do does".split())  # noqa: SIM905 - a word list
+_PLACING = frozenset("for in on at during within".split())  # noqa: SIM905 - a word list
 _RELATIVE = frozenset({"which", "who", "where"})  # denied or not with what they belong to
-LONGEST_LABEL = 4  # words of "Integration tests: ...", which are neither affirmed nor denied
+LONGEST_LABEL = 2  # words of "Integration tests: ...", which are neither affirmed nor denied
 MOST_ALONE = 2  # words of meaning in a clause of which one is at odds
 LEAST = 1.0  # weight of words that one affirms and the other denies
 # Where another thing begins to be said, which a denial before it does not reach.
@@ -24,40 +26,45 @@ _DENYING = (lexicon.NEGATIONS - {"non"}) | frozenset("prohibit disallow insteado
 _REFUSING = frozenset(
     canonical(word)
     for word in "drop stop remove refuse reject block prevent ban freeze exclude skip ignore omit lack miss fail deny annoyed dislike "  # noqa: SIM905 - a word list
-    "hate wrong leave stay free insist instead abandon cease resist bypass disable prohibit rather".split()
+    "hate wrong leave insist instead abandon cease resist bypass disable prohibit rather".split()
 )
 
 
-def at_odds(short: Statement, long: Statement, weights: Mapping[str, float]) -> bool:
+def at_odds(short: Statement, long: Statement, weights: Mapping[str, float], *, least: float = LEAST) -> bool:
     """Whether, in a clause of either, most of what both tell is affirmed by the one and denied by the other.
 
     `weights` are those of the words that both have.
     """
-    if not any(word in _DENYING for one in (short, long) for word in one.flow):
+    if not any(word in _DENYING or word == "prefer" for one in (short, long) for word in one.flow):
         return False
     refusing = frozenset(short.flow) & frozenset(long.flow) & _REFUSING
     mine, theirs = list(_clauses(short, refusing)), list(_clauses(long, refusing))
     signs, others = _signs(mine), _signs(theirs)
     odd = {word for word in weights if not signs.get(word, BOTH) & others.get(word, BOTH)}
-    odd -= _denied_by_both(short, long, mine + theirs)
-    return bool(odd) and any(_mostly(words & weights.keys(), odd, weights) for words, _ in mine + theirs)
+    odd -= _denied_by_both(short, long, mine, theirs)
+    return bool(odd) and any(_mostly(words, odd, weights, least) for words, _ in mine + theirs)
 
 
-def _denied_by_both(
-    short: Statement, long: Statement, clauses: list[tuple[frozenset[str], Signs]]
-) -> frozenset[str]:
+_Clauses = list[tuple[frozenset[str], Signs]]
+
+
+def _denied_by_both(short: Statement, long: Statement, mine: _Clauses, theirs: _Clauses) -> frozenset[str]:
     """What stands beside a verb that both deny: "never edit clients", "clients are built: do not edit them"."""
     heads = frozenset(word for _, words in short.denied for word in words[:1])
     heads &= frozenset(word for _, words in long.denied for word in words[:1])
-    return frozenset().union(*(words for words, signs in clauses if signs == NO and heads & words))
+    both = [
+        [words for words, signs in clauses if signs == NO and heads & words] if heads else []
+        for clauses in (mine, theirs)
+    ]
+    return frozenset[str]().union(*both[0], *both[1]) if all(both) else frozenset()
 
 
-def _mostly(words: frozenset[str], odd: set[str], weights: Mapping[str, float]) -> bool:
+def _mostly(words: frozenset[str], odd: set[str], weights: Mapping[str, float], least: float) -> bool:
     """One word alone may stand in a clause about something else."""
     against = [weights[word] for word in words & odd if word in weights]
     along = sum(weights[word] for word in words - odd if word in weights)
     alone = len(against) == 1 and sum(word not in lexicon.FILLER for word in words) > MOST_ALONE
-    return not alone and sum(against) >= LEAST and sum(against) > along
+    return not alone and sum(against) >= least and sum(against) > along
 
 
 def _signs(clauses: list[tuple[frozenset[str], Signs]]) -> dict[str, Signs]:
@@ -70,19 +77,22 @@ def _signs(clauses: list[tuple[frozenset[str], Signs]]) -> dict[str, Signs]:
 
 def _clauses(one: Statement, refusing: frozenset[str]) -> Iterator[tuple[frozenset[str], Signs]]:
     """The words of each clause, and whether it affirms them, denies them, or either."""
-    segments = _segments(one)
-    for place, words in enumerate(segments):
-        denied = sum(word in _DENYING for word in words) % 2 == 1
-        beside = {each[0] for each in segments[place + 1 : place + 2]} | {words[0]} if denied else set()
-        unsure = "without" in beside and _denied_around(segments, place)
+    found = segments(one)
+    for place, words in enumerate(found):
+        denied = sum(word in _DENYING for word in words) % 2 == 1 or _passed_over(found, place)
+        beside = {each[0] for each in found[place + 1 : place + 2]} | {words[0]} if denied else set()
+        unsure = "without" in beside and _denied_around(found, place)
         unsure |= bool(frozenset(words) & _REFUSING - refusing) or (
             "over" in words and words[0] in {"prefer", "choos"}
         )
         unsure |= place == 0 and not denied and one.labelled and len(words) <= LONGEST_LABEL
-        unsure |= (
-            words[0] in _RELATIVE and place > 0 and any(word in _DENYING for word in segments[place - 1])
-        )
+        unsure |= words[0] in _RELATIVE and place > 0 and any(word in _DENYING for word in found[place - 1])
         yield frozenset(words), BOTH if unsure else NO if denied else YES
+
+
+def _passed_over(found: list[list[str]], place: int) -> bool:
+    """ "prefer X over Y"."""
+    return found[place][0] == "over" and place > 0 and "prefer" in found[place - 1]
 
 
 def _denied_around(segments: list[list[str]], place: int) -> bool:
@@ -92,17 +102,26 @@ def _denied_around(segments: list[list[str]], place: int) -> bool:
     return len(pair) == 2 and all(any(word in _DENYING for word in each) for each in pair)
 
 
-def _segments(one: Statement) -> list[list[str]]:
+def segments(one: Statement) -> list[list[str]]:
     """The words of each clause; what stands behind closed brackets goes on with what stood before them."""
     found: list[list[str]] = []
     current: dict[int, list[str]] = {}
     for word, clause in zip(one.flow, one.clause_of, strict=True):
-        if clause not in current or (
-            word in _BREAKS and any(each not in lexicon.FILLER for each in current[clause])
-        ):
+        if clause not in current or _breaks(word, current[clause]):
             waiting = found[-1] if found and all(each in _DENYING for each in found[-1]) else None  # "NOT: X"
             current[clause] = waiting if waiting is not None else []
             if waiting is None:
                 found.append(current[clause])
         current[clause].append(word)
     return [words for words in found if words]
+
+
+def _breaks(word: str, before: list[str]) -> bool:
+    """Whether it begins a clause of its own: "because ...", "... and are not"."""
+    if before[-1:] == ["and"] and word in _AUXILIARIES:
+        return True
+    if before[:1] == [lexicon.CONTRAST] and word in _PLACING:
+        return True
+    if word == "over" and "prefer" in before:
+        return True
+    return word in _BREAKS and any(each not in lexicon.FILLER for each in before)

@@ -10,12 +10,14 @@ from dreams.language.retold.units import FAMILY, PART, Told, Unit
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """`pairs` hold (unit of the one, unit of the other, how sure); shares are of each one's weight, `mass` is what both tell."""
+    """`pairs` hold (unit of the one, unit of the other, how sure); shares are of each one's weight, `mass` is what both tell,
+    each unit once."""
 
     pairs: tuple[tuple[int, int, float], ...]
     covered: float
     covering: float
     mass: float
+    plain: float  # what both name by the same word, or one of its family
 
 
 def align(one: Told, other: Told) -> Alignment:
@@ -34,22 +36,31 @@ def align(one: Told, other: Told) -> Alignment:
 
 
 def _weighed(pairs: list[tuple[int, int, float]], one: Told, other: Told) -> Alignment:
-    mass = sum(
-        min(one.units[i].weight, other.units[j].weight if j >= 0 else 9) * sure for i, j, sure in pairs
-    )
     back: dict[int, float] = {}
     for _, j, sure in pairs:
         back[j] = max(back.get(j, 0.0), sure)
     theirs = sum(other.units[j].weight * sure for j, sure in back.items() if j >= 0)
     mine = sum(one.units[i].weight * sure for i, _, sure in pairs)
-    return Alignment(tuple(pairs), mine / (one.weight or 1), theirs / (other.weight or 1), mass)
+    unplaced = sum(one.units[i].weight * sure for i, j, sure in pairs if j < 0)
+    plain = sum(one.units[i].weight for i, _, sure in pairs if sure >= FAMILY)
+    return Alignment(
+        tuple(pairs),
+        mine / (one.weight or 1),
+        theirs / (other.weight or 1),
+        min(mine, theirs + unplaced),
+        plain,
+    )
 
 
 def _within(one: Unit, other: Unit) -> bool:
     """ "users.ts" and "routes/users.ts" are one; "routes/orders.ts" is another, whatever they share."""
-    if not (one.parts and other.parts) or one.parts[-1] == other.parts[-1]:
+    if not (one.parts and other.parts) or ("/" in one.word + other.word and _end(one) == _end(other)):
         return True
     return set(one.parts) <= set(other.parts) or set(other.parts) <= set(one.parts)
+
+
+def _end(one: Unit) -> str:
+    return one.word.rpartition("/")[2].partition(".")[0]
 
 
 def _acronyms(one: Told, other: Told, matched: Container[int]) -> list[tuple[int, int, float]]:

@@ -9,7 +9,8 @@ from dreams.language.retold.units import PART, told
 from dreams.language.retold.vetoes import Pair, conflict
 
 # The share of the shorter one's weight that the longer one tells, and the weight that both tell: any of these is enough.
-BARS = ((0.35, 4.5), (0.4, 3.4), (0.48, 2.6), (0.65, 2.2), (0.85, 1.5))
+LEAST_PLAIN = 1.2
+BARS = ((0.3, 4.5), (0.4, 3.4), (0.48, 2.8), (0.62, 2.0), (0.7, 1.4))
 
 
 def retells(short: Statement, long: Statement) -> bool:
@@ -32,4 +33,7 @@ def paired(short: Statement, long: Statement) -> Pair | None:
 
 
 def enough(found: Alignment) -> bool:
-    return any(found.covered >= share and found.mass >= mass for share, mass in BARS)
+    """Where only groups of words agree ("update the docs", "edit the file"), nothing is told yet."""
+    return found.plain >= LEAST_PLAIN and any(
+        found.covered >= share and found.mass >= mass for share, mass in BARS
+    )

@@ -140,7 +140,7 @@ pull pr pullrequest
 repository repo codebase
 pipeline ci integration
 server backend host machine box
-browser chrome client
+browser client
 frontend ui interface
 endpoint api route url
 website site portal web

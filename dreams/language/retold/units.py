@@ -31,6 +31,9 @@ _ROOTS = frozenset(
 _SHORTEST_ROOT = 4
 EXACT, FAMILY, GROUP, PART = 1.0, 0.9, 0.8, 0.6
 LIGHT = frozenset(canonical(word) for word in thesaurus.LIGHT)
+_PRODUCTS = frozenset(
+    canonical(word) for word in ("github", "javascript", "typescript", "python", "kubernetes", "postgresql")
+)
 LIGHT_WEIGHT, EVERYDAY_WEIGHT = 0.2, 0.75
 
 
@@ -136,4 +139,4 @@ def _weight(item: Item) -> float:
 @functools.lru_cache(maxsize=1)
 def known_words() -> frozenset[str]:
     """Plain words of English, as `canonical` gives them: with a capital they are no names yet."""
-    return frozenset(thesaurus.table()) | lexicon.KNOWN | LIGHT
+    return (frozenset(thesaurus.table()) | lexicon.KNOWN | LIGHT) - _PRODUCTS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,14 +18,16 @@ from dreams.language.statements import canonical
 NEAR = 2  # items between which a name and a word stand side by side
 FEW = 8  # units, up to which a text has one slot for a name
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
-_FIRST = re.compile(r"([A-Z]\w+)")
+_FIRST = re.compile(r"(?:^|[:(]\s*)([A-Z][^\W_]+)(?![\w_-])")
+_NAME = re.compile(r"[^\W\d_]+\d*")
 _LIMITS = frozenset({"only", "unless", "except", "until", "exclusively", "solely"})
+_ONLY = frozenset({"only", "exclusively", "solely"})
+_NO_PLACE = frozenset({"dev", "demo", "preview", "qa"})  # as often said of people, links and texts
 # Pairs that a paraphrase exchanges freely, with a denial or a quantity elsewhere.
 _SOFT = frozenset("always never must may all any each every none some this required optional".split())  # noqa: SIM905 - a word list
-_PARTIAL = frozenset("some most many few several half nearly almost partly sometimes rarely".split())  # noqa: SIM905 - a word list
-_MUST = frozenset("must shall always never required mandatory".split())  # noqa: SIM905 - a word list
-_MAY = frozenset("may might can could optional optionally".split())  # noqa: SIM905 - a word list
-MOST_CHANGES = 3  # that make a copy another statement; one with more was written anew
+CLOSE = 0.5  # of the longer one's weight told by the shorter one
+LEAST_ODD, LEAST_ODD_LOOSE = 1.0, 2.0  # weight that the one affirms and the other denies
+MOST_CHANGES = 2  # that make a copy another statement; one with more was written anew
 ALIKE = 0.35  # of a text's weight: if no more is its own, a limit put in is what makes it another
 
 
@@ -58,27 +61,54 @@ class Pair:
 
 
 def conflict(pair: Pair) -> str:
+    """The first fact that both give differently, or nothing.
+
+    Where one tells much that the other leaves out, a detail of its own is none against it; who changes one thing in a note
+    leaves the rest as it was.
+    """
     short, long = pair.short, pair.long
-    checks = (
+    close = pair.copy or pair.found.covering >= CLOSE
+    always = (
         (lambda: short.asks != long.asks, "one asks, the other says"),
-        (lambda: _apart(short.numbers, long.numbers), "numbers differ"),
-        (lambda: amounts.differ(short.text, long.text), "times differ"),
+        (lambda: _numbers_apart(pair, close=close), "numbers differ"),
         (lambda: contrasts.signs_differ(short, long), "one is done or right, the other not"),
         (lambda: _apart(short.days, long.days), "days differ"),
-        (lambda: _names_apart(pair), "names differ"),
+        (lambda: _names_apart(pair, close=close), "names differ"),
+        (
+            lambda: polarity.at_odds(
+                short, long, pair.weights, least=LEAST_ODD if close else LEAST_ODD_LOOSE
+            ),
+            "one denies what the other says",
+        ),
         (lambda: _environments_apart(pair), "environments differ"),
-        (lambda: polarity.at_odds(short, long, pair.weights), "one denies what the other says"),
-        (lambda: _limited(pair), "conditions or states differ"),
-        (lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"),
-        (lambda: _opposed(pair), "opposite words"),
-        (lambda: _graded(pair), "one says all, the other some"),
+        (lambda: _limited(pair, _LIMITS - _ONLY), "conditions or states differ"),
+        (lambda: _opposed(pair, close=close), "opposite words"),
         (lambda: turned_round(short, long), "the order is turned round"),
         (lambda: crossed(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
-        (lambda: pair.copy and _edited(pair), "a copy with one thing changed"),
-        (lambda: pair.brief and contrasts.exchanged(short, long), "one word stands for another"),
     )
-    return contrasts.first(checks)
+    return contrasts.first(always) or (contrasts.first(_closer(pair)) if close else "")
+
+
+def _closer(pair: Pair) -> Iterator[tuple[Callable[[], bool], str]]:
+    short, long = pair.short, pair.long
+    yield lambda: amounts.differ(short.text, long.text), "times differ"
+    yield lambda: _limited(pair, _LIMITS), "conditions or states differ"
+    yield lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"
+    yield lambda: contrasts.graded(short, long), "one says all, the other some"
+    yield lambda: pair.copy and _edited(pair), "a copy with one thing changed"
+    yield lambda: pair.brief and contrasts.exchanged(short, long), "one word stands for another"
+
+
+def _numbers_apart(pair: Pair, *, close: bool) -> bool:
+    mine, theirs = pair.short.numbers, pair.long.numbers
+    if close or not _apart(mine, theirs):
+        return _apart(mine, theirs)
+    return any(
+        _beside(pair.short, one, pair.common) & _beside(pair.long, other, pair.common)
+        for one in mine - theirs
+        for other in theirs - mine
+    )
 
 
 _apart = amounts.apart
@@ -94,17 +124,17 @@ def _matched(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
     return mine | pair.common, theirs | pair.common
 
 
-def _names_apart(pair: Pair) -> bool:
+def _names_apart(pair: Pair, *, close: bool) -> bool:
     """Each has a name, a path or an identifier that the other lacks, and both stand in one place."""
     mine, theirs = _matched(pair)
     own, others = _hard(pair.short, mine), _hard(pair.long, theirs)
-    if contrasts.quoted_apart(pair.short, pair.long):
+    if close and contrasts.quoted_apart(pair.short, pair.long):
         return True
     if not (own and others):
         return False
-    few = len(pair.one.units) <= FEW and len(pair.other.units) <= FEW
+    few = close and len(pair.one.units) <= FEW and len(pair.other.units) <= FEW
     return any(
-        (u in pair.short.codes) == (v in pair.long.codes)
+        bool(_NAME.fullmatch(u)) == bool(_NAME.fullmatch(v))
         and (few or _beside(pair.short, u, pair.common) & _beside(pair.long, v, pair.common))
         for u in own
         for v in others
@@ -126,11 +156,9 @@ def _shouted(one: Statement) -> set[str]:
 
 
 def _opening(one: Statement) -> set[str]:
-    first = one.items[0].word if one.items else ""
-    written = _FIRST.match(one.text)
-    if not written or not first or one.flow[0] != first or canonical(written[1].lower()) != first:
-        return set()
-    return set() if written[1].endswith("s") or written[1].endswith("ing") else {first}
+    """Words with a capital that begin the text, stand behind a colon or in brackets, and look like no plural and no deed."""
+    found = {canonical(word.lower()) for word in _FIRST.findall(one.text) if not word.endswith(("s", "ing"))}
+    return found & one.weights.keys()
 
 
 def _beside(one: Statement, word: str, common: frozenset[str]) -> set[str]:
@@ -158,23 +186,32 @@ def _all_that_differs(pair: Pair, words: frozenset[str], *, of_long: bool) -> bo
 
 
 def _environments_apart(pair: Pair) -> bool:
-    mine, theirs = (one.environments - {"dev"} for one in (pair.short, pair.long))
+    """Two places, or a place that only one names: where it tells what both tell, not in a reason or an example."""
+    mine, theirs = (one.environments - _NO_PLACE for one in (pair.short, pair.long))
     if _apart(mine, theirs):
         return True
-    if bool(mine) == bool(theirs):
-        return False
-    of_long = bool(theirs)
-    one = pair.long if of_long else pair.short
-    words = frozenset(canonical(word) for word in one.raw if word in lexicon.ENVIRONMENTS)
-    clauses = {clause for word, clause in zip(one.flow, one.clause_of, strict=True) if word in words}
-    return any(clause not in one.asides for clause in clauses) or _all_that_differs(
-        pair, words, of_long=of_long
+    of_long = len(theirs) > len(mine)
+    one, own = (pair.long, theirs - mine) if of_long else (pair.short, mine - theirs)
+    words = frozenset(canonical(word) for word in one.raw if lexicon.ENVIRONMENTS.get(word) in own)
+    if one.flow[0] in words and one.flow[1:2] and one.flow[1] in lexicon.ARTICLES | {"these", "those"}:
+        return False  # "staging these files"
+    return bool(words) and (
+        bool(words & _shared(one, pair)) or _all_that_differs(pair, words, of_long=of_long)
     )
 
 
-def _limited(pair: Pair) -> bool:
+def _shared(one: Statement, pair: Pair) -> set[str]:
+    """All words of the clauses that have to do with the other text, and of the one that it begins with."""
+    found: set[str] = set()
+    for place, words in enumerate(polarity.segments(one)):
+        if not place or any(word in pair.weights for word in words):
+            found.update(words)
+    return found
+
+
+def _limited(pair: Pair, words: frozenset[str]) -> bool:
     return any(
-        _unsettled(one, other) or _limits(one, other)
+        _unsettled(one, other) or _limits(one, other, words)
         for one, other in ((pair.short, pair.long), (pair.long, pair.short))
     )
 
@@ -186,14 +223,21 @@ def _unsettled(one: Statement, other: Statement) -> bool:
     return any(clause in touched and word in own for clause, word in one.marked)
 
 
-def _limits(one: Statement, other: Statement) -> bool:
+def _limits(one: Statement, other: Statement, words: frozenset[str]) -> bool:
     """Whether one takes back something of what both say: "except in tests", "but only for guests"."""
     for place, word in enumerate(one.flow):
-        if word in _LIMITS:
+        if word in words or (word in _ONLY and _begins_clause(one, place)):
             limit = frozenset(_phrase(one, place))
-            if limit and not limit & frozenset(other.weights):
+            if limit and not (
+                limit & frozenset(other.weights) if word in _ONLY else limit <= frozenset(other.weights)
+            ):
                 return True
     return False
+
+
+def _begins_clause(one: Statement, place: int) -> bool:
+    """ "..., but only on Linux"."""
+    return place > 0 and (one.flow[place - 1] == "but" or one.clause_of[place] != one.clause_of[place - 1])
 
 
 def _phrase(one: Statement, place: int) -> list[str]:
@@ -205,42 +249,22 @@ def _phrase(one: Statement, place: int) -> list[str]:
     ]
 
 
-def _opposed(pair: Pair) -> bool:
+def _opposed(pair: Pair, *, close: bool) -> bool:
     mine, theirs = (
-        {word for word in one.counts if word not in _SOFT and _core(one, word)}
+        {word for word in one.counts if word not in _SOFT and {word, canonical(word)} & _shared(one, pair)}
         for one in (pair.short, pair.long)
     )
     own, others = mine - set(pair.long.counts), theirs - set(pair.short.counts)
-    return any((one, other) in lexicon.OPPOSITES for one in own for other in others)
-
-
-def _core(one: Statement, word: str) -> bool:
-    """Whether a word stands anywhere but in an aside."""
     return any(
-        clause not in one.asides
-        for there, clause in zip(one.flow, one.clause_of, strict=True)
-        if there in {word, canonical(word)}
+        (one, other) in lexicon.OPPOSITES
+        and (
+            close
+            or _beside(pair.short, canonical(one), pair.common)
+            & _beside(pair.long, canonical(other), pair.common)
+        )
+        for one in own
+        for other in others
     )
-
-
-def _graded(pair: Pair) -> bool:
-    """ "some requests" where the other one has all of them, "may" where it has "must"."""
-    for one, other in ((pair.short, pair.long), (pair.long, pair.short)):
-        partial = _behind(one, _PARTIAL) & pair.common
-        if partial and not other.raw & _PARTIAL:
-            return True
-        if _behind(one, _MUST) & _behind(other, _MAY) & pair.common:
-            return True
-    return False
-
-
-def _behind(one: Statement, words: frozenset[str]) -> set[str]:
-    """The words of meaning right behind one of these; "may not" is no "may"."""
-    found: set[str] = set()
-    for place, word in enumerate(one.flow):
-        if word in words and one.flow[place + 1 : place + 2] not in (("not",), ("never",)):
-            found.update(word for word in one.flow[place + 1 : place + 4] if word in one.weights)
-    return found
 
 
 def _changes(short: Statement, long: Statement) -> int:
