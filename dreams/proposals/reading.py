@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from dreams import blobs, drafts, memdir, text, textdiff
 from dreams.engines.base import Citation, Fate
@@ -52,7 +53,22 @@ def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk,
     return [(row, lines_of(row, base, new)) for row in file.hunks.all()]
 
 
-def lines_of(row: Hunk, base: Sequence[str], new: Sequence[str]) -> textdiff.Hunk:
+class Placed(Protocol):
+    """What says which lines a hunk takes away and puts in place."""
+
+    @property
+    def hunk_id(self) -> str: ...
+    @property
+    def base_start(self) -> int: ...
+    @property
+    def base_count(self) -> int: ...
+    @property
+    def new_start(self) -> int: ...
+    @property
+    def new_count(self) -> int: ...
+
+
+def lines_of(row: Placed, base: Sequence[str], new: Sequence[str]) -> textdiff.Hunk:
     """The row of a hunk with its lines, from the split texts of its file."""
     return textdiff.Hunk(
         row.hunk_id,

@@ -12,14 +12,19 @@ from django.utils import timezone
 from dreams import auditlog, blobs, memories, proposals, text, textdiff
 from dreams.models import Decision, Finding, Hunk, Proposal
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
-from dreams.review.selecting import together
+from dreams.review.selecting import Decidable, together
 
 _DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
 MOST_AT_ONCE = 500  # rows of one statement
 
 
 def decide(
-    proposal: Proposal, hunks: Sequence[Hunk], verdict: Hunk.Verdict, reviewer: Reviewer, *, reason: str = ""
+    proposal: Proposal,
+    hunks: Sequence[Decidable],
+    verdict: Hunk.Verdict,
+    reviewer: Reviewer,
+    *,
+    reason: str = "",
 ) -> list[Hunk]:
     """Approve, reject or take back (PENDING) `hunks` and the parts that go with them; returns all that were decided."""
     verdict = Hunk.Verdict(verdict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from django.db.models import Q
 
@@ -31,7 +32,16 @@ def _complain_about(missing: set[str], what: str, proposal: Proposal) -> None:
         )
 
 
-def together(hunks: Sequence[Hunk]) -> list[Hunk]:
+class Decidable(Protocol):
+    """A hunk's row, or as much of it as says which one it is."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def operation_id(self) -> int | None: ...
+
+
+def together(hunks: Sequence[Decidable]) -> list[Hunk]:
     """`hunks` with every other part of their operations: what one verdict decides."""
     operations = {hunk.operation_id for hunk in hunks if hunk.operation_id}
     parts = Hunk.objects.filter(Q(operation__in=operations) | Q(pk__in=[h.pk for h in hunks]))

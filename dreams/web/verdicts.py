@@ -15,7 +15,7 @@ from dreams.text import plural
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:
-    from dreams.web.selectors.review_loaded import Loaded
+    from dreams.web.selectors.review_loaded import HunkRow, Loaded
 
 MOST = 30
 # A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.
@@ -43,7 +43,7 @@ class Step(TypedDict):
     before: list[Before]
 
 
-def remember(hunks: Sequence[Hunk], loaded: Loaded) -> list[Before]:
+def remember(hunks: Sequence[HunkRow], loaded: Loaded) -> list[Before]:
     """The verdicts as they are, of `hunks` and of everything that is decided with them."""
     groups = {
         hunk.operation_id or -hunk.pk: hunk for hunk in hunks

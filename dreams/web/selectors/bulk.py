@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams.models import Hunk, Proposal
+from dreams.models import Hunk, Operation, Proposal
 from dreams.text import plural
 from dreams.web.selectors import review_loaded, review_state
 from dreams.web.selectors.review_loaded import Loaded
@@ -35,18 +35,19 @@ class Choice:
 
 
 def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
-    """Those that are there, in the order given; at most MOST. Six queries, however many there are."""
+    """Those that are there, in the order given; at most MOST. Seven queries, however many there are."""
     wanted = list(dict.fromkeys(public_ids))[:MOST]
     rows = {
         row.public_id: row
         for row in Proposal.objects.filter(public_id__in=wanted).select_related("project", "dream")
     }
     loaded = review_loaded.load_all([rows[name] for name in wanted if name in rows])
-    return [choice(one, verdict) for one in loaded]
+    operations = Operation.objects.filter(proposal__in=list(rows.values())).in_bulk()
+    return [choice(one, verdict, operations) for one in loaded]
 
 
-def choice(loaded: Loaded, verdict: str) -> Choice:
-    reasons = _reasons(loaded)
+def choice(loaded: Loaded, verdict: str, operations: Mapping[int, Operation]) -> Choice:
+    reasons = _reasons(loaded, operations)
     return Choice(
         public_id=loaded.proposal.public_id,
         project=str(loaded.proposal.project),
@@ -61,10 +62,10 @@ def choice(loaded: Loaded, verdict: str) -> Choice:
     )
 
 
-def _reasons(loaded: Loaded) -> list[tuple[str, str]]:
+def _reasons(loaded: Loaded, operations: Mapping[int, Operation]) -> list[tuple[str, str]]:
     """What kind of change and why, once for those that go together."""
-    operations = (hunk.operation for hunk in loaded.all_hunks if hunk.operation)
-    return list(dict.fromkeys((str(found.get_kind_display()), found.reason) for found in operations))
+    found = [operations[hunk.operation_id] for hunk in loaded.all_hunks if hunk.operation_id is not None]
+    return list(dict.fromkeys((str(one.get_kind_display()), one.reason) for one in found))
 
 
 def why_not(loaded: Loaded, verdict: str) -> str:

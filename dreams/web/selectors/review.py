@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Count, Min, Q
 
 from dreams import blobs, memdir, review, text, textdiff
+from dreams.findings import evidence
 from dreams.findings.base import Found
 from dreams.models import DreamRun, FileChange, Finding, Hunk, Proposal
 from dreams.web.selectors import diffs, review_cards, review_index, review_state, review_texts
@@ -20,7 +21,7 @@ from dreams.web.selectors.review_asked import FILTERS, Asked, asked_of, choices,
 from dreams.web.selectors.review_card import FileCard
 from dreams.web.selectors.review_index import Loads
 from dreams.web.selectors.review_list import Bar, Entry, bar, entries
-from dreams.web.selectors.review_loaded import Loaded, address, find, load
+from dreams.web.selectors.review_loaded import HunkRow, Loaded, address, by_severity, find, load
 
 __all__ = [
     "FILTERS",
@@ -157,7 +158,7 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
         else "",
         bar=bar(loaded),
         loads=review_index.loads(loaded, texts),
-        general=[finding for finding in loaded.said[None] if finding.file_id is None],
+        general=by_severity(loaded.proposal.findings.filter(hunk__isnull=True, file__isnull=True)),
         left_out=_left_out(loaded.proposal),
     )
 
@@ -220,7 +221,7 @@ class Typed:
     findings: tuple[Found, ...]
 
 
-def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
+def typed(loaded: Loaded, hunk: HunkRow, preview: review.EditPreview) -> Typed:
     texts = _texts(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
     old = loaded.renames.get(hunk.file_id)
     if old is not None:
@@ -236,7 +237,20 @@ def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
     plain = preview.text.replace("\r\n", "\n")
     # A whole memory starts with its frontmatter, which is no text to read.
     body = memdir.parse(plain.encode()).body if not hunk.base_start else plain
-    return Typed(blocks, plain, textdiff.visible(body), preview.findings)
+    return Typed(blocks, plain, textdiff.visible(body), _said_of(loaded, hunk, preview))
+
+
+def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
+    """What is said of the text itself, and what it makes new of the parts decided with it."""
+    known = {finding.key for finding in loaded.findings}
+    own = (hunk.file.path, hunk.hunk_id)
+    return tuple(
+        replace(found, message=evidence.in_short(found.message))
+        if (found.path, found.hunk_id) == own
+        else found
+        for found in preview.findings
+        if (found.path, found.hunk_id) == own or found.key not in known
+    )
 
 
 def loads(loaded: Loaded) -> Loads | None:

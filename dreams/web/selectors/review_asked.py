@@ -107,20 +107,21 @@ def _with_words(loaded: Loaded, typed: str) -> set[int]:
     """Files that hold all the words in their path, their changed lines, or the reasons for them."""
     words = typed.casefold().split()
     texts = blobs.get_many(sha for file in loaded.files for sha in (file.base_sha, file.new_sha))
+    reasons = dict(loaded.proposal.operations.values_list("pk", "reason"))
     found = set()
     for file in loaded.shown_files:
-        said = _said(loaded, [part.pk for part in loaded.parts_of(file)], texts).casefold()
+        said = _said(loaded, [part.pk for part in loaded.parts_of(file)], texts, reasons).casefold()
         if all(word in said for word in words):
             found.add(file.pk)
     return found
 
 
-def _said(loaded: Loaded, pks: Sequence[int], texts: Mapping[str, bytes]) -> str:
+def _said(loaded: Loaded, pks: Sequence[int], texts: Mapping[str, bytes], reasons: Mapping[int, str]) -> str:
     said = []
     for file in loaded.files:
         if file.pk in pks:
             rows = loaded.hunks[file.pk]
-            said += [file.path, *(row.operation.reason for row in rows if row.operation)]
+            said += [file.path, *(reasons.get(row.operation_id or 0, "") for row in rows)]
             said += [hunk.removed + hunk.added for _, hunk in texts_of(file, rows, texts).hunks]
     return "\n".join(said)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.urls import reverse
 
 from dreams import memdir, review, text, textdiff
@@ -25,7 +26,7 @@ from dreams.web.selectors import (
 from dreams.web.selectors.diffs import Block
 from dreams.web.selectors.review_card import LONG_PATH, FileCard, HunkCard, Part
 from dreams.web.selectors.review_list import LETTERS
-from dreams.web.selectors.review_loaded import Loaded, address
+from dreams.web.selectors.review_loaded import HunkRow, Loaded, address, by_severity
 from dreams.web.selectors.review_quotes import Quote
 from dreams.web.selectors.review_ties import Ties
 
@@ -41,7 +42,8 @@ def cards(
     state: review_state.State,
     view: str,
 ) -> list[FileCard]:
-    """Three more queries at most: evidence and ledger of all the files together, and memories named in it."""
+    """Five more queries at most: whole rows, findings, evidence and ledger of all the files together, and memories named
+    in it."""
     rows = [hunk for file in files for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
     hunks = [row.pk for row in rows]
     # With the parts decided together with them: a row of the index does not repeat what its memory's card shows.
@@ -51,14 +53,28 @@ def cards(
         quotes[found.hunk_id].append(found)
     shown = {file.pk for file in files}
     ties = Ties(loaded, shown, review_ties.by_hunk(LedgerEntry.objects.filter(hunk__in=hunks)))
-    maker = _Maker(loaded, shown, quotes, ties, state)
+    whole = Hunk.objects.filter(pk__in=hunks).select_related("operation").defer("claims").in_bulk()
+    maker = _Maker(loaded, shown, whole, _said(loaded, hunks), quotes, ties, state)
     return [_file_card(maker, file, texts, view) for file in files]
+
+
+def _said(loaded: Loaded, hunks: Sequence[int]) -> Mapping[int | None, list[Finding]]:
+    """Hunk → its findings, worst first; None holds those on a file. Beside those of `hunks` what nobody can confirm: it
+    speaks against every part of its operation."""
+    refused = Q(severity=Finding.Severity.REFUSE)
+    rows = loaded.proposal.findings.filter(Q(hunk__in=hunks) | Q(hunk__isnull=True) | refused)
+    found: dict[int | None, list[Finding]] = defaultdict(list)
+    for finding in by_severity(rows):
+        found[finding.hunk_id].append(finding)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
     loaded: Loaded
     shown: set[int]
+    whole: Mapping[int, Hunk]
+    said: Mapping[int | None, list[Finding]]
     quotes: Mapping[int, list[Evidence]]
     ties: Ties
     state: review_state.State
@@ -83,7 +99,9 @@ def _file_card(maker: _Maker, file: FileChange, texts: Mapping[str, bytes], view
         changed_at=memory.changed_at if memory else None,
         base_sha=file.base_sha,
         hunks=() if rendered else _hunk_cards(maker, file, found, texts),
-        findings=tuple(f for f in loaded.said[None] if f.file_id in {p.pk for p in loaded.parts_of(file)}),
+        findings=tuple(
+            f for f in maker.said.get(None, ()) if f.file_id in {p.pk for p in loaded.parts_of(file)}
+        ),
         is_viewed=review.is_viewed(file),
         is_open=state.is_open,
         is_stale=bool(paths & state.stale),
@@ -137,10 +155,10 @@ def _renamed_card(
 
 
 def _hunk_card(
-    maker: _Maker, row: Hunk, rows: Sequence[Hunk], blocks: tuple[Block, ...], is_editable: bool
+    maker: _Maker, row: HunkRow, rows: Sequence[HunkRow], blocks: tuple[Block, ...], is_editable: bool
 ) -> HunkCard:
     """`rows` are those shown in this card; the first of them holds what is said of the lines that leave."""
-    loaded, file, operation = maker.loaded, row.file, row.operation
+    loaded, file, operation = maker.loaded, row.file, maker.whole[row.pk].operation
     pks = {part.pk for part in rows}
     others = [part for part in loaded.together(row) if part.pk not in pks]
     memory = loaded.memories.get(file.path)
@@ -149,9 +167,9 @@ def _hunk_card(
     shown, cut = _bounded(tied)
     quotes = _quotes(maker, rows)
     shown_by = _shown_by(maker, row, others, quotes)
-    heard = review_heard.statements(rows)
+    heard = review_heard.statements(maker.whole[part.pk] for part in rows)
     typed = "".join(line for block in blocks for line in block.hunk.new_lines).replace("\r\n", "\n")
-    refusing = _refusing(loaded, [row, *others])
+    refusing = _refusing(maker, [row, *others])
     can_decide = maker.state.is_open and not file.conflict
     whats = {block.what for block in blocks}
     return HunkCard(
@@ -177,7 +195,7 @@ def _hunk_card(
         statements=tuple(one for one in heard if not shown_by or one.answer != "supported"),
         ledger=tuple(ledger),
         said=review_said.said(
-            [finding for part in rows for finding in loaded.said.get(part.pk, ())],
+            [finding for part in rows for finding in maker.said.get(part.pk, ())],
             heard,
             is_open=maker.state.is_open or maker.state.waits,
         ),
@@ -195,15 +213,15 @@ def _hunk_card(
     )
 
 
-def _is_index(row: Hunk) -> bool:
+def _is_index(row: HunkRow) -> bool:
     return row.file.path.rpartition("/")[2] == memdir.INDEX_NAME
 
 
-def _quotes(maker: _Maker, rows: Iterable[Hunk]) -> tuple[Quote, ...]:
+def _quotes(maker: _Maker, rows: Iterable[HunkRow]) -> tuple[Quote, ...]:
     return tuple(dict.fromkeys(review_quotes.quote(e) for r in rows for e in maker.quotes.get(r.pk, ())))
 
 
-def _shown_by(maker: _Maker, row: Hunk, others: Sequence[Hunk], quotes: Sequence[Quote]) -> Part | None:
+def _shown_by(maker: _Maker, row: HunkRow, others: Sequence[HunkRow], quotes: Sequence[Quote]) -> Part | None:
     """Of a row of the index, the part that has all its quotes: who decides there has read them."""
     if not _is_index(row) or not quotes:
         return None
@@ -212,7 +230,9 @@ def _shown_by(maker: _Maker, row: Hunk, others: Sequence[Hunk], quotes: Sequence
     return _part(maker, part, row) if part else None
 
 
-def _tied(maker: _Maker, row: Hunk, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], list[LedgerEntry]]:
+def _tied(
+    maker: _Maker, row: HunkRow, blocks: tuple[Block, ...]
+) -> tuple[tuple[Block, ...], list[LedgerEntry]]:
     """The blocks with their lines' ties, and the rows of the ledger that no shown line answers to."""
     entries = maker.ties.entries(row)
     return tuple(maker.ties.tied(row, block, entries) for block in blocks), [
@@ -234,20 +254,20 @@ def _rows_for(typed: str) -> int:
     return min(18, max(2, typed.count("\n") + 1))
 
 
-def _refusing(loaded: Loaded, rows: Sequence[Hunk]) -> Finding | None:
+def _refusing(maker: _Maker, rows: Sequence[HunkRow]) -> Finding | None:
     """The finding that nobody can confirm, on one of these hunks."""
-    said = (finding for row in rows for finding in loaded.said.get(row.pk, ()))
+    said = (finding for row in rows for finding in maker.said.get(row.pk, ()))
     return next((finding for finding in said if finding.severity == Finding.Severity.REFUSE), None)
 
 
-def _refused_part(maker: _Maker, refusing: Finding | None, row: Hunk, here: set[int]) -> Part | None:
+def _refused_part(maker: _Maker, refusing: Finding | None, row: HunkRow, here: set[int]) -> Part | None:
     if refusing is None or refusing.hunk_id in here:
         return None
     part = next((h for h in maker.loaded.together(row) if h.pk == refusing.hunk_id), None)
     return _part(maker, part, row) if part else None
 
 
-def _parts(maker: _Maker, others: Sequence[Hunk], seen_from: Hunk) -> tuple[Part, ...]:
+def _parts(maker: _Maker, others: Sequence[HunkRow], seen_from: HunkRow) -> tuple[Part, ...]:
     """Each place in the same file, and each other file once; a file's old name is not named beside its new one."""
     old = {file.pk for file in maker.loaded.renames.values()}
     found: list[Part] = []
@@ -263,7 +283,7 @@ def _parts(maker: _Maker, others: Sequence[Hunk], seen_from: Hunk) -> tuple[Part
     return tuple(found)
 
 
-def _part(maker: _Maker, part: Hunk, seen_from: Hunk) -> Part:
+def _part(maker: _Maker, part: HunkRow, seen_from: HunkRow) -> Part:
     if part.file_id == seen_from.file_id:
         return Part(f"line {part.new_start + 1} here", maker.ties.href(part))
     path = part.file.path

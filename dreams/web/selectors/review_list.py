@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dreams import review, textdiff
 from dreams.models import FileChange, Hunk
 from dreams.text import plural
-from dreams.web.selectors.review_loaded import WORST, Loaded
+from dreams.web.selectors.review_loaded import WORST, HunkRow, Loaded
 
 LETTERS = {"add": "A", "modify": "M", "delete": "D"}
 BAR_WIDTH = 40
@@ -80,7 +80,7 @@ class Bar:
     files: int
     rest: int
     waiting: int
-    waits_at: Hunk | None
+    waits_at: HunkRow | None
     digest: str
 
     @property
@@ -123,6 +123,7 @@ def bar(loaded: Loaded) -> Bar:
         for finding in loaded.findings
         if finding.stands_in_the_way and (finding.hunk_id is None or finding.hunk_id in taken)
     ]
+    waits_at = {found.hunk_id for found in in_way}
     return Bar(
         total=len(shown),
         approved=sum(hunk.is_taken for hunk in shown),
@@ -130,7 +131,7 @@ def bar(loaded: Loaded) -> Bar:
         files=len({hunk.file_id for hunk in shown if hunk.is_taken}),
         rest=len(loaded.without_findings(shown)),
         waiting=len(in_way),
-        waits_at=next((hunk for hunk in shown if hunk.pk in {found.hunk_id for found in in_way}), None),
+        waits_at=next((hunk for hunk in shown if hunk.pk in waits_at), None),
         digest=loaded.digest,
     )
 
@@ -150,7 +151,7 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
         was=old.path if old else "",
         letter="R" if old else LETTERS[file.kind],
         kind="Renamed" if old else file.get_kind_display(),
-        kinds=frozenset(hunk.operation.kind for hunk in rows if hunk.operation),
+        kinds=frozenset(hunk.kind for hunk in rows if hunk.kind),
         added=added,
         removed=removed,
         added_width=round(added * scale, 1),

@@ -1,4 +1,8 @@
-"""A proposal loaded whole, in five queries: what every part of the review page is made from."""
+"""A proposal in five queries: what every part of the review page is made from, without what only a card shows.
+
+Of some thousand hunks and findings come the few columns that lists and counts are made of; whole rows are fetched for
+the files whose cards are made.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +16,75 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from dreams import blobs, memdir, text, textdiff
-from dreams.models import FileChange, Finding, Hunk, Memory, Operation, Proposal
+from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 
 WORST = [severity.value for severity in Finding.Severity]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class HunkRow:
+    """A hunk with its place, its verdict and the kind of its operation."""
+
+    file: FileChange
+    pk: int
+    hunk_id: str
+    operation_id: int | None
+    kind: str
+    base_start: int
+    base_count: int
+    new_start: int
+    new_count: int
+    verdict: str
+    edited_sha: str
+    decide_reason: str
+    applied_in_id: int | None
+    undone_in_id: int | None
+
+    @property
+    def file_id(self) -> int:
+        return self.file.pk
+
+    @property
+    def is_taken(self) -> bool:
+        return self.verdict in Hunk.TAKEN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FindingRow:
+    """How grave a finding is, what it is on, and whether somebody confirmed it."""
+
+    pk: int
+    hunk_id: int | None
+    file_id: int | None
+    severity: str
+    is_confirmed: bool
+
+    @property
+    def counts(self) -> bool:
+        return self.severity != Finding.Severity.INFO and not self.is_confirmed
+
+    @property
+    def stands_in_the_way(self) -> bool:
+        blocks = self.severity == Finding.Severity.BLOCK and not self.is_confirmed
+        return blocks or self.severity == Finding.Severity.REFUSE
+
+
 @dataclass
 class Loaded:
-    """A proposal with everything the page tells of it, except texts, evidence and ledger."""
+    """A proposal with everything the lists of its page tell of it."""
 
     proposal: Proposal
     files: list[FileChange]
-    hunks: Mapping[int, list[Hunk]]
-    findings: list[Finding]
+    hunks: Mapping[int, list[HunkRow]]
+    findings: list[FindingRow]
     memories: Mapping[str, Memory]
 
     @cached_property
-    def all_hunks(self) -> list[Hunk]:
+    def all_hunks(self) -> list[HunkRow]:
         return [hunk for file in self.files for hunk in self.hunks[file.pk]]
 
     @cached_property
-    def parts(self) -> Mapping[int, list[Hunk]]:
+    def parts(self) -> Mapping[int, list[HunkRow]]:
         """Operation → its hunks, wherever they are."""
         found = defaultdict(list)
         for hunk in self.all_hunks:
@@ -40,15 +92,7 @@ class Loaded:
                 found[hunk.operation_id].append(hunk)
         return found
 
-    @cached_property
-    def said(self) -> Mapping[int | None, list[Finding]]:
-        """Hunk → its findings, worst first; None holds those on a file or on the whole."""
-        found = defaultdict(list)
-        for finding in sorted(self.findings, key=lambda f: WORST.index(f.severity)):
-            found[finding.hunk_id].append(finding)
-        return found
-
-    def together(self, hunk: Hunk) -> list[Hunk]:
+    def together(self, hunk: HunkRow) -> list[HunkRow]:
         """The hunk and the other parts of its operation."""
         return self.parts.get(hunk.operation_id or 0) or [hunk]
 
@@ -87,7 +131,7 @@ class Loaded:
         return [file for file in self.files if file.pk not in old]
 
     @cached_property
-    def shown_hunks(self) -> list[Hunk]:
+    def shown_hunks(self) -> list[HunkRow]:
         """The changes as a person counts them."""
         return [hunk for file in self.shown_files for hunk in self.hunks[file.pk]]
 
@@ -96,7 +140,7 @@ class Loaded:
         old = self.renames.get(file.pk)
         return [file, old] if old else [file]
 
-    def seen(self, hunk: Hunk) -> str:
+    def seen(self, hunk: HunkRow) -> str:
         """Changes when any file does that this hunk is decided with: what the verdict on it was made on."""
         states = sorted(f"{part.file_id} {part.file.base_sha}" for part in self.together(hunk))
         return hashlib.sha256("\n".join(states).encode()).hexdigest()[:12]
@@ -112,7 +156,7 @@ class Loaded:
         return self.proposal.state == Proposal.State.OPEN
 
     @cached_property
-    def found_in(self) -> Mapping[int | None, list[Finding]]:
+    def found_in(self) -> Mapping[int | None, list[FindingRow]]:
         """File → the findings that are more than a note; None holds those on the whole."""
         found = defaultdict(list)
         for finding in self.findings:
@@ -120,7 +164,7 @@ class Loaded:
                 found[finding.file_id].append(finding)
         return found
 
-    def without_findings(self, hunks: Sequence[Hunk]) -> list[Hunk]:
+    def without_findings(self, hunks: Sequence[HunkRow]) -> list[HunkRow]:
         """Those undecided ones that nothing speaks against, neither here nor in another part of the operation."""
         return [
             hunk for hunk in hunks if hunk.verdict == Hunk.Verdict.PENDING and hunk.pk not in self._spoken_of
@@ -129,18 +173,13 @@ class Loaded:
     @cached_property
     def _spoken_of(self) -> set[int]:
         """Hunks that a finding or a conflict speaks against, with the other parts of their operations."""
-        files = {finding.file_id for finding in self.said[None] if _counts(finding)}
+        against = [finding for finding in self.findings if finding.counts]
+        files = {finding.file_id for finding in against if finding.hunk_id is None}
         files |= {file.pk for file in self.files if file.conflict}
-        own = [
-            hunk
-            for hunk in self.all_hunks
-            if hunk.file_id in files or any(map(_counts, self.said.get(hunk.pk, ())))
-        ]
-        return {part.pk for hunk in own for part in self.together(hunk)}
-
-
-def _counts(finding: Finding) -> bool:
-    return finding.severity != Finding.Severity.INFO and finding.confirmed_at is None
+        own = {finding.hunk_id for finding in against if finding.hunk_id is not None}
+        own |= {hunk.pk for hunk in self.all_hunks if hunk.file_id in files}
+        operations = {hunk.operation_id for hunk in self.all_hunks if hunk.pk in own} - {None}
+        return own | {hunk.pk for hunk in self.all_hunks if hunk.operation_id in operations}
 
 
 def find(public_id: str) -> Proposal | None:
@@ -166,7 +205,7 @@ def load_all(proposals: Sequence[Proposal]) -> list[Loaded]:
     hunks = _hunks(by_pk, files)
     # The index last: its rows go with the memories that they name, and are decided with them.
     ordered = sorted(files.values(), key=lambda file: (file.path == memdir.INDEX_NAME, file.path))
-    findings = _by_proposal(Finding.objects.filter(proposal__in=by_pk))
+    findings = _findings(by_pk)
     projects = {proposal.project_id for proposal in proposals}
     paths = FileChange.objects.filter(proposal__in=by_pk).order_by().values("path")
     memories = list(Memory.objects.filter(project__in=projects, path__in=paths))
@@ -182,24 +221,45 @@ def load_all(proposals: Sequence[Proposal]) -> list[Loaded]:
     ]
 
 
-def _hunks(proposals: Collection[int], files: Mapping[int, FileChange]) -> Mapping[int, list[Hunk]]:
+_COLUMNS = (
+    "pk",
+    "hunk_id",
+    "operation_id",
+    "operation__kind",
+    "base_start",
+    "base_count",
+    "new_start",
+    "new_count",
+    "verdict",
+    "edited_sha",
+    "decide_reason",
+    "applied_in_id",
+    "undone_in_id",
+)
+
+
+def _hunks(proposals: Collection[int], files: Mapping[int, FileChange]) -> Mapping[int, list[HunkRow]]:
     """File → its hunks in their order."""
-    found: dict[int, list[Hunk]] = {pk: [] for pk in files}
-    operations = Operation.objects.filter(proposal__in=proposals).in_bulk()
-    # What the engine claimed is for the checks; pages show what they made of it.
-    for hunk in Hunk.objects.filter(file__proposal__in=proposals).defer("claims").order_by("number"):
-        hunk.file = files[hunk.file_id]
-        if hunk.operation_id is not None:
-            hunk.operation = operations[hunk.operation_id]
-        found[hunk.file_id].append(hunk)
+    found: dict[int, list[HunkRow]] = {pk: [] for pk in files}
+    rows = Hunk.objects.filter(file__proposal__in=proposals).order_by("number")
+    for file, pk, hunk_id, operation, kind, *rest in rows.values_list("file_id", *_COLUMNS):
+        found[file].append(HunkRow(files[file], pk, hunk_id, operation, kind or "", *rest))
     return found
 
 
-def _by_proposal(findings: Iterable[Finding]) -> Mapping[int, list[Finding]]:
-    found: defaultdict[int, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        found[finding.proposal_id].append(finding)
+def _findings(proposals: Collection[int]) -> Mapping[int, list[FindingRow]]:
+    """Proposal → its findings in their order."""
+    found: defaultdict[int, list[FindingRow]] = defaultdict(list)
+    rows = Finding.objects.filter(proposal__in=proposals).order_by("pk")
+    columns = rows.values_list("proposal_id", "pk", "hunk_id", "file_id", "severity", "confirmed_at")
+    for proposal, pk, hunk, file, severity, confirmed_at in columns:
+        found[proposal].append(FindingRow(pk, hunk, file, severity, confirmed_at is not None))
     return found
+
+
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Worst first."""
+    return sorted(findings, key=lambda finding: WORST.index(finding.severity))
 
 
 def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) -> str:

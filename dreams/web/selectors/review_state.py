@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dreams import safefs, text, workspace
 from dreams.models import FileChange, Hunk, Memory, Proposal
+from dreams.web.selectors.review_loaded import HunkRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class State:
 
 
 def state(
-    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[Hunk], memories: Mapping[str, Memory]
+    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[HunkRow], memories: Mapping[str, Memory]
 ) -> State:
     applied = [hunk for hunk in hunks if hunk.applied_in_id is not None]
     # What this proposal wrote itself is no change by somebody else.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from dreams import drafts, proposals, text, textdiff
 from dreams.models import FileChange, Hunk
+from dreams.web.selectors.review_loaded import HunkRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class FileTexts:
 
     base: bytes | None
     new: bytes | None
-    hunks: tuple[tuple[Hunk, textdiff.Hunk], ...]
+    hunks: tuple[tuple[HunkRow, textdiff.Hunk], ...]
     edited: Mapping[str, str]
 
     @property
@@ -44,7 +45,7 @@ class FileTexts:
         ]
 
 
-def of(file: FileChange, rows: Sequence[Hunk], texts: Mapping[str, bytes]) -> FileTexts:
+def of(file: FileChange, rows: Sequence[HunkRow], texts: Mapping[str, bytes]) -> FileTexts:
     base, new = texts.get(file.base_sha), texts.get(file.new_sha)
     old_lines, new_lines = (textdiff.split_lines(text.decode(side or b"")) for side in (base, new))
     return FileTexts(

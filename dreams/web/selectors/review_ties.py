@@ -18,7 +18,7 @@ from dreams import blobs, textdiff
 from dreams.models import FileChange, Hunk, LedgerEntry
 from dreams.web.selectors import review_texts
 from dreams.web.selectors.diffs import Block, Line, Tie
-from dreams.web.selectors.review_loaded import Loaded, address
+from dreams.web.selectors.review_loaded import HunkRow, Loaded, address
 
 # Reworded lines are looked for among so many pairs; the very same words are always found.
 NEARLY_THE_SAME = 40_000
@@ -66,14 +66,14 @@ class Ties:
         found = moves(self.loaded)
         return {move.source: move for move in found}, {move.target: move for move in found}
 
-    def entries(self, row: Hunk) -> defaultdict[str, list[LedgerEntry]]:
+    def entries(self, row: HunkRow) -> defaultdict[str, list[LedgerEntry]]:
         """What the ledger says of the lines that leave in this hunk, by line; `tied` takes out what it shows."""
         found: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
         for entry in self.ledger.get(row.pk, ()):
             found[entry.text.strip()].append(entry)
         return found
 
-    def tied(self, row: Hunk, block: Block, entries: Mapping[str, list[LedgerEntry]]) -> Block:
+    def tied(self, row: HunkRow, block: Block, entries: Mapping[str, list[LedgerEntry]]) -> Block:
         """The block with each line's ties."""
         hunk = block.hunk
         within = dict(textdiff.moved_within(hunk))
@@ -95,7 +95,7 @@ class Ties:
 
     def _went(
         self,
-        row: Hunk,
+        row: HunkRow,
         hunk: textdiff.Hunk,
         number: int,
         within: Mapping[int, int],
@@ -112,7 +112,9 @@ class Ties:
             return (self._move("Moved to", "Moved, a little reworded, to", move, move.target, row),)
         return (self._entry(entry, row),) if entry is not None else ()
 
-    def _came(self, row: Hunk, hunk: textdiff.Hunk, number: int, came: Mapping[int, int]) -> tuple[Tie, ...]:
+    def _came(
+        self, row: HunkRow, hunk: textdiff.Hunk, number: int, came: Mapping[int, int]
+    ) -> tuple[Tie, ...]:
         if number in came:
             return (
                 Tie("moved", "Moved within this change from", f"line {hunk.base_start + came[number] + 1}"),
@@ -122,7 +124,9 @@ class Ties:
             return ()
         return (self._move("Moved from", "Moved, a little reworded, from", move, move.source, row),)
 
-    def _move(self, word: str, reworded: str, move: textdiff.Move, there: textdiff.Place, here: Hunk) -> Tie:
+    def _move(
+        self, word: str, reworded: str, move: textdiff.Move, there: textdiff.Place, here: HunkRow
+    ) -> Tie:
         other = next((hunk for hunk in self._rows(there.path) if hunk.hunk_id == there.hunk), None)
         start = 0 if other is None else other.new_start if there is move.target else other.base_start
         place = _place(there.path, start + there.line + 1, here)
@@ -130,7 +134,7 @@ class Ties:
             "moved", word if move.likeness == 1 else reworded, place, self.href(other) if other else ""
         )
 
-    def _entry(self, entry: LedgerEntry, here: Hunk) -> Tie:
+    def _entry(self, entry: LedgerEntry, here: HunkRow) -> Tie:
         fate = LedgerEntry.Fate(entry.fate)
         return Tie(
             KINDS.get(fate, "kept"),
@@ -156,11 +160,11 @@ class Ties:
                 return self.href(hunk)
         return self._at(file.pk, f"file-{file.pk}")
 
-    def _rows(self, path: str) -> Sequence[Hunk]:
+    def _rows(self, path: str) -> Sequence[HunkRow]:
         file = self._files.get(path)
         return self.loaded.hunks[file.pk] if file else ()
 
-    def href(self, hunk: Hunk) -> str:
+    def href(self, hunk: HunkRow) -> str:
         """Where a change is shown; that a file lost its old name is shown under the new one."""
         new = next((pk for pk, old in self.loaded.renames.items() if old.pk == hunk.file_id), None)
         shown = self.loaded.hunks[new][0] if new is not None else hunk
@@ -204,13 +208,13 @@ def by_hunk(entries: Iterable[LedgerEntry]) -> Mapping[int, list[LedgerEntry]]:
     return found
 
 
-def _is_in(entry: LedgerEntry, hunk: Hunk) -> bool:
+def _is_in(entry: LedgerEntry, hunk: HunkRow) -> bool:
     """Whether the line's new place is within this very change."""
     line = entry.target_line or 0
     return entry.target_path == hunk.file.path and hunk.new_start < line <= hunk.new_start + hunk.new_count
 
 
-def _place(path: str, line: int | None, here: Hunk) -> str:
+def _place(path: str, line: int | None, here: HunkRow) -> str:
     where = "" if path == here.file.path else path
     return ", ".join(filter(None, (where, f"line {line}" if line else ""))) or path
 

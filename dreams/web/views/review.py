@@ -20,6 +20,7 @@ from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.selectors import review as selector
 from dreams.web.selectors.review import Loaded
+from dreams.web.selectors.review_loaded import HunkRow
 from dreams.web.views.review_answer import (
     LAYOUTS,
     answer,
@@ -105,7 +106,9 @@ def edit(request: Request, public_id: str) -> HttpResponse:
         return refuse(request, loaded, stale, hunks)
     before = verdicts.remember(hunks, loaded)
     try:
-        decided = review.edit(loaded.proposal, hunks[0], request.POST.get("text", ""), reviewer(request))
+        decided = review.edit(
+            loaded.proposal, _whole(hunks[0]), request.POST.get("text", ""), reviewer(request)
+        )
     except ReviewRefused as refused:
         return refuse(request, loaded, str(refused), hunks)
     verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, decided, loaded))
@@ -122,7 +125,7 @@ def preview(request: Request, public_id: str) -> HttpResponse:
     if stale:
         return refuse(request, loaded, stale, [hunk])
     typed = request.POST.get("text", "")[:MOST_TYPED]
-    found = selector.typed(loaded, hunk, review.preview_edit(loaded.proposal, hunk, typed))
+    found = selector.typed(loaded, hunk, review.preview_edit(loaded.proposal, _whole(hunk), typed))
     whole = "dreams/review_preview.html" if not wants_fragment(request) else "dreams/_review_preview.html"
     return fragment(request, whole, loaded, {"hunk": hunk, "typed": found, "seen": loaded.seen(hunk)})
 
@@ -165,7 +168,7 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
     return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
 
 
-def _hunks(request: Request, loaded: Loaded) -> list[Hunk]:
+def _hunks(request: Request, loaded: Loaded) -> list[HunkRow]:
     """What the form is about: `hunk`, `file`, or a `scope` of rest or all."""
     scope = request.POST.get("scope", "")
     if scope == "all":
@@ -186,7 +189,11 @@ def _hunks(request: Request, loaded: Loaded) -> list[Hunk]:
     return found
 
 
-def _listed(request: Request, loaded: Loaded) -> list[Hunk]:
+def _whole(row: HunkRow) -> Hunk:
+    return Hunk.objects.select_related("file__proposal__project").get(pk=row.pk)
+
+
+def _listed(request: Request, loaded: Loaded) -> list[HunkRow]:
     """The undecided changes of all files that the filter lets through; to approve, those that nothing speaks against."""
     asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
     files = selector.passing(loaded, asked)
@@ -194,7 +201,7 @@ def _listed(request: Request, loaded: Loaded) -> list[Hunk]:
     return loaded.without_findings(rows) if request.POST.get("verdict") == Hunk.Verdict.APPROVED else rows
 
 
-def _stale(request: Request, loaded: Loaded, hunks: Sequence[Hunk]) -> str:
+def _stale(request: Request, loaded: Loaded, hunks: Sequence[HunkRow]) -> str:
     """Why the verdict cannot be taken as it was meant; empty when it can."""
     if request.POST.get("scope") == "listed":
         # The filter is in the address to come back to: were it lost, one verdict would be on everything.

@@ -21,6 +21,7 @@ from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.selectors import memory as memory_selector
 from dreams.web.selectors import review as selector
 from dreams.web.selectors.review import Loaded
+from dreams.web.selectors.review_loaded import HunkRow
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Badly put")
@@ -150,7 +151,7 @@ def answer(
     )
 
 
-def refuse(request: Request, loaded: Loaded, why: str, hunks: Sequence[Hunk]) -> HttpResponse:
+def refuse(request: Request, loaded: Loaded, why: str, hunks: Sequence[HunkRow]) -> HttpResponse:
     """409 with the page as it is now; with htmx the file as it is now, and why, above it."""
     messages.error(request, why)
     loaded = selector.load(proposal_of(loaded.proposal.public_id))
