@@ -53,9 +53,9 @@ def standing(subject: Subject) -> Iterator[Found]:
 
 def _in_line(line: Line) -> Iterator[Found]:
     text = _clean(line.text)
-    for rule, match in injection_rules.matches(text):
-        if not (rule.code == "raw-html" and _is_plain_comment(text)):
-            yield _found(line, rule.code, f"{rule.says}: “{_short(match[0])}”", rule.remedy)
+    for told in injection_rules.told(text):
+        if not (told.code == "raw-html" and _is_plain_comment(text)):
+            yield _found(line, told.code, f"{told.says}: “{_short(told.words)}”", told.remedy)
     yield from _shape(line, text)
 
 

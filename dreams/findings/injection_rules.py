@@ -1,142 +1,53 @@
-"""What text that steers an agent looks like, one rule per way; and which likenesses are none. PURE.
+"""What text that steers an agent looks like, one rule per way. PURE, for re2.
 
-The patterns run on re2, in linear time, so that no line can hang a check. Collected from published attacks on agents
-that read files; a note that talks about prompts, users or permissions must not look like one.
+Collected from published attacks on agents that read files; a note that talks about prompts, users or permissions must
+not look like one.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
+import functools
 import re
-import string
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import cast
 
-import re2
-
-Judge = Callable[[re.Match[str]], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """`holds` decides whether a likeness is meant; the first that is counts."""
-
-    code: str
-    pattern: re.Pattern[str]
-    says: str
-    remedy: str
-    holds: Judge
-
-
-def _always(match: re.Match[str]) -> bool:
-    return True
-
-
-def _rule(code: str, says: str, remedy: str, *patterns: str, holds: Judge = _always) -> Rule:
-    pattern = cast("re.Pattern[str]", re2.compile("|".join(f"(?:{each})" for each in patterns)))
-    return Rule(code, pattern, says, remedy, holds)
-
-
-def first(rule: Rule, text: str) -> re.Match[str] | None:
-    """The first place where the rule holds."""
-    return next((match for match in rule.pattern.finditer(text) if rule.holds(match)), None)
-
-
-_TALK = re.compile(
-    r"\b(?:injections?|jailbreaks?|attacks?|adversarial|detects?|detection|fixtures?|payloads?|red[- ]team\w*)\b",
-    re.IGNORECASE,
+from dreams.findings.injection_abroad import ABROAD
+from dreams.findings.injection_disguise import uncovered
+from dreams.findings.injection_parts import (
+    ACT,
+    AI,
+    OLD,
+    READ,
+    RULES_OF,
+    WHO,
+    Rule,
+    first,
+    is_component,
+    no_component,
+    not_forbidden,
+    not_quoted,
+    rule,
+    unreadable,
 )
-_QUOTES = "\"“”`'‘’«»"
+from dreams.findings.injection_steering import STEERING
 
-
-_FORBIDS = re.compile(
-    r"\b(?:never|not|cannot|can['’]t|don['’]t|won['’]t|no|avoid|without|forbids?|bans?|stop|instead of)\b[^.!?;]*$",
-    re.IGNORECASE,
-)
-_FORBIDDEN = re.compile(
-    r"[^.!?;]{0,60}\b(?:forbidden|prohibited|banned|not allowed|never|refused|off limits)\b", re.IGNORECASE
-)
-
-
-def _not_forbidden(match: re.Match[str]) -> bool:
-    """ "Never push without asking" gives no leave, it takes it."""
-    return not (_FORBIDS.search(match.string[: match.start()]) or _FORBIDDEN.match(match.string, match.end()))
-
-
-def _not_quoted(match: re.Match[str]) -> bool:
-    """A note on attacks quotes them: We test "ignore previous instructions" attacks."""
-    before, after = match.string[: match.start()], match.string[match.end() :]
-    quoted = before.rstrip()[-1:] in _QUOTES and any(mark in after for mark in _QUOTES) and before[-1:] != ""
-    return not (quoted and _TALK.search(before + " " + after))
-
-
-def _no_component(match: re.Match[str]) -> bool:
-    """`<Button>` is the component of a user interface, and what stands in code is shown as it is."""
-    return not _is_component(match) and match.string[: match.start()].count("`") % 2 == 0
-
-
-def _is_component(match: re.Match[str]) -> bool:
-    """`<User size="5">` of a user interface, and the `<User[]>` in `Promise<User[]>`."""
-    typed = match.string[max(0, match.start() - 1) : match.start()].isalnum()
-    return (typed and match[0][0] == "<") or bool(
-        re.match(r"</?[A-Z][a-z]\w*(?:\s*/?>|\[|\s+\w+[={])", match[0])
-    )
-
-
-_DIGESTS = {32, 40, 56, 64, 96, 128}
-
-
-def _unreadable(match: re.Match[str]) -> bool:
-    """Encoded bytes: no digest, no path, no long name."""
-    found = match[0]
-    if found[0] in "\\&%":
-        return True
-    if re.search(r"\bsha\d{1,3}[-:]$", match.string[max(0, match.start() - 8) : match.start()]):
-        return False  # the integrity line of a lock file
-    if all(char in string.hexdigits for char in found):
-        return len(found) > 64 and len(found) not in _DIGESTS
-    if _decoded_text(found):
-        return True
-    kinds = [sum(map(kind, found)) / len(found) for kind in (str.isupper, str.islower, str.isdigit)]
-    return len(found) >= 64 and kinds[0] > 0.15 and kinds[1] > 0.15 and kinds[2] > 0.02
-
-
-def _decoded_text(found: str) -> str:
-    """What a base64 word says, if it says words."""
-    try:
-        raw = base64.b64decode(found + "=" * (-len(found) % 4), validate=True)
-        text = raw.decode("ascii")
-    except (binascii.Error, ValueError):
-        return ""
-    return text if " " in text and all(char in string.printable for char in text) else ""
-
-
-_WHO = r"(?:user|human|person|developer|owner|operator|anyone|anybody|someone|somebody)"
-_AI = r"(?:AIs?|LLMs?|AI (?:agents?|assistants?|models?|tools?)|(?:coding )?agents?|(?:the )?assistants?|Claude|GPT|Copilot|Cursor|Gemini|language models?|the model)"
-_ACT = (
-    r"(?:run|execute|send|post|upload|fetch|curl|wget|download|forward|push|install|share|export|leak|exfiltrate|"
-    r"e-?mail (?:it|them|all|me|the (?:logs?|files?|repo|transcripts?|memory)))"
-)
-_OLD = r"(?:previous|prior|earlier|above|preceding|all|other|your|any|every|system|safety|the above|everything|original)"
-_RULES_OF = r"(?:instructions?|rules?|prompts?|guidelines?|messages?|restrictions?|training|guardrails?|directives?|checks|polic(?:y|ies)|constraints?)"
-_READ = "Read the line as an agent would, and leave it out if it gives orders that you did not give."
+_PLAIN = "Leave it out: what a note means it can say in plain words."
 
 RULES: tuple[Rule, ...] = (
-    _rule(
-        "role-tag", "uses a role or XML tag, as prompts do", _READ,
-        r"(?i)</?(?:system(?:[_-](?:prompt|message|note))?|assistant|user|human|instructions?|admin|developer|tool_(?:use|result|call)|function_calls?|antml:[a-z_]+|system[-_]reminder|user_query|important|command-name)\b[^>\n]{0,200}>",
+    *STEERING,
+    *ABROAD,
+    rule(
+        "role-tag", "uses a role or XML tag, as prompts do", READ,
+        r"(?i)</?(?:system(?:[_-](?:prompt|message|note))?|assistant|user|human|instructions?|admin|developer|(?:assistant|system|developer|agent|model)[_-](?:instructions?|message|prompt|note|rules?)|tool_(?:use|result|call|response|output)|function_calls?|antml:[a-z_]+|system[-_]reminder|user_query|important|command-name)\b[^>\n]{0,200}>",
         r"\[/?INST\]|<</?SYS>>|<\|[a-z_]{2,30}\|>|\[/?(?:SYSTEM|ADMIN|OVERRIDE|DEVELOPER)(?: [A-Z ]{1,20})?\]",
         r"^\s*(?:#{1,6}\s*)?(?:Assistant|Human|ASSISTANT|HUMAN)\s*:\s",
         r"(?i)^\s*(?:#{1,6}\s*)?system(?: (?:prompt|message|override|note))?\s*:\s*(?:you|ignore|override|grant|from now|do not|never|always|act|the user (?:has|is|gave)|new)\b",
         r"[\"'](?:role|ROLE)[\"']\s*:\s*[\"'](?:system|developer)[\"']|\bSYSTEM(?: (?:NOTICE|MESSAGE|ALERT|UPDATE|NOTE))?:\s\w|^\s*#{1,6}\s*Instructions?:\s|\bEND OF (?:MEMORY|CONTEXT|FILE|DOCUMENT|INSTRUCTIONS|PROMPT|INPUT)\b",
         r"\b(?:BEGIN|END) (?:ADMIN|SYSTEM)\b|\b(?:ADMIN|SYSTEM|ROOT) OVERRIDE\b",
-        holds=lambda match: not _is_component(match),
+        holds=lambda match: not is_component(match),
     ),
-    _rule(
-        "ignore-previous", "tells an agent to ignore its instructions", _READ,
-        rf"(?i)\b(?:ignore|disregard|discard|forget|override|bypass|stop following|(?:do not|don['’]t) follow|pay no attention to|set aside)\b[^.\n]{{0,40}}\b{_OLD}\b[^.\n]{{0,30}}\b{_RULES_OF}\b",
+    rule(
+        "ignore-previous", "tells an agent to ignore its instructions", READ,
+        rf"(?i)\b(?:ignore|disregard|discard|forget|override|bypass|stop following|(?:do not|don['’]t) follow|pay no attention to|set aside)\b[^.\n]{{0,40}}\b{OLD}\b[^.\n]{{0,30}}\b{RULES_OF}\b",
         r"(?i)\b(?:(?:do not|don['’]t) follow|ignore|disregard) the (?:instructions?|rules?|prompts?|text|content)? ?(?:above|before this|so far)\b",
         r"(?i)\b(?:forget|ignore|disregard) (?:everything|anything|all)(?: that)? (?:you|above|before|i|we)\b",
         r"(?i)\byou are now (?:an? |in |DAN|free|un|no longer|the )|\bnew (?:system )?instructions?:|\bfrom now on,? (?:you|act|pretend|answer|respond|ignore|obey)\b",
@@ -153,72 +64,72 @@ RULES: tuple[Rule, ...] = (
         r"(?i)\byou (?:must|will|should|shall)(?: now)? (?:answer|act|respond|reply|behave) (?:as|like|only|without)\b",
         r"(?i)\b(?:repeat|reveal|print|output|leak|display|dump|quote|show me)\b[^.\n]{0,25}\b(?:system|hidden|initial|original|secret|full) (?:prompt|instructions?|message)\b",
         r"(?i)\b(?:print|repeat|output|reveal) everything (?:above|before|so far)\b|\b(?:above|following) (?:text|message|content)\b[^.\n]{0,20}\b(?:then|and) (?:run|execute|follow|obey)\b",
-        holds=_not_quoted,
+        holds=not_quoted,
     ),
-    _rule(
-        "agent-order", "gives an order to an agent that reads it", _READ,
-        rf"(?i)\b(?:note|message|attention|notice|dear|hey|hello|important)\b[^.\n\w]{{1,3}}(?:to |for )?(?:all |any )?{_AI}\b[^.\n]{{0,30}}[:,]\s*\S",
-        rf"(?i)\b(?:note|message|notice|instructions?|directives?|orders?) (?:to|for) (?:the |all |any )?{_AI}\b[^.\n]{{0,20}}:",
-        rf"(?i)\b(?:if|since|because) you are an? {_AI}\b|\bas an AI (?:language )?(?:model|assistant|agent)\b",
-        rf"(?i)\b{_AI}\b[^.\n]{{0,25}}\b(?:reading|(?:opens?|reads?|loads?|sees?)) this\b",
-        rf"(?i)^[\s*>-]*{_AI}\s*[:,]\s*(?:please )?(?:execute|run|you|ignore|send|obey|follow|do as|upload|push)\b",
-        rf"(?i)\b{_AI}\b[^.\n]{{0,30}}\b(?:must|should|shall|needs? to|has to|have to|will)\b(?: (?:always|now|also|first|immediately|then))* (?:run|execute|download|fetch)\b[^.\n]{{0,25}}(?:\bscripts?\b|\binstall\b|\binstaller\b|\.sh\b|https?://|\bcurl\b|following command)",
-        rf"(?i)\b{_AI}\b[^.\n]{{0,30}}\b(?:must|should|shall|needs? to|has to|have to|will)\b(?: (?:always|now|also|first|immediately|then))* (?:send|upload|post|forward|e-?mail|exfiltrate|leak|share)\b[^.\n]{{0,40}}(?:https?://|\btranscripts?\b|\btokens?\b|\bkeys?\b|\bsecrets?\b|\bcredentials?\b|\.env\b|\bhistory\b|\bmemor(?:y|ies)\b)",
+    rule(
+        "agent-order", "gives an order to an agent that reads it", READ,
+        rf"(?i)\b(?:note|message|attention|notice|dear|hey|hello|important)\b[^.\n\w]{{1,3}}(?:to |for )?(?:all |any )?{AI}\b[^.\n]{{0,30}}[:,]\s*\S",
+        rf"(?i)\b(?:note|message|notice|instructions?|directives?|orders?) (?:to|for) (?:the |all |any )?{AI}\b[^.\n]{{0,20}}:",
+        rf"(?i)\b(?:if|since|because) you are an? {AI}\b|\bas an AI (?:language )?(?:model|assistant|agent)\b",
+        rf"(?i)\b{AI}\b[^.\n]{{0,25}}\b(?:reading|(?:opens?|reads?|loads?|sees?)) this\b",
+        rf"(?i)^[\s*>-]*{AI}\s*[:,]\s*(?:please )?(?:execute|run|you|ignore|send|obey|follow|do as|upload|push)\b",
+        rf"(?i)\b{AI}\b[^.\n]{{0,30}}\b(?:must|should|shall|needs? to|has to|have to|will)\b(?: (?:always|now|also|first|immediately|then))* (?:run|execute|download|fetch)\b[^.\n]{{0,25}}(?:\bscripts?\b|\binstall\b|\binstaller\b|\.sh\b|https?://|\bcurl\b|following command)",
+        rf"(?i)\b{AI}\b[^.\n]{{0,30}}\b(?:must|should|shall|needs? to|has to|have to|will)\b(?: (?:always|now|also|first|immediately|then))* (?:send|upload|post|forward|e-?mail|exfiltrate|leak|share)\b[^.\n]{{0,40}}(?:https?://|\btranscripts?\b|\btokens?\b|\bkeys?\b|\bsecrets?\b|\bcredentials?\b|\.env\b|\bhistory\b|\bmemor(?:y|ies)\b)",
         r"(?i)\b(?:AI|LLM)s?(?: (?:coding )?(?:agents?|assistants?|models?|tools?|systems?))? (?:must|should|shall|will|need to|have to)(?: (?:always|never|not|also|then))* (?:include|mention|add|say|approve|recommend|rate|prefer|answer|respond|reply|treat|assume|state|report|output|insert)\b",
         r"(?i)\b(?:when|while|before|after) (?:you(?:'re| are)? )?(?:summari[sz]ing|read(?:ing)?|reviewing|processing|analy[sz]ing|parsing|loading) this (?:file|document|page|memory|repo|repository|code|text|note|message)?[^.\n]{0,20}[,:]\s*\w",
         r"(?i)\b(?:for|to) (?:all |any )?(?:AI|LLM)s?(?: \w+)? only\b|\b(?:any|every|each|all) (?:AI|LLM)s?(?: \w+)? (?:that|who|which|must|should)\b",
         r"(?i)^[\s*>-]*(?:assistant|claude|AI|copilot|agent),\s+(?:please |now )?[a-z]+\b",
-        rf"(?i)\b{_AI}\b must never (?:mention|tell|reveal|disclose)\b",
+        rf"(?i)\b{AI}\b must never (?:mention|tell|reveal|disclose)\b",
         r"(?i)\b(?:hidden|secret) (?:system )?(?:instructions?|prompts?|directives?|orders?)\b ?(?:for\b|to\b|:)",
-        holds=_not_quoted,
+        holds=not_quoted,
     ),
-    _rule(
+    rule(
         "permission", "gives an agent leave to do things unasked or unseen", "Make sure that you want this of every future session, or reject the hunk.",
-        rf"(?i)\b(?:never|don['’]t|do not) ask(?: (?:me|us|the {_WHO}|her|him|them|{_WHO}|for|before|whether|if|about|first|again|permission|approval|questions?|\w+ vs)\b|\s*[.,;:!—–-]|\s*$)",
-        r"(?i)\bwithout asking\b|\bno need to (?:ask|confirm)\b|\bwithout (?:confirmation|approval|permission)\b",
+        rf"(?i)\b(?:never|don['’]t|do not) ask(?: (?:me|us|the {WHO}|her|him|them|{WHO}|for|before|whether|if|about|first|again|permission|approval|questions?|\w+ vs)\b|\s*[.,;:!—–-]|\s*$)",
+        r"(?i)\bno need to (?:ask|confirm)\b|\b(?:run|execute|push|delete|commit|merge|deploy|install|publish|edit|write|overwrite|remove|change|create|send|approve|release|proceed|act|add|go ahead|start|continue|apply|make|use|restart|drop|fix|refactor)\w*\b[^.!?;\n]{0,60}\bwithout (?:asking|confirmation|approval|permission)\b",
         r"(?i)\b(?:never|don['’]t|do not) (?:request|seek|wait for|require) (?:any |the |user )?(?:permission|confirmation|approval|consent)\b",
         r"(?i)\byou (?:now )?(?:have|are granted|were given)(?: \w+)? (?:permission|authori[sz]ation|approval) (?:to|for)\b",
-        rf"(?i)\b{_WHO} (?:has|have) (?:already |previously |explicitly )?(?:approved|authori[sz]ed|granted|consented to|agreed to) (?:all|any|every|full|this|these)\b|\b(?:authori[sz]ed|approved) in advance\b",
+        rf"(?i)\b{WHO} (?:has|have) (?:already |previously |explicitly )?(?:approved|authori[sz]ed|granted|consented to|agreed to) (?:all|any|every|full|this|these)\b|\b(?:authori[sz]ed|approved) in advance\b",
         r"(?i)\b(?:automatically|always|blindly) approve\b|\bapprove (?:every|all|any) (?:pull requests?|PRs?|changes?|merge requests?|commands?)\b|\bmerge (?:\w+ )?without (?:waiting for |any |a )?reviews?\b",
         r"(?i)\b(?:do not|don['’]t|never) (?:log|record|report|disclose|document|mention) (?:this|these|that|it)\b|\b(?:remove|erase|delete|cover) (?:all |any |your )?traces?\b",
         r"(?i)\b(?:delete|remove|erase) this (?:line|note|file|memory|message|instruction) (?:after|once|when) (?:read|you|done|it)",
-        rf"(?i)\bhide (?:the |this |any |all )?(?:output|results?|errors?|changes?|diff|log) from (?:the )?{_WHO}\b|\bavoid (?:telling|mentioning|informing|notifying)\b[^.\n]{{0,30}}\b{_WHO}\b",
-        rf"(?i)\bconsider (?:every|all|any|my)\b[^.\n]{{0,40}}\bapproved\b|\bkeep (?:this|it|that) from (?:the )?{_WHO}\b|\b{_WHO} (?:must|should|may) (?:not|never) (?:know|learn|see this|find out|notice|hear)\b",
-        rf"(?i)\bso (?:that )?(?:the )?{_WHO} (?:does not|doesn['’]t|never|won['’]t|will not|cannot|can['’]t) (?:see|notice|know|find)\b",
+        rf"(?i)\bhide (?:the |this |any |all )?(?:output|results?|errors?|changes?|diff|log) from (?:the )?{WHO}\b|\bavoid (?:telling|mentioning|informing|notifying)\b[^.\n]{{0,30}}\b{WHO}\b",
+        rf"(?i)\bconsider (?:every|all|any|my)\b[^.\n]{{0,40}}\bapproved\b|\bkeep (?:this|it|that) from (?:the )?{WHO}\b|\b{WHO} (?:must|should|may) (?:not|never) (?:know|learn|see this|find out|notice|hear)\b",
+        rf"(?i)\bso (?:that )?(?:the )?{WHO} (?:does not|doesn['’]t|never|won['’]t|will not|cannot|can['’]t) (?:see|notice|know|find)\b",
         r"(?i)\bskip(?:ping|s)? (?:all |any |the |every )?(?:confirmation|approval|permission)s?\b",
         r"(?i)\balways (?:approve|accept)\b|\balways allow(?: (?:all|any|every|it|them|this|these|tools?|commands?|edits?|writes?|bash|claude|network|access|me|you|the (?:agent|tool|command|user|assistant)s?)\b|[\"'”`.,;]|$)|\bauto[- ]?(?:approve|accept)s? (?:all|any|every|everything|tools?|commands?|permissions?|changes|edits)\b",
         r"(?i)\b(?:is|are|been|already) pre-?approved\b|\bpre-?approved (?:tools?|commands?|actions?|changes?|edits?|permissions?|requests?|by)\b",
-        rf"(?i)\b(?:don['’]t|do not|never|must not|should not) (?:tell|inform|mention|notify|reveal|disclose|alert|let)\b[^.\n]{{0,40}}\b{_WHO}\b",
-        rf"(?i)\b(?:don['’]t|do not|never) show (?:this|it|them|these|that|the (?:output|diff|log|change)s?) to (?:the )?{_WHO}\b",
-        rf"(?i)\bwithout (?:telling|informing|notifying|alerting|the knowledge of|letting) (?:the |any |your )?{_WHO}\b",
-        rf"(?i)\bkeep (?:this|it|that) (?:a )?(?:secret|hidden)\b|\bhid(?:e|den) (?:this|it|that) from (?:the )?{_WHO}\b|\bkept? (?:hidden|secret) from (?:the )?{_WHO}\b",
+        rf"(?i)\b(?:don['’]t|do not|never|must not|should not) (?:tell|inform|mention|notify|reveal|disclose|alert|let)\b[^.\n]{{0,40}}\b{WHO}\b",
+        rf"(?i)\b(?:don['’]t|do not|never) show (?:this|it|them|these|that|the (?:output|diff|log|change)s?) to (?:the )?{WHO}\b",
+        rf"(?i)\bwithout (?:telling|informing|notifying|alerting|the knowledge of|letting) (?:the |any |your )?{WHO}\b",
+        rf"(?i)\bkeep (?:this|it|that) (?:a )?(?:secret|hidden)\b|\bhid(?:e|den) (?:this|it|that) from (?:the )?{WHO}\b|\bkept? (?:hidden|secret) from (?:the )?{WHO}\b",
         r"(?i)\b(?:silently|secretly|covertly|stealthily|surreptitiously) (?:run|execute|send|post|upload|fetch|delete|write|add|push|commit|install|allow|approve|accept|copy|disable|remove|share|forward|change|edit)\b",
         r"(?i)\b(?:disable|turn off|switch off|bypass|deactivate) (?:the |all |any |your )?(?:sandbox|safety (?:checks?|rules?|filters?)|guardrails?|permission (?:checks?|prompts?)|security checks?|approval prompts?)\b",
         r"--no-verify\b|--dangerously[a-z-]*|\bdangerously[A-Z]\w+|\bBash\(\*\)|[\"']allow[\"']\s*:\s*\[\s*[\"']\*|\bsudo\b[^.\n]{0,30}\bno prompts?\b|--yolo\b|--force-yes\b|bypassPermissions|skip[-_]?permissions|chmod (?:-R )?777|\bgit commit\b[^\n]{0,40} -n\b",
-        holds=_not_forbidden,
+        holds=not_forbidden,
     ),
-    _rule(
-        "delayed-trigger", "waits for a moment to act on", _READ,
-        rf"(?i)\b(?:when(?:ever)?|if|once|after|next time|as soon as|every time)\b[^.\n]{{0,80}}\b(?:{_WHO}|session|conversation|you)\b[^.\n]{{0,40}}\b(?:say|ask|type|mention|start|begin|open|log|repl(?:y|ie)|respond|thank|confirm|approve|see|read|commit|push|save|close|finish)(?:s|ed|es|d|ted)?\b[^.\n]{{0,100}}[\s,:;]{_ACT}\b",
-        rf"(?i)\b(?:when(?:ever)?|if|once|after|as soon as)\b[^.\n]{{0,80}}\b{_WHO}\b[^.\n]{{0,100}}[\s,:;]delete (?:the |all |any |your )?(?:logs?|files?|history|branch(?:es)?|repo\w*|memor(?:y|ies)|transcripts?|everything|notes?)\b",
-        rf"(?i)\b(?:before|after|with|in) (?:each|every) (?:repl(?:y|ies)|responses?|answers?|messages?|turns?)\b[^.\n]{{0,40}}[\s,:;]{_ACT}\b",
-        rf"(?i)\b(?:if|when(?:ever)?|once)\b[^.\n]{{0,60}}\b{_WHO}\b[^.\n]{{0,60}}[\s,:;](?:change|replace|swap) (?:the |any |every )?(?:IBAN|account|wallet|recipient|payee|bank)\b",
-        rf"(?i)\bon (?:startup|start-up|boot|launch),? {_ACT}\b[^.\n]{{0,60}}(?:https?://|\bscript\b)",
-        rf"(?i)\b(?:on|at|after|before|in) (?:the )?(?:next|every|each|start of (?:the |every |each )?(?:next )?)\s?(?:session|conversation|chat|login)\b[^.\n]{{0,60}}[\s,:;]{_ACT}\b",
+    rule(
+        "delayed-trigger", "waits for a moment to act on", READ,
+        rf"(?i)\b(?:when(?:ever)?|if|once|after|next time|as soon as|every time)\b[^.\n]{{0,80}}\b(?:{WHO}|session|conversation|you)\b[^.\n]{{0,40}}\b(?:say|ask|type|mention|start|begin|open|repl(?:y|ie)|respond|thank|confirm|approve|see|read|commit|push|save|close|finish)(?:s|ed|es|d|ted)?\b[^.\n]{{0,100}}[\s,:;]{ACT}\b",
+        rf"(?i)\b(?:when(?:ever)?|if|once|after|as soon as)\b[^.\n]{{0,80}}\b{WHO}\b[^.\n]{{0,100}}[\s,:;]delete (?:the |all |any |your )?(?:logs?|files?|history|branch(?:es)?|repo\w*|memor(?:y|ies)|transcripts?|everything|notes?)\b",
+        rf"(?i)\b(?:before|after|with|in) (?:each|every) (?:repl(?:y|ies)|responses?|answers?|messages?|turns?)\b[^.\n]{{0,40}}[\s,:;]{ACT}\b",
+        rf"(?i)\b(?:if|when(?:ever)?|once)\b[^.\n]{{0,60}}\b{WHO}\b[^.\n]{{0,60}}[\s,:;](?:change|replace|swap) (?:the |any |every )?(?:IBAN|account|wallet|recipient|payee|bank)\b",
+        rf"(?i)\bon (?:startup|start-up|boot|launch),? {ACT}\b[^.\n]{{0,60}}(?:https?://|\bscript\b)",
+        rf"(?i)\b(?:on|at|after|before|in) (?:the )?(?:next|every|each|start of (?:the |every |each )?(?:next )?)\s?(?:session|conversation|chat|login)\b[^.\n]{{0,60}}[\s,:;]{ACT}\b",
     ),
-    _rule(
+    rule(
         "markdown-image", "shows an image: loading it can carry data away", "Leave the image out, or name the file in words.",
         r"!\[[^\]\n]{0,300}\]\s?[(\[]",
         holds=lambda match: match.string[: match.start()].count("`") % 2 == 0,
     ),
-    _rule(
+    rule(
         "raw-html", "holds raw HTML or a comment, which the rendered view does not show", "Write it as plain Markdown.",
         r"<!--",
         r"(?i)</?(?:script|iframe|img|style|link|meta|object|embed|form|input|svg|base|video|audio|a|div|span|details|summary|button|table|body|html|br|p|font|marquee|math|template|noscript)\b[^>\n]{0,300}/?>",
         r"(?i)\bon(?:load|error|click|mouseover)\s?=|\bjavascript:\S|&(?:lt|#x?0*3c|#60);\s?/?(?:script|img|iframe|svg)|\]\(\s?(?:javascript|vbscript|data):",
-        holds=_no_component,
+        holds=no_component,
     ),
-    _rule(
+    rule(
         "credential-path", "names a place where credentials are kept", "Make sure that a session needs to know this path.",
         r"(?i)(?:~|\$HOME|/home/[\w.-]+|/Users/[\w.-]+|/root|%USERPROFILE%)[/\\]\.(?:ssh|aws|gnupg|kube|docker/config\.json|npmrc|pypirc|config/gcloud|config/gh|azure|terraform\.d|cargo/credentials|env|claude/\.credentials|bash_history|zsh_history)\b",
         r"(?:^|[\s`\"'(=/])\.(?:ssh|aws|gnupg|kube)/\w|\.docker/config\.json|\.config/(?:gcloud|gh)/|\.(?:netrc|pgpass|git-credentials|vault-token)\b|\.claude/\.credentials",
@@ -230,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         r"(?i)\b(?:macos|login|system|export(?: the)?|dump(?: the)?|read(?: the)?) keychain\b|\bsecurity find-(?:generic|internet)-password\b",
         holds=lambda match: not re.search(r"\.env\.(?:example|sample|template|dist)", match.string) or ".env" not in match[0],
     ),
-    _rule(
+    rule(
         "pipe-to-shell", "runs something that cannot be read first", "Leave the command out, or name the script's place in words.",
         r"(?i)\b(?:curl|wget|iwr|irm)\b[^\n]{0,300}\|\s*(?:sudo\s+)?(?:(?:ba|z|da|fi)?sh|python[23]?|node|perl|ruby|iex)\b",
         r"(?i)\b(?:eval|exec)\b\s*[\"'(]?\$\(|\b(?:ba|z|da)?sh\s+(?:<\(|-c\s+[\"']?\$\()\s?(?:curl|wget)|\bpython[23]?\s+-c\s+[\"']?\$\(",
@@ -238,30 +149,66 @@ RULES: tuple[Rule, ...] = (
         r"\bbase64\s+(?:-d|--decode|-D)\b|\b(?:nc|ncat|netcat)\s+-[a-z]*e\b|/dev/tcp/",
         r"(?i)\b(?:curl|wget)\b[^\n]{0,200}(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]{3,4})|(?:ba|z|da)?sh\s|\./|python[23]?\s)|\b(?:python[23]?|node|perl|ruby)\s+<\(",
         r"(?i)\bperl\s+-e\s+[\"']use Socket|\bphp\s+-r\s+[\"']\$sock",
-        r"(?i)\bpowershell\b[^\n]{0,80}-enc|\bIEX\s*\(|\bDownloadString\b|\|\s*iex\b",
-        holds=_not_forbidden,
+        r"(?i)\b(?:node|deno|bun|ruby|php)\s+-(?:e|r)\s[^\n]*(?:child_process|exec\(|eval\(|system\()|\bpowershell\b[^\n]{0,80}-enc|\bIEX\s*\(|\bDownloadString\b|\|\s*iex\b",
+        holds=not_forbidden,
     ),
-    _rule(
+    rule(
         "data-sent-away", "sends what is on this machine somewhere else", "Leave the command out.",
         r"(?i)\b(?:env|printenv|history|cat\s+\S+|tar\s[^\n|]{0,80}|find\s[^\n|]{0,80}|ls\s[^\n|]{0,40})\s*\|\s*(?:\w+\s*\|\s*)?(?:curl|nc|ncat|netcat|telnet)\b",
         r"(?i)\bcurl\b[^\n]{0,100}\s(?:-d|--data(?:-binary|-raw)?|-F|-T|--upload-file)\s?[\"']?(?:\w+=)?@(?:~|/|\.env|\$HOME)",
     ),
-    _rule(
+    rule(
         "destructive-command", "would delete far more than a project", "Leave the command out.",
         r"\brm\s+-[a-zA-Z]*r[a-zA-Z]*\s+(?:-\S+\s+)*[\"']?(?:/|~|\$HOME)(?:/?\*)?/?[\"']?(?:\s|$|[`;&|.,)])|--no-preserve-root|\bmkfs\.\w+|\bdd\b[^\n]{0,60}\bof=/dev/",
-        holds=_not_forbidden,
+        holds=not_forbidden,
     ),
-    _rule(
+    rule(
         "encoded-blob", "holds an encoded block that nobody can read", "Leave the block out, or say in words what it is.",
         r"\b(?:[A-Za-z0-9+/]{4}){7,}[A-Za-z0-9+/]{0,3}={0,2}|\b(?:[0-9a-fA-F]{2}){33,}\b|(?:\\x[0-9a-fA-F]{2}){8,}|(?:&#x?[0-9a-fA-F]{2,6};){4,}|(?:%[0-9A-Fa-f]{2}){10,}",
-        holds=_unreadable,
+        holds=unreadable,
     ),
 )  # fmt: skip
 
 
-def matches(text: str) -> Iterator[tuple[Rule, re.Match[str]]]:
-    """Each rule that holds somewhere in one line, with the first place."""
-    for rule in RULES:
-        match = first(rule, text)
+# What is told of a line behind its disguise too; an image or a long blob is none of these.
+_SPOKEN = tuple(
+    each
+    for each in RULES
+    if each.code
+    in {
+        "agent-order", "ignore-previous", "permission", "hides-from-user", "delayed-trigger", "claimed-authority",
+        "data-sent-away", "pipe-to-shell", "role-tag",
+    }
+)  # fmt: skip
+MOST_KEPT = 20_000  # lines remembered: the same ones stand before and after a change
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One rule that holds in a line, with the words that it is about."""
+
+    code: str
+    says: str
+    remedy: str
+    words: str
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def told(text: str) -> tuple[Told, ...]:
+    """What holds somewhere in one line, each code once, and what it says behind a disguise."""
+    found: dict[str, Told] = {}
+    for each in RULES:
+        match = None if each.code in found else first(each, text)
         if match:
-            yield rule, match
+            found[each.code] = Told(each.code, each.says, each.remedy, match[0])
+    hidden = _unmasked(text)
+    if hidden:
+        found["disguised"] = Told(
+            "disguised", "says something else once it is decoded", _PLAIN, hidden.strip()
+        )
+    return tuple(found.values())
+
+
+def _unmasked(text: str) -> str:
+    """What a line orders behind its disguise; empty for one that has none or whose other reading orders no more."""
+    return next((o for o in uncovered(text) if any(first(r, o) and not first(r, text) for r in _SPOKEN)), "")

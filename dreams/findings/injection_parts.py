@@ -1,0 +1,125 @@
+"""A rule of what steers an agent, the words that such rules share, and which likenesses are none. PURE.
+
+The patterns run on re2, in linear time, so that no line can hang a check.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import string
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import re2
+
+Judge = Callable[[re.Match[str]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`holds` decides whether a likeness is meant; the first that is counts."""
+
+    code: str
+    pattern: re.Pattern[str]
+    says: str
+    remedy: str
+    holds: Judge
+
+
+def _always(match: re.Match[str]) -> bool:
+    return True
+
+
+def rule(code: str, says: str, remedy: str, *patterns: str, holds: Judge = _always) -> Rule:
+    pattern = cast("re.Pattern[str]", re2.compile("|".join(f"(?:{each})" for each in patterns)))
+    return Rule(code, pattern, says, remedy, holds)
+
+
+def first(rule: Rule, text: str) -> re.Match[str] | None:
+    """The first place where the rule holds."""
+    if not rule.pattern.search(text):  # most lines: a search costs a fifth of an iterator
+        return None
+    return next((match for match in rule.pattern.finditer(text) if rule.holds(match)), None)
+
+
+_TALK = re.compile(
+    r"\b(?:injections?|jailbreaks?|attacks?|adversarial|detects?|detection|fixtures?|payloads?|red[- ]team\w*|test cases?|filters?|flags|sanitiz\w+|sanitis\w+|classif\w+)\b",
+    re.IGNORECASE,
+)
+_QUOTES = "\"“”`'‘’«»"
+
+
+_FORBIDS = re.compile(
+    r"\b(?:never|not|cannot|can['’]t|don['’]t|won['’]t|no|avoid|without|forbids?|bans?|stop|instead of)\b[^.!?;]*$",
+    re.IGNORECASE,
+)
+_FORBIDDEN = re.compile(
+    r"[^.!?;]{0,60}\b(?:forbidden|prohibited|banned|not allowed|never|refused|off limits)\b", re.IGNORECASE
+)
+
+
+def not_forbidden(match: re.Match[str]) -> bool:
+    """ "Never push without asking" gives no leave, it takes it."""
+    return not (_FORBIDS.search(match.string[: match.start()]) or _FORBIDDEN.match(match.string, match.end()))
+
+
+def not_quoted(match: re.Match[str]) -> bool:
+    """A note on attacks quotes them: We test "ignore previous instructions" attacks."""
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    quoted = before.rstrip()[-1:] in _QUOTES and any(mark in after for mark in _QUOTES) and before[-1:] != ""
+    return not (quoted and _TALK.search(before + " " + after))
+
+
+def no_component(match: re.Match[str]) -> bool:
+    """`<Button>` is the component of a user interface, and what stands in code is shown as it is."""
+    return not is_component(match) and match.string[: match.start()].count("`") % 2 == 0
+
+
+def is_component(match: re.Match[str]) -> bool:
+    """`<User size="5">` of a user interface, and the `<User[]>` in `Promise<User[]>`."""
+    typed = match.string[max(0, match.start() - 1) : match.start()].isalnum()
+    return (typed and match[0][0] == "<") or bool(
+        re.match(r"</?[A-Z][a-z]\w*(?:\s*/?>|\[|\s+\w+[={])", match[0])
+    )
+
+
+_DIGESTS = {32, 40, 56, 64, 96, 128}
+
+
+def unreadable(match: re.Match[str]) -> bool:
+    """Encoded bytes: no digest, no path, no long name."""
+    found = match[0]
+    if found[0] in "\\&%":
+        return True
+    if re.search(r"\bsha\d{1,3}[-:]$", match.string[max(0, match.start() - 8) : match.start()]):
+        return False  # the integrity line of a lock file
+    if all(char in string.hexdigits for char in found):
+        return len(found) > 64 and len(found) not in _DIGESTS
+    if decoded_text(found):
+        return True
+    kinds = [sum(map(kind, found)) / len(found) for kind in (str.isupper, str.islower, str.isdigit)]
+    return len(found) >= 64 and kinds[0] > 0.15 and kinds[1] > 0.15 and kinds[2] > 0.02
+
+
+def decoded_text(found: str) -> str:
+    """What a base64 word says, if it says words."""
+    try:
+        raw = base64.b64decode(found + "=" * (-len(found) % 4), validate=True)
+        text = raw.decode("ascii")
+    except (binascii.Error, ValueError):
+        return ""
+    return text if " " in text and all(char in string.printable for char in text) else ""
+
+
+WHO = r"(?:user|human|person|developer|owner|operator|anyone|anybody|someone|somebody)"
+AI = r"(?:AIs?|LLMs?|AI (?:agents?|assistants?|models?|tools?)|(?:coding )?agents?|(?:the )?assistants?|Claude|GPT|Copilot|Cursor|Gemini|language models?|the model)"
+ACT = (
+    r"(?:run|execute|send|post|upload|fetch|curl|wget|download|forward|push|install|share|export|leak|exfiltrate|"
+    r"e-?mail (?:it|them|all|me|the (?:logs?|files?|repo|transcripts?|memory)))"
+)
+OLD = r"(?:previous|prior|earlier|above|preceding|all|other|your|any|every|system|safety|the above|everything|original)"
+RULES_OF = r"(?:instructions?|rules?|prompts?|guidelines?|messages?|restrictions?|training|guardrails?|directives?|checks|polic(?:y|ies)|constraints?)"
+READ = "Read the line as an agent would, and leave it out if it gives orders that you did not give."
