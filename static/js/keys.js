@@ -51,7 +51,7 @@ function press(key) {
   const inside = present("[data-hunk]");
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
-  const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => !element.checked);
+  const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => !element.checked && element.checkVisibility());
   const target = mine?.[0] ?? free.find((element) => file?.contains(element)) ?? free[0];
   // A field is gone to; a click by a script would leave the keyboard where it is.
   if (target && inField(target)) {

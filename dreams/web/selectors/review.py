@@ -76,7 +76,6 @@ class Later:
     pk: int
     path: str
     changes: int
-    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,7 @@ def typed(loaded: Loaded, hunk: HunkRow, preview: review.EditPreview) -> Typed:
 
 def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
     """What is said of the text itself, and what it makes new of the parts decided with it."""
-    known = {finding.key for finding in loaded.findings}
+    known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
     return tuple(
         replace(found, message=evidence.in_short(found.message))
@@ -290,7 +289,7 @@ def _left_out(proposal: Proposal) -> list[LeftBefore]:
 
 
 def _later(loaded: Loaded, file: FileChange) -> Later:
-    return Later(file.pk, file.path, len(loaded.hunks[file.pk]), address(loaded.proposal, file=file.pk))
+    return Later(file.pk, file.path, len(loaded.hunks[file.pk]))
 
 
 def _head(loaded: Loaded) -> Head:
