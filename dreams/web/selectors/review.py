@@ -239,7 +239,7 @@ def typed(loaded: Loaded, hunk: HunkRow, preview: review.EditPreview) -> Typed:
     return Typed(blocks, plain, textdiff.visible(body), _said_of(loaded, hunk, preview))
 
 
-def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
+def _said_of(loaded: Loaded, hunk: HunkRow, preview: review.EditPreview) -> tuple[Found, ...]:
     """What is said of the text itself, and what it makes new of the parts decided with it."""
     known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
