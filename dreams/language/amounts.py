@@ -16,7 +16,13 @@ _SECONDS = {
 }  # fmt: skip
 _WORDS = "|".join(word for word, value in lexicon.NUMBER_WORDS.items() if value.isdigit())
 _UNIT = "|".join(sorted((f"{unit}s?" if len(unit) > 2 else unit for unit in _SECONDS), key=len, reverse=True))
-_LENGTH = re.compile(rf"(?<![\w.-])(\d+(?:\.\d+)?|one|half an?|an?|{_WORDS})[\s-]?({_UNIT})\b", re.IGNORECASE)
+_LONG_UNIT = "|".join(
+    f"{unit}s?" for unit in _SECONDS if len(unit) > 3 and unit != "second"
+)  # "a second signature" is none
+_LENGTH = re.compile(
+    rf"(?<![\w.-])(?:(\d+(?:\.\d+)?)[\s-]?({_UNIT})|(one|half an?|an?|{_WORDS})[\s-]({_LONG_UNIT}|seconds))\b",
+    re.IGNORECASE,
+)
 _OFTEN = re.compile(
     r"\b(hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually)\b"
     r"|(?:\b(?:every|each|per|once an?|times an?|requests an?)\s+|/)(second|minute|hour|day|night|morning|week|month|quarter|year|sunday|"
@@ -31,17 +37,42 @@ _PERIODS = {
 _Value = TypeVar("_Value")
 
 
+_BOUND = re.compile(
+    r"\b(?:(?P<from>more than|over|above|at least|min(?:imum)?(?: of)?|larger than|longer than|older than|from|greater than|bigger than|"
+    r"exceeds?|exceeding)|(?P<to>less than|fewer than|under|below|at most|no more than|not more than|up to|max(?:imum)?(?: of)?|"
+    r"smaller than|shorter than|younger than))\s+[$€£]?(?P<number>\d+(?:[.,]\d+)*)",
+    re.IGNORECASE,
+)
+_REFUSING = re.compile(
+    r"\b(?:fail|reject|refus|block|stop|den[yi]|forbid|forbidden|abort|warn|alert|not|never|no|can't|don't|without|avoid|drop|cut)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Amounts:
+    """`bounds` are numbers that a thing is above (True) or below (False)."""
+
     lengths: frozenset[float]  # seconds
     periods: frozenset[str]
+    bounds: frozenset[
+        tuple[str, bool]
+    ]  # none where something is refused: "under 300 KB", "fails above 300 KB"
 
 
 @functools.lru_cache(maxsize=20_000)
 def amounts(text: str) -> Amounts:
     return Amounts(
-        frozenset(_value(match[1]) * _SECONDS[_singular(match[2])] for match in _LENGTH.finditer(text)),
+        frozenset(
+            _value(match[1] or match[3]) * _SECONDS[_singular(match[2] or match[4])]
+            for match in _LENGTH.finditer(text)
+        ),
         frozenset(_period(match) for match in _OFTEN.finditer(text)),
+        frozenset(
+            (match["number"], match["from"] is not None)
+            for match in _BOUND.finditer(text)
+            if not _REFUSING.search(text)
+        ),
     )
 
 
@@ -64,7 +95,12 @@ def _period(match: re.Match[str]) -> str:
 
 def differ(one: str, other: str) -> bool:
     mine, theirs = amounts(one), amounts(other)
-    return apart(mine.lengths, theirs.lengths) or apart(mine.periods, theirs.periods)
+    turned = {(number, not above) for number, above in mine.bounds} & theirs.bounds
+    return (
+        bool(turned - mine.bounds)
+        or apart(mine.lengths, theirs.lengths)
+        or apart(mine.periods, theirs.periods)
+    )
 
 
 def apart(mine: frozenset[_Value], theirs: frozenset[_Value]) -> bool:

@@ -257,6 +257,12 @@ def _behind(one: Statement, words: frozenset[str]) -> set[str]:
     found: set[str] = set()
     for place, word in enumerate(one.flow):
         following = "".join(one.flow[place + 1 : place + 2])
+        if (
+            word == "most"
+            and place
+            and (one.flow[place - 1] in {"at", "the"} or one.flow[place - 1].isdigit())
+        ):
+            continue  # "at most", "the most frequent"
         if word in words and following not in {"not", "never"} and not following[:1].isdigit():
             found.update(word for word in one.flow[place + 1 : place + 4] if word in one.weights)
     return found

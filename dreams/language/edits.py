@@ -134,7 +134,9 @@ def _meaning(words: Iterable[str], one: Statement) -> list[str]:
 
 
 def _own(words: tuple[str, ...], one: Statement, start: int, moved: frozenset[str]) -> list[str]:
-    """The words of meaning that make a difference: not moved, no aside, no "machine" behind "Silicon"."""
+    """The words of meaning that make a difference: not moved, no aside, no "machine" behind "Silicon", no reason."""
+    if words[:1] == ("because",):
+        return []
     if start == 0 and words and words[0] in lexicon.FOREIGN_ARTICLES:
         words = words[1:]
     own = [word for word in _meaning(words, one) if word not in moved and word not in lexicon.APPOSITIONS]

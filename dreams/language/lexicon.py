@@ -74,7 +74,7 @@ include exclude|add remove|create delete|start stop|open close|opened closed|pus
 raise lower|up down|left right|first last|min max|minimum maximum|read write|import export|client server|frontend backend|
 public private|internal external|input output|request response|sync async|synchronous asynchronous|upgrade downgrade|
 encrypt decrypt|lock unlock|show hide|true false|yes no|success failure|pass fail|more less|most least|many few|above below|
-with without|during before|during after|while before|while after|required optional|must may|mutable immutable|online offline|old new|oldest newest|earlier later|lock release|
+with without|during before|during after|while before|while after|required optional|must may|mutable immutable|online offline|old new|older newer|oldest newest|earlier later|lock release|
 merge rebase|tabs spaces|manual automatic|manually automatically|light dark|top bottom|ascending descending|asc desc|accept reject|
 approve reject|slow fast|large small|big small|long short|early late|cheap expensive|high low|over under|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
 horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
@@ -170,7 +170,9 @@ CONTRAST = "insteadof"
 PHRASES = {
     "every": "each", "likes": "prefers",
     "filter out": "exclude", "filtered out": "exclude", "leave out": "exclude", "left out": "exclude",
-    "get rid of": "remove", "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
+    "get rid of": "remove", "turn off": "disable", "turned off": "disabled", "switched off": "disabled", "turned on": "enabled", "switched on": "enabled",
+    "no more than": "at most", "not more than": "at most", "no less than": "at least", "no fewer than": "at least",
+     "turn on": "enable", "switch off": "disable", "switch on": "enable",
     "with no": "without", "prior to": "before", "due to": "because", "because of": "because",
     "in case": "if", "pull request": "pr", "pull requests": "prs", "work in progress": "wip", "command line": "cli", "set up": "setup",
     "log in": "login", "clean up": "cleanup", "unit test": "unittest", "rather than": "insteadof", "instead of": "insteadof",

@@ -208,8 +208,10 @@ def crossed(short: Statement, long: Statement) -> bool:
     if ("by" in short.counts) != ("by" in long.counts):
         return False
     theirs = _between(long)
+    turned = short.passive ^ long.passive
     return any(
-        words & theirs.get((other, one), frozenset()) for (one, other), words in _between(short).items()
+        (words - turned) & theirs.get((other, one), frozenset())
+        for (one, other), words in _between(short).items()
     )
 
 

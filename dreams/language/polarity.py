@@ -10,6 +10,7 @@ from dreams.language.statements import canonical
 
 Signs = frozenset[bool]
 YES, NO, BOTH = frozenset({True}), frozenset({False}), frozenset({True, False})
+_EMPTY = lexicon.FILLER | lexicon.NEGATIONS | lexicon.GENERIC | {"put", "sit", "come", "go"}
 _AUXILIARIES = frozenset("is are was were must should can may will has have do does".split())  # noqa: SIM905 - a word list
 _PLACING = frozenset("for in on at during within".split())  # noqa: SIM905 - a word list
 _RELATIVE = frozenset({"which", "who", "where"})  # denied or not with what they belong to
@@ -19,7 +20,7 @@ LEAST = 1.0  # weight of words that one affirms and the other denies
 # Where another thing begins to be said, which a denial before it does not reach.
 _BREAKS = frozenset(
     "because since if when whenever so while unless until which who where although though else otherwise before befor after but "  # noqa: SIM905 - a word list
-    "then without avoid nobody nothing none nor insteadof".split()
+    "then without avoid nobody nothing none nor yet insteadof".split()
 )
 _DENYING = (lexicon.NEGATIONS - {"non"}) | frozenset("prohibit disallow insteadof nowhere".split())  # noqa: SIM905 - a word list
 # Verbs that may say what a denial says: where the one has such a verb and the other has not, neither sign is sure.
@@ -41,29 +42,28 @@ def at_odds(short: Statement, long: Statement, weights: Mapping[str, float], *, 
     mine, theirs = list(_clauses(short, refusing)), list(_clauses(long, refusing))
     signs, others = _signs(mine), _signs(theirs)
     odd = {word for word in weights if not signs.get(word, BOTH) & others.get(word, BOTH)}
-    odd -= _denied_by_both(short, long, mine, theirs)
+    odd -= _denied_by_both(mine, theirs, weights)
     return bool(odd) and any(_mostly(words, odd, weights, least) for words, _ in mine + theirs)
 
 
 _Clauses = list[tuple[frozenset[str], Signs]]
 
 
-def _denied_by_both(short: Statement, long: Statement, mine: _Clauses, theirs: _Clauses) -> frozenset[str]:
-    """What stands beside a verb that both deny: "never edit clients", "clients are built: do not edit them"."""
-    heads = frozenset(word for _, words in short.denied for word in words[:1])
-    heads &= frozenset(word for _, words in long.denied for word in words[:1])
-    both = [
-        [words for words, signs in clauses if signs == NO and heads & words] if heads else []
-        for clauses in (mine, theirs)
-    ]
-    return frozenset[str]().union(*both[0], *both[1]) if all(both) else frozenset()
+def _denied_by_both(mine: _Clauses, theirs: _Clauses, weights: Mapping[str, float]) -> frozenset[str]:
+    """What stands in clauses that deny the same: "never edit clients", "clients are built: do not edit them"."""
+    found: set[str] = set()
+    for words, signs in mine:
+        for others, their_signs in theirs:
+            if signs == their_signs == NO and sum(weights.get(word, 0.0) for word in words & others) >= LEAST:
+                found |= words | others
+    return frozenset(found)
 
 
 def _mostly(words: frozenset[str], odd: set[str], weights: Mapping[str, float], least: float) -> bool:
     """One word alone may stand in a clause about something else."""
     against = [weights[word] for word in words & odd if word in weights]
     along = sum(weights[word] for word in words - odd if word in weights)
-    alone = len(against) == 1 and sum(word not in lexicon.FILLER for word in words) > MOST_ALONE
+    alone = len(against) == 1 and len(words - _EMPTY) > MOST_ALONE
     return not alone and sum(against) >= least and sum(against) > along
 
 

@@ -58,7 +58,7 @@ def root(word: str) -> str:
             (end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST_ROOT), ""
         )
         word = word.removesuffix(ending) if ending else word
-    return word
+    return word[:-1] if word[-2:-1] == word[-1:] and word[-1] not in "lsz" else word
 
 
 @functools.lru_cache(maxsize=20_000)

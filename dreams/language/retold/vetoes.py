@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,8 +18,9 @@ from dreams.language.statements import canonical
 
 NEAR = 2  # items between which a name and a word stand side by side
 FEW = 8  # units, up to which a text has one slot for a name
-_CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
-_FIRST = re.compile(r"(?:^|[:(]\s*)([A-Z][^\W_]+)(?![\w_-])")
+_SHOUTED = re.compile(r"\b[A-Z]{2,6}\b")
+_CAPITAL = re.compile(r"(?<![\w.-])([A-Z][^\W_]+)(?![\w-])")
+_OPENERS = frozenset({"", ".", "!", "?", ":", "(", "—", "–", "-", ";", ">"})
 _NAME = re.compile(r"[^\W\d_]+\d*")
 _LIMITS = frozenset({"only", "unless", "except", "until", "exclusively", "solely"})
 _ONLY = frozenset({"only", "exclusively", "solely"})
@@ -143,22 +145,23 @@ def _names_apart(pair: Pair, *, close: bool) -> bool:
 
 def _hard(one: Statement, matched: frozenset[str]) -> set[str]:
     """Names that are no plain words with a capital, and codes; also one that opens the text, where all words have a capital."""
-    named = {name for _, name in one.names} | one.codes
+    named = ({name for _, name in one.names} | _capitals(one.text)) & one.weights.keys() | one.codes
+    shouted = {canonical(word.lower()) for word in _SHOUTED.findall(one.text)}
     return {
         name
-        for name in named | _opening(one)
-        if name not in matched and (name in one.codes or name not in known_words() or name in _shouted(one))
+        for name in named
+        if name not in matched and (name in one.codes or name not in known_words() or name in shouted)
     }
 
 
-def _shouted(one: Statement) -> set[str]:
-    return {canonical(word.lower()) for word in _CAPITALS.findall(one.text)}
-
-
-def _opening(one: Statement) -> set[str]:
-    """Words with a capital that begin the text, stand behind a colon or in brackets, and look like no plural and no deed."""
-    found = {canonical(word.lower()) for word in _FIRST.findall(one.text) if not word.endswith(("s", "ing"))}
-    return found & one.weights.keys()
+@functools.lru_cache(maxsize=20_000)
+def _capitals(text: str) -> frozenset[str]:
+    """Words with a capital; where a sentence begins, those that look like no plural and no deed."""
+    return frozenset(
+        canonical(match[1].lower())
+        for match in _CAPITAL.finditer(text)
+        if text[: match.start()].rstrip(" \"'`*")[-1:] not in _OPENERS or not match[1].endswith(("s", "ing"))
+    )
 
 
 def _beside(one: Statement, word: str, common: frozenset[str]) -> set[str]:
@@ -218,7 +221,9 @@ def _limited(pair: Pair, words: frozenset[str]) -> bool:
 
 def _unsettled(one: Statement, other: Statement) -> bool:
     """Planned, deprecated, formerly so: said of what both tell, or of all that follows."""
-    own = one.raw & lexicon.UNSETTLED - other.raw - {"planning"}
+    own = one.raw & lexicon.UNSETTLED - other.raw - {"planning", "blocked"} - (
+        {"yet"} if "not" not in one.flow else set()
+    )
     touched = one.touched(other) | {0} if own else set()
     return any(clause in touched and word in own for clause, word in one.marked)
 
@@ -267,6 +272,11 @@ def _opposed(pair: Pair, *, close: bool) -> bool:
     )
 
 
+def _forms(one: Statement) -> tuple[bool, bool]:
+    """A list behind a label, a question with its answer: who copies a note keeps its form."""
+    return one.labelled, "?" in one.text
+
+
 def _changes(short: Statement, long: Statement) -> int:
     """In how many places words of meaning were put in, left out or exchanged."""
     return sum(
@@ -284,7 +294,7 @@ def _edited(pair: Pair) -> bool:
         )
         for one in (pair.short, pair.long)
     )
-    if _changes(short, long) > MOST_CHANGES:
+    if _changes(short, long) > MOST_CHANGES or _forms(short) != _forms(long):
         return False
     return (
         altered(short, long, detailed=True)
