@@ -1,14 +1,14 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks`, `brief` (filters);
-`icon`, `query`, `pages`, `bar` (tags).
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks`, `brief`, `dots` (filters);
+`icon`, `query`, `pages`, `bar`, `changed_size` (tags).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,14 @@ from dreams.web import icons, render
 register = template.Library()
 # So many characters stand on one line anywhere.
 SHORT_NAME = 20
+MOST_DOTS = 12
+_DOTS = {
+    "approved": '<i class="yes"></i>',
+    "edited": '<i class="yes"></i>',
+    "rejected": '<i class="no"></i>',
+    "undone": '<i class="undone"></i>',
+}
+BAR_WIDTH = 40
 
 
 @register.filter
@@ -176,6 +184,27 @@ def breaks(name: str, short: int = SHORT_NAME) -> SafeString:
     """A name or path that wraps where its parts end, and not in the middle of a word. `short` ones stay whole."""
     parts = re.split(r"(?<=[/_-])(?=[^/_-])", str(name)) if len(name) > short else [name]
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
+
+
+@register.filter
+def dots(verdicts: Sequence[str]) -> SafeString:
+    """A dot for each of the first verdicts, made here: some thousands of them are in one list."""
+    shown = "".join(_DOTS.get(verdict, "<i></i>") for verdict in verdicts[:MOST_DOTS])
+    more = "<small>…</small>" if len(verdicts) > MOST_DOTS else ""
+    return mark_safe(shown + more)  # noqa: S308 - our own constants
+
+
+@register.simple_tag
+def changed_size(added: int, removed: int) -> SafeString:
+    """A bar of the lines that come and go, at most BAR_WIDTH wide."""
+    scale = BAR_WIDTH / max(added + removed, BAR_WIDTH / 4)
+    came, went = round(added * scale, 1), round(removed * scale, 1)
+    whole = round(came + went, 1)
+    return mark_safe(  # noqa: S308 - numbers
+        f'<svg class="size" width="{whole}" height="6" viewBox="0 0 {whole} 6" aria-hidden="true">'
+        f'<rect class="size-ins" width="{came}" height="6"/>'
+        f'<rect class="size-del" x="{came}" width="{went}" height="6"/></svg>'
+    )
 
 
 @register.simple_tag

@@ -12,7 +12,6 @@ from dreams.text import plural
 from dreams.web.selectors.review_loaded import WORST, HunkRow, Loaded
 
 LETTERS = {"add": "A", "modify": "M", "delete": "D"}
-BAR_WIDTH = 40
 LINE = 24
 
 
@@ -29,17 +28,11 @@ class Entry:
     kinds: frozenset[str]
     added: int
     removed: int
-    added_width: float
-    removed_width: float
     dots: tuple[str, ...]
     worst: str
     findings: int
     is_viewed: bool
     note: str
-
-    @property
-    def width(self) -> float:
-        return round(self.added_width + self.removed_width, 1)
 
     @property
     def is_long(self) -> bool:
@@ -141,7 +134,6 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
     pks = {part.pk for part in loaded.parts_of(file)}
     found = [finding for pk in pks for finding in loaded.found_in.get(pk, ())]
     added, removed = sum(h.new_count for h in rows), sum(h.base_count for h in rows)
-    scale = BAR_WIDTH / max(added + removed, BAR_WIDTH / 4)
     folder, _, name = file.path.rpartition("/")
     old = loaded.renames.get(file.pk)
     return Entry(
@@ -154,8 +146,6 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
         kinds=frozenset(hunk.kind for hunk in rows if hunk.kind),
         added=added,
         removed=removed,
-        added_width=round(added * scale, 1),
-        removed_width=round(removed * scale, 1),
         dots=tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk]),
         worst=min((f.severity for f in found), key=WORST.index, default=""),
         findings=len(found),
