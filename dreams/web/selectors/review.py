@@ -73,7 +73,7 @@ class Head:
 class Later:
     """A file whose cards come when it is scrolled to, or by its link."""
 
-    pk: int
+    key: str
     path: str
     changes: int
 
@@ -289,7 +289,7 @@ def _left_out(proposal: Proposal) -> list[LeftBefore]:
 
 
 def _later(loaded: Loaded, file: FileChange) -> Later:
-    return Later(file.pk, file.path, len(loaded.hunks[file.pk]))
+    return Later(str(file.pk), file.path, len(loaded.hunks[file.pk]))
 
 
 def _head(loaded: Loaded) -> Head:

@@ -35,6 +35,11 @@ class Entry:
     note: str
 
     @property
+    def key(self) -> str:
+        """The file's number for addresses and ids; a template writes numbers for people, which takes longer."""
+        return str(self.pk)
+
+    @property
     def is_long(self) -> bool:
         """Folder and name do not fit on one line of the list."""
         return len(self.folder) + len(self.name) > LINE
