@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
-from django.db.models import Q, QuerySet, Value
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
 
@@ -17,25 +17,40 @@ from dreams.search.kinds import CANDIDATES, Kind
 IMPATIENT_MS = 100
 
 
-def matching(terms: tuple[str, ...], kind: Kind) -> QuerySet[SearchText]:
+def matching(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> QuerySet[SearchText]:
     """Texts of a kind that hold all of `terms` (folded, see `query`), exactly; none where there are no terms.
 
     Of very common terms only the newest texts are looked at, see `is_common`.
     """
     if not terms:
         return SearchText.objects.none()
-    # The index may say "perhaps"; looking into the text says "yes".
-    surely = [GreaterThan(StrIndex("text", Value(term)), 0) for term in terms]
-    return SearchText.objects.filter(_narrowing(terms, kind), *surely)
+    return surely(terms).filter(_narrowing(terms, kind, most))
 
 
-def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
+def surely(terms: tuple[str, ...]) -> QuerySet[SearchText]:
+    """Texts that hold all of `terms`, by looking into each: the index may only say "perhaps"."""
+    return SearchText.objects.filter(*(GreaterThan(StrIndex("text", Value(term)), 0) for term in terms))
+
+
+def earlier(terms: tuple[str, ...], most: int = CANDIDATES) -> Q:
+    """Versions that hold all of `terms` and are no longer what stands in their memory; of common terms the newest."""
+    if not terms:
+        return Q(pk__in=())
+    if not _is_postgresql():
+        return sqlite.earlier(terms, most)
+    now = Q(memory__gone_at__isnull=True, sha256=F("memory__sha256"))
+    return Q(sha256__in=matching(terms, Kind.MEMORY, most).values("blob_id")) & ~now
+
+
+def is_common(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> bool:
     """Whether `terms` may stand in more texts than `matching` looks at."""
-    return SearchText.objects.filter(_narrowing(terms, kind)).count() >= CANDIDATES
+    return SearchText.objects.filter(_narrowing(terms, kind, most)).count() >= most
 
 
-def _narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
-    return postgresql.narrowing(terms, kind) if _is_postgresql() else sqlite.narrowing(terms, kind)
+def _narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
+    if _is_postgresql():
+        return postgresql.narrowing(terms, kind, most)
+    return sqlite.narrowing(terms, kind, most)
 
 
 @contextmanager

@@ -6,33 +6,24 @@ Every list is bounded, newest first, and described in a fixed number of queries 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    F,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    When,
-)
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from dreams import blobs, redact
 from dreams import text as texts
 from dreams.models import Memory, Project, Prompt, Session, Version
-from dreams.search.backend import matching
-from dreams.search.kinds import Kind
+from dreams.search.backend import earlier, is_common, matching, surely
+from dreams.search.kinds import CANDIDATES, FEW, Kind
 from dreams.search.marking import Excerpt, Part, excerpts, marked
 from dreams.search.query import Query
 
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 1_000
+
+T = TypeVar("T", bound=Sequence[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +80,12 @@ class SessionHit:
 # --- Memories as they are -----------------------------------------------------------------------------------------
 
 
-def memories(query: Query, filters: Filters) -> QuerySet[Memory]:
+def memories(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Memory]:
     """Those whose text has all terms, or whose path has. To be given to `memory_hits`, page by page."""
     in_path = Q()
     for term in query.terms:
         in_path &= Q(path__icontains=term)
-    in_text = Q(sha256__in=matching(query.terms, Kind.MEMORY).values("blob_id"))
+    in_text = Q(sha256__in=matching(query.terms, Kind.MEMORY, most).values("blob_id"))
     rows = Memory.objects.filter(gone_at__isnull=True) if query.terms else Memory.objects.none()
     rows = rows.filter(in_path | in_text, *_limits(filters, "project", "changed_at"))
     return rows.select_related("project").order_by(F("changed_at").desc(nulls_last=True), "pk")[:MOST]
@@ -112,21 +103,18 @@ def memory_hits(rows: Iterable[Memory], query: Query) -> list[MemoryHit]:
 
 
 def versions(
-    query: Query, filters: Filters
+    query: Query, filters: Filters, most: int = CANDIDATES
 ) -> QuerySet[Version, Any]:  # rows of values: the stubs' own names for them cannot be written
     """One row for each memory: `newest` (a version's id), `count`, `still`. What is no longer said comes first.
 
-    What a memory says now is a version too: whether it has the words is read off the same rows, as asking the index a
-    second time would take as long again.
+    `still`: the memory has the words to this day.
     """
-    now = Q(memory__gone_at__isnull=True, sha256=F("memory__sha256"))
-    rows = Version.objects.filter(sha256__in=matching(query.terms, Kind.MEMORY).values("blob_id"))
-    rows = rows.filter(*_limits(filters, "memory__project", "at"))
-    grouped = rows.order_by().values("memory").annotate(still=Max(Case(When(now, then=1), default=0)))
-    counted = grouped.annotate(
-        newest=Max("pk", filter=~now), count=Count("pk", filter=~now), last=Max("at", filter=~now)
-    )
-    return counted.filter(count__gt=0).order_by("still", "-last")[:MOST]
+    rows = Version.objects.filter(earlier(query.terms, most), *_limits(filters, "memory__project", "at"))
+    today = surely(query.terms).filter(blob=OuterRef("memory__sha256"))
+    said = rows.annotate(still=Q(memory__gone_at__isnull=True) & Exists(today))
+    grouped = said.order_by().values("memory", "still")
+    counted = grouped.annotate(newest=Max("pk"), count=Count("pk"), last=Max("at"))
+    return counted.order_by("still", "-last")[:MOST]
 
 
 def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[VersionHit]:
@@ -151,9 +139,11 @@ def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[Vers
 # --- Titles of sessions -------------------------------------------------------------------------------------------
 
 
-def sessions(query: Query, filters: Filters) -> QuerySet[Session]:
+def sessions(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Session]:
     """Those of a person; what our own dreams left behind is no session of theirs."""
-    rows = Session.objects.filter(pk__in=matching(query.terms, Kind.SESSION).values("session_id"), own=False)
+    rows = Session.objects.filter(
+        pk__in=matching(query.terms, Kind.SESSION, most).values("session_id"), own=False
+    )
     rows = rows.filter(*_limits(filters, "project", "touched_at"))
     return rows.select_related("project").order_by("-touched_at", "-pk")[:MOST]
 
@@ -165,10 +155,10 @@ def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
 # --- What people typed --------------------------------------------------------------------------------------------
 
 
-def typed(query: Query, filters: Filters) -> QuerySet[Prompt]:
+def typed(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Prompt]:
     """What our own dreams sent to a model was typed by nobody, and is left out."""
     rows = Prompt.objects.filter(
-        pk__in=matching(query.terms, Kind.TYPED).values("prompt_id"), session__own=False
+        pk__in=matching(query.terms, Kind.TYPED, most).values("prompt_id"), session__own=False
     )
     rows = rows.filter(*_limits(filters, "session__project", "at"))
     return rows.select_related("session__project").order_by(F("at").desc(nulls_last=True), "-pk")[:MOST]
@@ -176,6 +166,13 @@ def typed(query: Query, filters: Filters) -> QuerySet[Prompt]:
 
 def typed_hits(rows: Iterable[Prompt], query: Query) -> list[TypedHit]:
     return [TypedHit(row, excerpts(redact.redact(row.text), query.terms, most=1)) for row in rows]
+
+
+def all_or_newest(rows: Callable[[int], T], query: Query, kind: Kind) -> T:
+    """What `rows` finds among so many texts: all of it, or as much as is counted where the newest texts hold that."""
+    if is_common(query.terms, kind, FEW) and len(found := rows(FEW)) >= MOST:
+        return found
+    return rows(CANDIDATES)
 
 
 # --- Shared -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import apps
 from django.db.models import Q
 
-from dreams.search.kinds import CANDIDATES, Kind
+from dreams.search.kinds import Kind
 
 TABLE = "dreams_searchtext"
 INDEX = f"{TABLE}_grams"
@@ -24,12 +24,12 @@ _OWNERS = {Kind.MEMORY: "blob", Kind.TYPED: "prompt", Kind.SESSION: "session"}
 DROP = (f"DROP INDEX IF EXISTS {INDEX}",)
 
 
-def narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
+def narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
     """As in `sqlite`: LIKE is what the index of trigrams answers."""
     rows = apps.get_model("dreams", "SearchText").objects.filter(**{f"{_OWNERS[kind]}__isnull": False})
     for term in terms:
         rows = rows.filter(text__contains=term)
-    return Q(pk__in=rows.order_by("-pk").values("pk")[:CANDIDATES])
+    return Q(pk__in=rows.order_by("-pk").values("pk")[:most])
 
 
 def reset() -> None:

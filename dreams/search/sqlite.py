@@ -58,11 +58,33 @@ CREATE_BEFORE_SESSIONS = (*_TABLES, *TRIGGERS_BEFORE_SESSIONS)
 DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 
-def narrowing(terms: tuple[str, ...], kind: Kind) -> Q:
-    """Rows that may hold all of `terms`: a superset, the newest of it, found by the index alone."""
-    wanted = " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])
+def narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
+    """Rows that may hold all of `terms`: a superset, the newest `most` of it, found by the index alone."""
+    wanted = _wanted(terms, kind)
     sql = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
-    return Q(pk__in=RawSQL(sql, [wanted, CANDIDATES]))  # noqa: S611 - as above; what was typed is a parameter
+    return Q(pk__in=RawSQL(sql, [wanted, most]))  # noqa: S611 - as above; what was typed is a parameter
+
+
+def earlier(terms: tuple[str, ...], most: int) -> Q:
+    """Versions with all of `terms` that no longer stand in their memory: the newest `most`, or what there are.
+
+    From the index on step by step, so that it ends with the last one wanted: asked for as texts in a list of texts,
+    every one that holds a common word is looked at first.
+    """
+    holds = " AND ".join(["instr(t.text, %s) > 0"] * len(terms))
+    sql = (
+        f"SELECT v.id FROM (SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s) AS f"  # noqa: S608 - as above
+        f" CROSS JOIN {TABLE} AS t ON t.id = f.rowid"
+        " CROSS JOIN dreams_version AS v ON v.sha256 = t.blob_id"
+        " CROSS JOIN dreams_memory AS m ON m.id = v.memory_id"
+        f" WHERE {holds} AND NOT (m.gone_at IS NULL AND m.sha256 = v.sha256) LIMIT %s"
+    )
+    few = most if most < CANDIDATES else -1
+    return Q(pk__in=RawSQL(sql, [_wanted(terms, Kind.MEMORY), CANDIDATES, *terms, few]))  # noqa: S611 - as above
+
+
+def _wanted(terms: tuple[str, ...], kind: Kind) -> str:
+    return " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])
 
 
 def _expression(term: str) -> str:

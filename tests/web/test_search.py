@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
-from dreams.search import index, sqlite
+from dreams.search import finding, index, sqlite
+from dreams.search.kinds import Kind
+from dreams.search.query import parse
 from tests import world
 
 _keys = iter(range(1, 10**6))
@@ -233,6 +235,31 @@ def test_searching_costs_the_same_however_much_is_found(browser: Client, project
         _replaced(memory, f"other {number}")
         _typed(world.make_session(project), f"needle {number}", line=number + 2)
     assert queries() == few
+
+
+def test_of_a_common_word_as_many_are_found_as_are_counted_and_of_all_others_everything(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [world.make_memory(project, path=f"m{n}.md", text=f"The turbine is {n}.\n") for n in range(9)]
+    old = [memory.versions.get().pk for memory in made]
+    for memory in made:
+        _replaced(memory, f"{memory.path}: the turbine is red.\n" if memory.pk % 2 else "Nothing.\n")
+    index.catch_up(5)
+    asked = parse("turbine")
+
+    def found() -> list[tuple[int, bool]]:
+        rows = finding.all_or_newest(
+            lambda most: list(finding.versions(asked, finding.Filters(), most)), asked, Kind.MEMORY
+        )
+        return [(row["newest"], bool(row["still"])) for row in rows]
+
+    everything = found()
+    assert sorted(everything) == [(pk, bool(memory.pk % 2)) for pk, memory in zip(old, made, strict=True)]
+    monkeypatch.setattr(finding, "FEW", 4)
+    assert found() == everything  # four are not as many as are counted: all are looked for
+    monkeypatch.setattr(finding, "MOST", 4)
+    assert len(newest := found()) == 4
+    assert set(newest) <= set(everything)
 
 
 def test_a_damaged_index_is_told_with_its_remedy(browser: Client, project: Project) -> None:

@@ -38,6 +38,7 @@ SINCE = {
     "year": ("Past year", dt.timedelta(days=366)),
 }
 Rows = Sequence[Any]
+Keys = Callable[[Query, Filters], Rows]
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +106,7 @@ class _Kind:
     label: str
     hint: str
     of: Kind
-    keys: Callable[[Query, Filters], Rows]
+    keys: Keys
     described: Callable[[Rows, Query], list[Row]]
 
 
@@ -147,8 +148,19 @@ def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | 
 # --- Rows ---------------------------------------------------------------------------------------------------------
 
 
-def _keys_of(rows: Callable[[Query, Filters], QuerySet[Any, Any]]) -> Callable[[Query, Filters], Rows]:
-    return lambda query, filters: list(rows(query, filters).values_list("pk", flat=True))
+def _keys_of(rows: Callable[[Query, Filters, int], QuerySet[Any, Any]], kind: Kind) -> Keys:
+    def keys(query: Query, filters: Filters) -> Rows:
+        return finding.all_or_newest(
+            lambda most: list(rows(query, filters, most).values_list("pk", flat=True)), query, kind
+        )
+
+    return keys
+
+
+def _versions_of(query: Query, filters: Filters) -> Rows:
+    return finding.all_or_newest(
+        lambda most: list(finding.versions(query, filters, most)), query, Kind.MEMORY
+    )
 
 
 def _in_order(rows: QuerySet[Any], keys: Rows) -> Rows:
@@ -246,16 +258,24 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 KINDS: Mapping[str, _Kind] = {
-    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories), _memories),
-    "sessions": _Kind("Sessions", "by their title", Kind.SESSION, _keys_of(finding.sessions), _sessions),
+    "memories": _Kind(
+        "Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories, Kind.MEMORY), _memories
+    ),
+    "sessions": _Kind(
+        "Sessions", "by their title", Kind.SESSION, _keys_of(finding.sessions, Kind.SESSION), _sessions
+    ),
     "versions": _Kind(
         "Earlier versions",
         "what memories said before",
         Kind.MEMORY,
-        lambda *asked: list(finding.versions(*asked)),
+        _versions_of,
         _versions,
     ),
     "typed": _Kind(
-        "What you typed", "in sessions with your agent", Kind.TYPED, _keys_of(finding.typed), _typed
+        "What you typed",
+        "in sessions with your agent",
+        Kind.TYPED,
+        _keys_of(finding.typed, Kind.TYPED),
+        _typed,
     ),
 }
