@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from dreams.login import make_link
 from dreams.models import Finding, Hunk, Proposal
+from tests import world as rows
 from tests.pipeline import world
 from tests.web import kinds_world as kinds
 from tests.web import review_world as desk
@@ -122,9 +123,22 @@ def test_by_mouse(window: Page, address: str, proposal: Proposal) -> None:
 
 def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     page, keys = window, window.keyboard
-    page.goto(at(address, proposal))
     first = Hunk.objects.filter(file__proposal=proposal, file__path="feedback_flaky.md").get()
+    for number in (1, 2, 3):
+        rows.make_finding(
+            proposal, "block", hunk=first, file=first.file, code="one-kind", message=f"Lost {number}."
+        )
+    page.goto(at(address, proposal))
     keys.press("j")
+    expect(card(page, first)).to_be_focused()
+    # What waits for a word is gone to first; each further press allows one, and Enter keeps what is ticked.
+    for ticked in (0, 1, 2):
+        keys.press("y")
+        expect(card(page, first).locator("input:checked")).to_have_count(ticked)
+    expect(card(page, first).get_by_label("Lost 3.")).to_be_focused()
+    keys.press("Enter")
+    expect(card(page, first)).to_contain_text("Lost 3.")
+    expect(card(page, first).locator(".confirmed")).to_have_count(2)
     expect(card(page, first)).to_be_focused()
     keys.press("a")
     expect(card(page, first)).to_contain_text("approved")

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from dreams import memories, proposals
-from dreams.models import Project, Proposal, Session
+from dreams.models import Evidence, Project, Proposal, Session
 from tests.web import review_world as desk
 from tests.web.test_review_page import card, page
 
@@ -42,6 +42,11 @@ def test_a_supported_statement_is_quoted_with_a_link_to_its_line(
     assert "What the sessions say" in text
     assert f'href="/sessions/{session.pk}/?line=2#line-2"' in text
     assert "2 statements supported" in text and f"<q>{TRAIN}</q>" in text
+    # Once the quote beside it is that line, it needs no list of its own.
+    quote = {"quote": TRAIN, "session": session, "line_no": 2, "role": "user", "found": True}
+    Evidence.objects.filter(hunk=desk.hunk_with(proposal, "Releases leave")).update(**quote)
+    text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
+    assert "and it says all of this" in text and "What the sessions say" not in text
 
 
 def test_what_a_session_says_otherwise_is_called_out_before_the_card_is_opened(

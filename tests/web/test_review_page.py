@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dreams import drafts, memories, proposals, review, workspace
 from dreams.engines.base import Edit
-from dreams.models import FileChange, Hunk, Project, Proposal
+from dreams.models import Evidence, FileChange, Hunk, Project, Proposal
 from tests.pipeline import world
 from tests.web import review_world as desk
 
@@ -86,6 +86,18 @@ def test_the_parts_of_an_operation_link_to_each_other(browser: Client, proposal:
     row, file = desk.hunk_with(proposal, "[Release train]"), desk.hunk_with(proposal, "Releases leave")
     assert f'href="#hunk-{file.pk}"' in card(text, row)
     assert f'href="#hunk-{row.pk}"' in card(text, file)
+
+
+def test_a_row_of_the_index_leaves_its_evidence_to_its_memory(browser: Client, proposal: Proposal) -> None:
+    row, memory = desk.hunk_with(proposal, "[Release train]"), desk.hunk_with(proposal, "Releases leave")
+    for quote in Evidence.objects.filter(hunk=memory):
+        quote.pk, quote.hunk = None, row
+        quote.save()
+    text = page(browser, proposal)
+    assert "where its evidence is shown" in card(text, row) and "<blockquote" not in card(text, row)
+    assert "where its evidence is shown" not in card(text, memory) and "<blockquote" in card(text, memory)
+    Evidence.objects.filter(hunk=row).update(quote="another one")
+    assert "<blockquote" in card(page(browser, proposal), row)
 
 
 def test_what_cannot_be_seen_is_written_out(browser: Client, proposal: Proposal) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
+from dreams.findings import loss
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
 from dreams.web.selectors import review as selector
@@ -179,6 +181,26 @@ def test_a_finding_that_blocks_is_confirmed_one_by_one(browser: Client, proposal
     finding.refresh_from_db()
     other.refresh_from_db()
     assert finding.confirmed_by == "owner" and other.confirmed_at is None
+
+
+def test_many_findings_of_one_kind_are_a_list_of_which_only_what_is_ticked_passes(
+    browser: Client, proposal: Proposal
+) -> None:
+    proposal.findings.all().delete()
+    lost = [f"The {word} queue is drained by hand." for word in ("red", "green", "blue", "grey")]
+    found = [desk.add_finding(proposal, "very short", "block", loss.message(said, ["x"])) for said in lost]
+    Finding.objects.filter(proposal=proposal).update(code="unexplained-loss")
+    text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "4 statements would stand nowhere any more." in text and "I saw this" not in text
+    for finding, said in zip(found, lost, strict=True):
+        box = text[text.index(f'value="{finding.key}"') :].partition("</label>")[0]
+        assert said in box and "checked" not in box
+    assert post(browser, proposal, "confirm", {}).status_code == 409
+    some_gone = {"finding": [found[0].key, "gone"]}
+    assert post(browser, proposal, "confirm", some_gone).status_code == 409
+    post(browser, proposal, "confirm", {"finding": [found[0].key, found[2].key]})
+    waiting = Finding.objects.filter(proposal=proposal, confirmed_at=None).values_list("key", flat=True)
+    assert set(waiting) == {found[1].key, found[3].key}
 
 
 def test_a_refusal_has_no_button_and_cannot_be_confirmed(browser: Client, proposal: Proposal) -> None:
