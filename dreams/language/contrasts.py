@@ -5,6 +5,7 @@ Each check takes the shorter and the longer statement; `conflict` gives the firs
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
@@ -20,6 +21,8 @@ LONG_FROM = 6  # words, from which one more name may be an addition
 _ROW = 7  # so many words in a row, filler too, are a statement of their own
 _ENLARGING = frozenset({"for", "in", "on", "of", "during", "and", "or"})
 _PARTIAL = frozenset("some most few several half nearly almost partly sometimes rarely".split())  # noqa: SIM905 - a word list
+_NOT_ALL = re.compile(r"\bnot (?:every|all|always|each)\b", re.IGNORECASE)
+_ALL = frozenset({"every", "each", "all", "always", "any"})
 _MUST = frozenset("must shall always never required mandatory".split())  # noqa: SIM905 - a word list
 _MAY = frozenset("may might can could optional optionally".split())  # noqa: SIM905 - a word list
 _PHRASE = 5  # words that may stand in the place of others where all else is alike
@@ -245,6 +248,8 @@ def strength_differs(short: Statement, long: Statement) -> bool:
 def graded(short: Statement, long: Statement) -> bool:
     """ "some requests" where the other one has all of them, "may" where it has "must"."""
     for one, other in ((short, long), (long, short)):
+        if _NOT_ALL.search(one.text) and not _NOT_ALL.search(other.text) and other.raw & _ALL:
+            return True
         if not other.raw & _PARTIAL and _behind(one, _PARTIAL) & other.weights.keys():
             return True
         if _behind(one, _MUST) & _behind(other, _MAY):

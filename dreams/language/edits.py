@@ -74,7 +74,7 @@ def altered(short: Statement, long: Statement, *, detailed: bool = False) -> boo
     again = {word for change in found.changes for word in change.gone} & {
         word for change in found.changes for word in change.come
     }
-    if any(not may_move([word], short, long) for word in again & lexicon.GENERIC):
+    if not detailed and any(not may_move([word], short, long) for word in again & lexicon.GENERIC):
         return True
     moved = _moved(found, short, long)
     lost = [change for change in found.changes if _own(change.gone, short, change.at[0], moved)]

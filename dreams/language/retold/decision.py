@@ -5,12 +5,13 @@ from __future__ import annotations
 from dreams.language.parts import Statement
 from dreams.language.retold.alignment import Alignment, align
 from dreams.language.retold.rewording import reworded
-from dreams.language.retold.units import PART, told
+from dreams.language.retold.units import PART, Told, told
 from dreams.language.retold.vetoes import Pair, conflict
 
 # The share of the shorter one's weight that the longer one tells, and the weight that both tell: any of these is enough.
+MUCH = 0.6  # of the shorter one's weight
 LEAST_PLAIN = 1.2
-BARS = ((0.3, 4.5), (0.4, 3.4), (0.48, 2.8), (0.62, 2.0), (0.7, 1.4))
+BARS = ((0.3, 4.5), (0.4, 3.4), (0.48, 2.8), (0.6, 1.5))
 
 
 def retells(short: Statement, long: Statement) -> bool:
@@ -25,15 +26,23 @@ def paired(short: Statement, long: Statement) -> Pair | None:
     if one.weight > other.weight:
         one, other, short, long = other, one, long, short
     found = align(one, other)
-    if not enough(found):
+    if not enough(found, one):
         return None
     words = {other.units[j].word: one.units[i].word for i, j, sure in found.pairs if j >= 0 and sure > PART}
     words = {theirs: mine for theirs, mine in words.items() if theirs != mine}
     return Pair(short, reworded(long, words), one, other, found)
 
 
-def enough(found: Alignment) -> bool:
-    """Where only groups of words agree ("update the docs", "edit the file"), nothing is told yet."""
-    return found.plain >= LEAST_PLAIN and any(
+def enough(found: Alignment, one: Told) -> bool:
+    """Where only groups of words agree ("update the docs", "edit the file"), nothing is told yet; nor where of little that
+    agrees the most telling word of the shorter one is none."""
+    if found.plain < LEAST_PLAIN or not any(
         found.covered >= share and found.mass >= mass for share, mass in BARS
-    )
+    ):
+        return False
+    return found.covered >= MUCH or found.mass >= BARS[0][1] or _key_told(found, one)
+
+
+def _key_told(found: Alignment, one: Told) -> bool:
+    told_of = max((one.units[place].weight for place, _, _ in found.pairs), default=0.0)
+    return told_of >= max(unit.weight for unit in one.units)

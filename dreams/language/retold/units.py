@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from dreams.language import lexicon
 from dreams.language.retold import thesaurus
@@ -34,7 +35,8 @@ LIGHT = frozenset(canonical(word) for word in thesaurus.LIGHT)
 _PRODUCTS = frozenset(
     canonical(word) for word in ("github", "javascript", "typescript", "python", "kubernetes", "postgresql")
 )
-LIGHT_WEIGHT, EVERYDAY_WEIGHT = 0.2, 0.75
+LIGHT_WEIGHT = 0.2
+EVERYDAY_WEIGHT, RARE_WEIGHT = 0.75, 1.25  # of what a word weighs otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,10 @@ def told(text: str) -> Told:
     for place, unit in enumerate(units):
         for key, sure in unit.keys:
             index.setdefault(key, []).append((place, sure))
+    places = {unit.word: place for place, unit in enumerate(units)}
+    for first, second in pairwise(body):  # "hand off" is a "handoff"
+        if first.word.isalpha() and second.word.isalpha() and first.clause == second.clause:
+            index.setdefault(first.word + second.word, []).append((places[first.word], FAMILY))
     return Told(
         units,
         {key: tuple(places) for key, places in index.items()},
@@ -129,11 +135,15 @@ def _keys_of(word: str, parts: tuple[str, ...]) -> tuple[tuple[str | int, float]
 
 
 def _weight(item: Item) -> float:
+    if item.word in thesaurus.COMMON_NAMES:
+        return EVERYDAY_WEIGHT
     if item.anchor:
         return item.weight
     if item.word in LIGHT:
         return LIGHT_WEIGHT
-    return EVERYDAY_WEIGHT * item.weight if item.word in lexicon.EVERYDAY else item.weight
+    if item.word in lexicon.EVERYDAY:
+        return EVERYDAY_WEIGHT * item.weight
+    return item.weight if item.word in known_words() else RARE_WEIGHT * item.weight
 
 
 @functools.lru_cache(maxsize=1)

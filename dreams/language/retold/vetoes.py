@@ -24,6 +24,39 @@ _OPENERS = frozenset({"", ".", "!", "?", ":", "(", "—", "–", "-", ";", ">"})
 _NAME = re.compile(r"[^\W\d_]+\d*")
 _LIMITS = frozenset({"only", "unless", "except", "until", "exclusively", "solely"})
 _ONLY = frozenset({"only", "exclusively", "solely"})
+_ADVERBS = frozenset(
+    [
+        "formerly",
+        "former",
+        "previously",
+        "anymore",
+        "maybe",
+        "perhaps",
+        "probably",
+        "possibly",
+        "presumably",
+        "might",
+    ]
+)
+_BEING = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "still",
+        "currently",
+        "now",
+        "already",
+        "not",
+        "marked",
+        "considered",
+        "as",
+    ]
+)
 _NO_PLACE = frozenset({"dev", "demo", "preview", "qa"})  # as often said of people, links and texts
 # Pairs that a paraphrase exchanges freely, with a denial or a quantity elsewhere.
 _SOFT = frozenset("always never must may all any each every none some this required optional".split())  # noqa: SIM905 - a word list
@@ -59,7 +92,7 @@ class Pair:
     @cached_property
     def weights(self) -> dict[str, float]:
         """Of the words that both have."""
-        return {unit.word: unit.weight for unit in self.one.units if unit.word in self.common}
+        return {word: self.short.weights[word] for word in self.common}
 
 
 def conflict(pair: Pair) -> str:
@@ -130,7 +163,7 @@ def _names_apart(pair: Pair, *, close: bool) -> bool:
     """Each has a name, a path or an identifier that the other lacks, and both stand in one place."""
     mine, theirs = _matched(pair)
     own, others = _hard(pair.short, mine), _hard(pair.long, theirs)
-    if close and contrasts.quoted_apart(pair.short, pair.long):
+    if contrasts.quoted_apart(pair.short, pair.long):
         return True
     if not (own and others):
         return False
@@ -220,12 +253,19 @@ def _limited(pair: Pair, words: frozenset[str]) -> bool:
 
 
 def _unsettled(one: Statement, other: Statement) -> bool:
-    """Planned, deprecated, formerly so: said of what both tell, or of all that follows."""
-    own = one.raw & lexicon.UNSETTLED - other.raw - {"planning", "blocked"} - (
-        {"yet"} if "not" not in one.flow else set()
-    )
+    """Planned, deprecated, formerly so: said of what both tell, or of all that follows; "outdated docs" says it of the docs."""
+    own = one.raw & lexicon.UNSETTLED - other.raw - {"planning", "blocked", "yet"}
     touched = one.touched(other) | {0} if own else set()
-    return any(clause in touched and word in own for clause, word in one.marked)
+    return any(clause in touched and word in own for clause, word in one.marked) and any(
+        _says_it(one, place, own) for place in range(len(one.flow))
+    )
+
+
+def _says_it(one: Statement, place: int, words: frozenset[str]) -> bool:
+    if one.flow[place] not in {canonical(word) for word in words} | words:
+        return False
+    begins = place == 0 or one.clause_of[place] != one.clause_of[place - 1]
+    return begins or one.flow[place] in _ADVERBS or bool(set(one.flow[max(0, place - 2) : place]) & _BEING)
 
 
 def _limits(one: Statement, other: Statement, words: frozenset[str]) -> bool:
