@@ -26,6 +26,7 @@ def told(folder: Path, line: str, *prompts: str, more: str = "", index: str = IN
         ("The API runs on PostgreSQL 15.", "we upgraded the API from PostgreSQL 15 to PostgreSQL 16", "The API runs on PostgreSQL 16."),
         ("The API listens on port 8080.", "the API is on port 9090 now", "The API listens on port 9090."),
         ("Anna Berg owns the importer.", "btw, Tom Lind owns the importer now", "Tom Lind owns the importer."),
+        ("Jonas Weber owns the mobile app.", "Jonas left, the mobile app is owned by Priya Nair now", "Priya Nair owns the mobile app."),
         ("Deploys go through Jenkins.", "deploys go through GitHub Actions now", "Deploys go through GitHub Actions."),
         ("Use yarn for installs.", "we switched from yarn to pnpm", "Use pnpm for installs."),
         ("CI runs on CircleCI.", "CI runs on GitHub Actions now, not CircleCI", "CI runs on GitHub Actions."),
@@ -52,7 +53,6 @@ def test_a_value_that_a_person_told_anew_stands_in_the_place_of_the_old_one(
 
 
 LEFT = [
-    ("Jonas Weber owns the mobile app.", "Jonas left, the mobile app is owned by Priya Nair now"),
     ("Queue 3 is drained by hand.", "queue 4 is drained by hand now"),
     ("Firewall rule 12 opens 5300.", "firewall rule 13 opens 5300 now"),
     ("The API is on port 80, the admin UI on port 81.", "the API is on port 82 now"),

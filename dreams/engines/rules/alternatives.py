@@ -58,7 +58,20 @@ def slot(old: str, new: str) -> Slot | None:
         or _by_exchange(old, new)
         or _below_label(old, new)
     )
-    return None if found is None or _other_sort(old, new, found) else found
+    return None if found is None or _other_sort(old, new, found) else _with_unit(old, new, found)
+
+
+def _with_unit(old: str, new: str, found: Slot) -> Slot:
+    """ "3 years" for "1 year": the unit goes with its number."""
+    mine, theirs = pieces(old), pieces(new)
+    at = next((place for place, piece in enumerate(mine) if piece.end == found.end), len(mine))
+    now = [place for place, piece in enumerate(theirs) if piece.text == found.new and piece.shape == "number"]
+    if len(now) != 1 or at + 1 >= len(mine) or now[0] + 1 >= len(theirs) or mine[at].shape != "number":
+        return found
+    was, unit = mine[at + 1], theirs[now[0] + 1]
+    if was.key != unit.key or was.text.lower() == unit.text.lower() or was.shape != "word":
+        return found
+    return Slot(found.start, was.end, new[theirs[now[0]].start : unit.end])
 
 
 def _other_sort(old: str, new: str, found: Slot) -> bool:

@@ -29,6 +29,9 @@ _SO_NOW = r"(?: now| instead| it is| is in)*"
 _GONE = r"(?:['’]s| is| was| are| has been| were| got) (?:now )?(?:gone|dead|out|retired|history|archived|deprecated|decommissioned|dropped|replaced|removed|shut down|no more)"
 
 
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|runs?|uses?|lives?)\b", re.IGNORECASE)
+
+
 def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
@@ -55,17 +58,18 @@ _CHANGES = _compiled(
     r"^the (?P<s>.*?) ?(?:migration|move|switch|upgrade|change|transition) (?:of (?P<s2>.+?) )?from (?P<o>.+?) to (?P<n>.+?) (?:is|was|got|has been) "
     r"(?:done|complete|completed|finished|over|through|live|merged)$",
     # Another name.
-    rf"^(?:{_WE} )?(?:renamed|rebranded) (?:(?P<s>(?:the |our )?[\w -]+?) )??(?P<o>\S+|[A-Z]\w+ [A-Z]\w+) (?:in)?to (?P<n>\S+|[A-Z]\w+ [A-Z]\w+)$",
-    rf"^(?P<o>\S+|[A-Z]\w+ [A-Z]\w+) {_GOT} (?:now )?(?:renamed|rebranded) (?:in)?to (?P<n>\S+|[A-Z]\w+ [A-Z]\w+)$",
-    r"^(?P<o>\S+|[A-Z]\w+ [A-Z]\w+) is (?:now )?called (?P<n>\S+|[A-Z]\w+ [A-Z]\w+)$",
+    rf"^(?:{_WE} )?(?:renamed|rebranded) (?:(?P<s>(?:the |our )?[\w -]+?) )??(?P<o>\S+|(?-i:[A-Z]\w+ [A-Z]\w+)) (?:in)?to (?P<n>\S+|(?-i:[A-Z]\w+ [A-Z]\w+))$",
+    rf"^(?P<o>\S+|(?-i:[A-Z]\w+ [A-Z]\w+)) {_GOT} (?:now )?(?:renamed|rebranded) (?:in)?to (?P<n>\S+|(?-i:[A-Z]\w+ [A-Z]\w+))$",
     # B in place of A.
     rf"^(?:{_WE} )?(?:replaced|swapped(?: out)?|exchanged|traded|ditched|dropped|abandoned|left|retired|scrapped|ripped out) (?P<o>.+?) "
     rf"(?:with|by|for|in favou?r of) (?P<n>.+?){_PUT_FOR}$",
     rf"^(?P<o>[^,;]+?) {_GOT} (?:now |just )?(?:replaced|swapped(?: out)?|superseded) (?:with|by|for) (?P<n>.+?){_PUT_FOR}$",
     rf"^(?P<n>[^,;]+?) (?:has |have )?(?:just |recently |now )?(?:replaced|replaces|superseded|supersedes|took the place of|takes the place of) (?P<o>.+?){_PUT_FOR}$",
-    r"^(?P<n>[^,;]+?) (?:took|takes|has taken) over (?P<s>.+?) from (?P<o>.+)$",
+    r"^(?P<n>[^,;]+?) (?:took|has taken) over (?P<s>.+?) from (?P<o>.+)$",
     rf"^{_WE} (?:went|gone|go|decided to go|are going|settled) (?:with|for|on) (?P<n>.+?) (?:instead of|over|rather than) (?P<o>.+?)(?: (?:for|as|in) (?P<s>.+))?$",
     rf"^{_WE} (?:use|using|run|running|have|are on|are using)(?: now)? (?P<n>.+?)(?: now)? (?:instead of|rather than|not) (?P<o>.+?)(?: any ?more)?(?: (?:for|as|in) (?P<s>.+))?$",
+    # A -> B.
+    rf"^(?P<s>[^,;:]+?):?(?: (?:{_GOT} )?(?:{_DONE}|went))?:? (?P<o>\S+(?: \S+)??) ?(?:-+>|=+>|→) ?(?P<n>\S+(?: \S+)?)$",
     # To B.
     rf"^{_DOER}{_OF}(?P<s>.*?)\s*\b{_OF}to (?P<n>.+)$",
     rf"^(?P<s>[^,;]+?) (?:{_GOT} )?(?:just |recently |now )?(?:{_DONE}|went|gone|goes|moves|jumped|grew|grown|shrank|dropped|came) {_OF}to (?P<n>.+)$",
@@ -87,7 +91,7 @@ def changes_in(clause: str, *, joined: bool = False) -> list[ChangeTold]:
     found = []
     for pattern in _JOINED if joined else _CHANGES:
         match = pattern.match(clause)
-        if match is None:
+        if match is None or (joined and _VERB.search(match["n"])):
             continue
         told = {name: value for name, value in match.groupdict().items() if value}
         subject = " ".join(told[name] for name in ("s", "s2") if name in told)

@@ -25,7 +25,7 @@ _OUTDATED = re.compile(
     r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?:['’]s| is| are| was) (?:now )?"
     r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
     r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:your|the) (?:memory|notes?)|"
-    r"update)\b[\s,:;.!—–-]+",
+    r"update|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
     re.IGNORECASE,
 )
 _WHEN = (
@@ -34,7 +34,8 @@ _WHEN = (
     r"summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|night)|yesterday|today|recently|lately|(?:just )?the other day|a (?:while|few \w+|couple of \w+|day|week|month|year) ago|"
     r"(?:\d+|two|three|four|five|six) \w+ ago|in (?:january|february|march|april|may|june|july|august|september|october|november|december|q[1-4])|"
     r"on (?:mon|tues|wednes|thurs|fri|satur|sun)day|over the (?:weekend|holidays|summer)|nowadays|these days|by now|for good|across the board|everywhere|"
-    r"for real|btw|by the way|fyi|just fyi|ftr|lol|ok(?:ay)?|with (?:the|our) (?:last|latest|new) \w+)"
+    r"for real|btw|by the way|fyi|just fyi|ftr|lol|ok(?:ay)?|(?:with|in|by) (?:the|our|my|this|that|a) (?:last|latest|newest|previous|recent) \w+|"
+    r"(?:with|in|via|by) (?:pr|mr|commit|ticket|issue|release)? ?#?\d+)"
 )
 _SINCE = re.compile(
     r"\b(?:as of|since|from|starting|effective|nowadays|these days|by now|with)\b", re.IGNORECASE
@@ -47,9 +48,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _CUT = re.compile(
-    r"\s*;\s+|\s+[—–]+\s+|\s+-+\s+|,?\s+\b(?:because|cause|since(?= (?:we|i|the|our|they)\b)|as(?= (?:we|i)\b)|which is why|that['’]s why|therefore|hence|so)\s+|"
+    r"\s*;\s+|\s+[—–]+\s+|\s+-+\s+|(?<=\bnow),\s+(?!(?:not|no longer|instead|it was|rather|and not|was|before|formerly|previously)\b)|,?\s+\b(?:because|cause|since(?= (?:we|i|the|our|they)\b)|as(?= (?:we|i)\b)|which is why|that['’]s why|therefore|hence|so)\s+|"
     r",?\s+and\s+(?=(?:we|i|it|now|then|please|can|could)\b)|,\s+(?=(?:can|could|would|will|please|pls|let['’]?s|don['’]?t|do not|never|use|make|fix|update|we|i|now|nothing|everything|"
-    r"all|the rest|that|hence|right|no(?! longer| more)|yes|correct|ok|is|isn['’]t|why|but|however|then)\b)"
+    r"[^,;]{3,80}\b(?:is|are|runs?|uses?|lives?|has|have|owns?|listens?|needs?|goes?|go)\b[^,;]*\bnow|all|the|our|my|it|that|hence|right|no(?! longer| more)|yes|correct|ok|is|isn['’]t|why|but|however|then)\b)"
 )  # fmt: skip
 # A wish at the end of a sentence ("can you fix it?") leaves what was told before it as it was told; "right?" does not.
 _REQUEST = re.compile(
@@ -57,11 +58,17 @@ _REQUEST = re.compile(
     r"how (?:do|can|would)\b|where (?:do|is|are)\b|what (?:do|is|are)\b|which\b)",
     re.IGNORECASE,
 )
+_USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
+_SCOPE = re.compile(
+    r"(?:in|on|for|at|with|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
+    r"without|after|before|while|where|according|depending|given|once|as)\b",
+    re.IGNORECASE,
+)
 # Whatever the rest says, it is not told as done.
 _NOT_SO = re.compile(
-    r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|theor\w+|let['’]?s say|say that|assum\w+|almost|nearly|decided (?:against|not)|instead of moving|"
+    r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|theor\w+|as an? (?:example|test|joke|experiment|demo|placeholder)|let['’]?s say|say that|assum\w+|almost|nearly|decided (?:against|not)|instead of moving|"
     r"(?:was|were|is|are|am|['’]re|['’]m) (?:going|planning|thinking|about|supposed|meant|tempted|considering|trying|hoping) |thinking|thought|consider(?:s|ed|ing)?|"
-    r"plan(?:s|ned|ning)?|propos\w+|suggest\w*|recommend\w*|idea|would(?:n['’]t)?|might|maybe|perhaps|probably|apparently|allegedly|supposedly|claim\w*|rumou?rs?|"
+    r"(?:we|i|they|the team|he|she) plan|plan(?:s|ned)? (?:to|on|is)|planned for|planning|propos\w+|suggest\w*|recommend\w*|idea|would(?:n['’]t)?|might|maybe|perhaps|probably|apparently|allegedly|supposedly|claim\w*|rumou?rs?|"
     r"(?:did|do|does|was|were|has|have|is|are)(?:n['’]t| not) (?:actually |really |yet )?(?:move|migrate|switch|change|upgrade|go|do|happen|moved|migrated|switched|changed|upgraded)\w*|never (?:moved|migrated|switched|changed|upgraded)|"
     r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till|(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|"
     r"only locally|(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|(?:friend|competitor|tutorial|"
@@ -72,7 +79,7 @@ _NOT_SO = re.compile(
     re.IGNORECASE,
 )
 _SAID = re.compile(
-    r"\b(?:says?|said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|thinks|asked|asks|"
+    r"(?<!are )(?<!is )(?<!be )(?<!get )(?<!was )(?<!were )\b(?:says?|said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|thinks|asked|asks|"
     r"according to|read that|told me|tells me|heard)\b",
     re.IGNORECASE,
 )
@@ -106,8 +113,7 @@ def told_clauses(text: str) -> list[str]:
         return []
     if _SAID.search(_OWN_WORDS.sub("", text)):
         return []
-    clauses = [part.strip(" ,") for part in _CUT.split(text)]
-    clauses = [part for part in clauses if part]
+    clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
     if any(
         re.match(
             r"(?:but|however|right|correct|no(?! longer| more)|yes|ok|is|isn['’]t|why)\b", part, re.IGNORECASE
@@ -117,7 +123,18 @@ def told_clauses(text: str) -> list[str]:
         return []
     if clauses and clauses[-1].endswith("?") and (len(clauses) < 2 or not _REQUEST.match(clauses[-1])):
         return []
-    return [part for part in clauses if not _REQUEST.match(part)]
+    return [part for part in clauses if not _REQUEST.match(part) or _USE_FROM_NOW_ON.match(part)]
+
+
+def _scoped(parts: list[str]) -> list[str]:
+    """ "In staging, the API is on 81 now": where it is so stays with what is so."""
+    found: list[str] = []
+    for part in filter(None, parts):
+        if found and _SCOPE.match(found[-1]):
+            found[-1] = f"{found[-1]}, {part}"
+        else:
+            found.append(part)
+    return found
 
 
 def trimmed(clause: str) -> tuple[str, bool]:

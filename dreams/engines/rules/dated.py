@@ -69,7 +69,9 @@ def supersede(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]
     """
     written = _written(rec.tree, line_dates)
     units = list(free_units(rec.tree))
-    every = _without_logs([found for unit in units if (found := dated(unit))])
+    every = _without_logs(
+        [found for unit in units if (found := dated(unit))], Counter(unit.path for unit in units)
+    )
     if not every:
         return
     every += [found for unit in units if (found := _undated(unit, written))]
@@ -86,10 +88,11 @@ def supersede(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]
         rec.count("superseded", _remove(rec, unit, last))
 
 
-def _without_logs(every: Sequence[Dated]) -> list[Dated]:
-    """A file where three lines or more begin with a date is a log: each of them tells of its own day."""
+def _without_logs(every: Sequence[Dated], units: Counter[str]) -> list[Dated]:
+    """A file where three lines or more, and most of all, begin with a date is a log: each of them tells of its own day."""
     leading = Counter(one.unit.path for one in every if one.leading)
-    return [one for one in every if not one.leading or leading[one.unit.path] < LOG_LINES]
+    logs = {path for path, count in leading.items() if count >= LOG_LINES and 2 * count > units[path]}
+    return [one for one in every if not one.leading or one.unit.path not in logs]
 
 
 def _written(

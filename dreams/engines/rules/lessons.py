@@ -14,7 +14,7 @@ from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.tellings import tellings
+from dreams.engines.rules.tellings import Telling, tellings
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences
@@ -147,7 +147,7 @@ def kind_of(wish: Wish) -> str:
     return "project" if wish.fact and not _ORDER.match(wish.text) else "feedback"
 
 
-def _bring_up_to_date(said: Sequence[Lesson], heard: Heard) -> None:
+def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
     """A later prompt that tells another value changes what is to be learnt, as it would change what is in memory."""
     for telling in heard.tellings:
         for lesson in said[-MOST_COMPARED:]:
@@ -155,6 +155,16 @@ def _bring_up_to_date(said: Sequence[Lesson], heard: Heard) -> None:
             if changed is not None:
                 lesson.text = changed.filled(lesson.text)
                 lesson.citations.append(heard.citation(telling.quote))
+        said[:] = [lesson for lesson in said if not _undone(lesson.text, telling)]
+
+
+def _undone(text: str, telling: Telling) -> bool:
+    """ "We moved it from A to B", and later "it is A now, not B": the move is no news any more."""
+    mine = [each for each in tellings(text) if each.old and each.new]
+    return any(
+        keys_of(each.new) & keys_of(telling.old) and each.about & telling.about and each.core != telling.core
+        for each in mine
+    )
 
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:

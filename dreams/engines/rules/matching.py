@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dreams.engines.rules.alternatives import slot
 from dreams.engines.rules.slots import Slot
-from dreams.engines.rules.tellings import Telling
+from dreams.engines.rules.tellings import MOST_PLAIN, Telling
 from dreams.language import lexicon, properties
 from dreams.language.pieces import WEAK, Piece, keys_of, pairs_of, pieces, values_of
 from dreams.language.words import stem
@@ -48,13 +48,14 @@ def _without(core: str, below: frozenset[str]) -> str:
 def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Slot | None:
     """The old value was named, so it is enough that the statement has it, once, and speaks of the same thing."""
     found = pieces(statement)
-    wanted = _texts(pieces(telling.old))
+    wanted = _texts(_differing(telling))
     spots = [at for at in range(len(found)) if _texts(found[at : at + len(wanted)]) == wanted]
     if len(spots) != 1:
         return None
     said = {piece.key for piece in found if piece.key} | place
     old_keys = {piece.key for piece in pieces(telling.old)}
-    new = _trimmed(telling.new or _new_value(telling.core, said), said - old_keys)
+    plain = not any(piece.is_value for piece in pieces(f"x {telling.old}")[1:])
+    new = _trimmed(telling.new or _new_value(telling.core, said, plain=plain), said - old_keys)
     first, last = found[spots[0]], found[spots[0] + len(wanted) - 1]
     if len(wanted) > 1 and last.shape == "number" and [p.shape for p in pieces(new)] == ["number"]:
         first = last  # "from PostgreSQL 15 to 16"
@@ -67,11 +68,31 @@ def _texts(found: Sequence[Piece]) -> list[str]:
     return [piece.text.strip("`").lower() for piece in found]
 
 
-def _new_value(core: str, said: set[str]) -> str:
-    """The one run of numbers and names in a statement that memory does not have."""
+def _new_value(core: str, said: set[str], *, plain: bool) -> str:
+    """The one run of numbers and names in a statement that memory does not have; of plain words only in place of such."""
     found = pieces(core)
     runs = [run for run in values_of(found) if any(p.key not in said for p in found[run[0] : run[1] + 1])]
+    if not runs and plain:
+        return _new_words(core, said)
     return core[found[runs[0][0]].start : found[runs[0][1]].end] if len(runs) == 1 else ""
+
+
+def _new_words(core: str, said: set[str]) -> str:
+    """The plain words that memory does not have, where they stand side by side: "rebase" of "PRs are merged with rebase"."""
+    found = pieces(core)
+    places = [place for place, piece in enumerate(found) if piece.key and piece.key not in said]
+    if not places or len(places) > MOST_PLAIN or places[-1] - places[0] != len(places) - 1:
+        return ""
+    return core[found[places[0]].start : found[places[-1]].end]
+
+
+def _differing(telling: Telling) -> list[Piece]:
+    """The old value without what the new statement has too: "single" of "single quotes"."""
+    found = list(pieces(telling.old))
+    if telling.new or any(piece.is_value for piece in found):
+        return found
+    known = keys_of(telling.core)
+    return [piece for piece in found if piece.key not in known] or found
 
 
 def _trimmed(new: str, said: set[str]) -> str:

@@ -64,7 +64,7 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
     if one.path == two.path and (words_of(mine) ^ words_of(theirs)) - told:
         return False  # two sections of one file are two things, where they say more than the statement does
-    return all(sides) or (loosely and alike and any(sides))
+    return all(sides) or (loosely and alike and (any(sides) or _speak_of_one(one.text, two.text)))
 
 
 def stands_alone(text: str) -> bool:
@@ -108,6 +108,13 @@ def _give_one_value(one: str, two: str) -> bool:
                 both = pairs_of(pieces(one)) & pairs_of(pieces(two))
                 return any(set(pair) <= mine.of for pair in both)
     return False
+
+
+def _speak_of_one(one: str, two: str) -> bool:
+    """Whether both give a property of what is called by the same two words side by side, whatever its value."""
+    both = pairs_of(pieces(one)) & pairs_of(pieces(two))
+    changed = properties.changed(one, two)
+    return changed is not None and any(set(pair) <= changed[0].of for pair in both)
 
 
 def _with_opening(found: Sequence[Piece], run: tuple[int, int]) -> tuple[int, int]:

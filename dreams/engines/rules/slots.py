@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dreams.engines.rules.frames import group, same_frame, same_property, words_before
 from dreams.language import properties
 from dreams.language.pieces import ROLES, WEAK, Piece, pieces
 from dreams.language.statements import statement
@@ -26,13 +27,6 @@ _DESIGNATED = frozenset(
 )
 _VERBS = frozenset("is are was were must has have had should can will of needs does do may".split())  # noqa: SIM905 - a word list
 _OF = re.compile(r"(?<!out )\bof$|\bfor$|\bbehind$")
-# "The API of the importer" is about another thing than "the API".
-_PART = re.compile(r"\b(?:of|for|in|on|behind|by|from)(?: (?:the|our|my|its|a))?$")
-_AUXILIARY = frozenset({"the", "a", "an", "is", "are"})
-_SOMEWHERE = frozenset(
-    {"run", "runs", "running", "hosted", "live", "lives", "located", "deployed", "sits", "sit"}
-)
-MOST_LEFT_OLD, MOST_LEFT_NEW = 3, 1  # plain words that only one of the wordings may have
 MOST_VALUE = 5  # words of a value
 
 
@@ -63,7 +57,7 @@ def _by_words(old: str, new: str) -> Slot | None:
     if runs is None:
         return None
     left, right = runs
-    if not (_same_frame(mine, left, theirs, right) or _same_property(mine, left, theirs, right)):
+    if not (same_frame(mine, left, theirs, right) or same_property(mine, left, theirs, right)):
         return None
     return _slot(mine, left, theirs, right, new)
 
@@ -120,7 +114,7 @@ def _measure(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot |
     head = alike[0] > 0 and mine[alike[0] - 1].text[:1].isupper() and mine[alike[0] - 1].key in rest
     if (
         not head
-        and len({_group(mine, at) for at, p in enumerate(mine) if p.key in rest}) < 2
+        and len({group(mine, at) for at, p in enumerate(mine) if p.key in rest}) < 2
         and first not in rest
     ):
         return None
@@ -240,7 +234,7 @@ def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Pi
     """
     if found[run[0]].shape == "number":
         return False
-    before = _before(found, run[0])
+    before = words_before(found, run[0])
     if _OF.search(before):
         return True
     if ROLES & {piece.key for piece in found}:
@@ -249,62 +243,3 @@ def _is_subject(found: Sequence[Piece], run: tuple[int, int], other: Sequence[Pi
     return before in {"", "the"} or any(
         piece.start > found[run[1]].start or " " in piece.text for piece in shared
     )
-
-
-def _before(found: Sequence[Piece], place: int) -> str:
-    """The two words before a place."""
-    return " ".join(piece.text.lower() for piece in found[max(0, place - 2) : place])
-
-
-def _same_frame(
-    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
-) -> bool:
-    """Word for word the same but for the value, which is not what the statement is about."""
-    one, other = _frame(mine, left), _frame(theirs, right)
-    subject = left[0] == 0 and not ROLES & {piece.key for piece in mine}
-    if ("run" in one) != ("run" in other):  # "lives at", and "is at"
-        one, other = ([word for word in words if word != "run"] for words in (one, other))
-    return one == other and len(one) > 1 and not subject and any(one)
-
-
-def _frame(found: Sequence[Piece], run: tuple[int, int]) -> list[str]:
-    """The words around the value, with an empty one in its place; where something is runs, lives or is hosted all the same."""
-    frame: list[str] = []
-    for place, piece in enumerate(found):
-        word = "" if run[0] <= place <= run[1] else piece.text.strip("`").lower()
-        if word in _AUXILIARY or (not word and place > run[0]):
-            continue
-        frame.append("run" if word in _SOMEWHERE else word)
-    return frame
-
-
-def _same_property(
-    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
-) -> bool:
-    """In other words: they share what they are about and a word of the property, and one of them says no more than that."""
-    old = {p.key for i, p in enumerate(mine) if p.key and not left[0] <= i <= left[1]}
-    new = {p.key for i, p in enumerate(theirs) if p.key and not right[0] <= i <= right[1]}
-    more, added = old - new - WEAK, new - old - WEAK
-    if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
-        return False
-    if any(piece.key in added and _PART.search(_before(theirs, place)) for place, piece in enumerate(theirs)):
-        return False
-    shared = {
-        _group(mine, i)
-        for i, p in enumerate(mine)
-        if p.key in new and p.key not in WEAK and not left[0] <= i <= left[1]
-    }
-    return len(shared) > 1
-
-
-def _group(found: Sequence[Piece], place: int) -> int:
-    """The first place of the run of words of one sort that a word stands in: "copper indexer" is one thing."""
-    while place and found[place - 1].key and _named(found, place - 1) == _named(found, place):
-        place -= 1
-    return place
-
-
-def _named(found: Sequence[Piece], place: int) -> bool:
-    """A capital at the beginning is part of the name that follows it."""
-    follows = place == 0 and found[0].text[:1].isupper() and len(found) > 1 and found[1].shape == "name"
-    return found[place].is_value or follows

@@ -17,6 +17,7 @@ from dreams.engines.rules.wording import sentences, whole
 from dreams.language.pieces import Piece, keys_of, pieces
 
 MOST_WORDS = 40
+MOST_PLAIN = 3  # words of a value without a name or a number
 LEAST_WORDS = 4  # of a statement without a word of change
 SHORT_PROMPT = 400
 MAX_PROMPT = 12_000
@@ -27,13 +28,22 @@ _ANY = re.compile(
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"\b(?:if|would|should|could|might|maybe|perhaps|will|shall|going to|gonna|plan(?:s|ned|ning)?|want(?:s|ed)?|wish|let'?s|(?:need|have|has) to|try|tries|"
+    r"\b(?:if|would|should|could|might|maybe|perhaps|will|shall|going to|gonna|plan(?:s|ned)? (?:to|on)|planning|want(?:s|ed)?|wish|let'?s|(?:need|have|has) to|try|tries|"
     r"trying|tried|please|can|cannot|can'?t|think|guess|probably|unless|whether|claim(?:s|ed)?|allegedly|apparently|seems?|heard|"
     r"imagine|suppose|example|rumou?r|unsure|wonder(?:ing)?|doubt|hope|expect(?:s|ed)?|once|when|until)\b|^after\b|[\"“”«»?]|\.\.\.|…",
     re.IGNORECASE,
 )
 _TROUBLE = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ure)?|errors?|broken?|crash\w*|bugs?|exception|stuck|weird)\b", re.IGNORECASE
+    r"\b(?:fail(?:s|ed|ing|ure)?|errors?(?! (?:are|is|go|get|track\w*|report\w*|budget|rates?|pages?|messages?|handling|logs?)\b)|broken?|crash\w*|"
+    r"bugs?(?! (?:are|track\w*|report\w*)\b)|exception|stuck|weird)\b",
+    re.IGNORECASE,
+)
+# "Test data lives in …" tells; "test that …" is a task.
+_NOUN = re.compile(
+    r"(?:test|design|report|document|build|plan|list|process|order|release|review|support|port|deploy|commit|push|start|open|print|search|show|set|update|change|move|look|find|plan)s?"
+    r" (?!(?:that|if|whether|how|the|a|an|this|it|my|our|your|all|to|on|with|in|up)\b)(?:[\w-]+ ){0,3}?(?:is|are|lives?|runs?|goes|go|has|have|needs?|belongs?|takes?|sits?|happens?|uses?|"
+    r"comes?|starts?|ends?)\b",
+    re.IGNORECASE,
 )
 _NOW = re.compile(
     r"\s*\b(?:from now on|now|going forward|these days|by now|as of (?:now|today)|since (?:today|yesterday|(?:this|last) (?:week|month|year)|"
@@ -63,7 +73,10 @@ _TAKEN_BACK = re.compile(
     r"stand corrected|spoke too soon)|(?:spoke|said that) too soon|correction\b|"
     r"(?:actually |no,? )*(?:it|that|this|they|we|he|she) (?:is|was|are|were|did|do|does|has|have)(?:n['’]t| not)(?=\s*(?:[,.;:!—–-]|$|true\b|happen|do\b|done\b|move|switch|change|merge|ship|go\b))|"
     r"(?:we|they|it|that) never (?:did|happened|moved|switched|changed|shipped|merged)\b"
-    r")|(?:no,? wait|wait,? no|hold on|hang on)\b|"
+    r"|(?:that['’]?s|that is|it['’]s|this is|i mean|i meant|but|well|or)?[\s,]*(?:only|just|merely|at least)\b(?! to\b| so\b| a (?:heads|note|quick)\b| fyi| letting)|"
+    r"(?:that['’]?s|that is|it['’]s|this is)(?: \w+){1,3} only\b|i mean(?:t)?\b|not (?:yet|really|quite|exactly|here|for|in|on)\b|"
+    r"(?:we|they|i)(?:['’]re|['’]ll| are| will)? (?:still |all )?(?:keep|keeping|stay|staying|stick|sticking|remain|remaining)\b"
+    r")|(?:no,? wait|wait,? no|wait|hold on|hang on)\b|(?:[^.!?\n]{0,60})\b(?:isn['’]t|is not|not|wasn['’]t|hasn['’]t been|has not been) (?:merged|done|live|deployed|final|decided|approved|released|confirmed|finished|in) yet\b|"
     r"(?:no|sorry|oops|whoops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that['’]s|i was|i meant|my|it['’]s wrong))",
     re.IGNORECASE,
 )
@@ -162,7 +175,7 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
 def _is_plain(text: str, sentence: str) -> bool:
     """A statement without a word of change."""
     unsure = _UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
-    changed = _NOW.search(text) or _BEFORE.search(text) or _TROUBLE.search(text)
+    changed = _NOW.search(text) or _BEFORE.search(text) or _TROUBLE.search(text) or changes_in(text)
     return not (unsure or changed or _TASK.match(text)) and len(text.split()) >= LEAST_WORDS
 
 
@@ -196,14 +209,15 @@ def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:
     """ "S is N now", "S is N, no longer O": a whole statement as it holds now."""
     core = _NOW.sub("", text).strip(" ,")
     before = _BEFORE.search(core)
-    old = _value(before["o"]) if before else ""
+    old = (_value(before["o"]) or _phrase(before["o"])) if before else ""
     if before and old:
         core = core[: before.start()].strip(" ,")
     elif (core == text and not told_as_change and not _CURRENT.match(core)) or (
-        _TASK.match(text) and not _FROM_NOW_ON.search(text)
+        _TASK.match(text) and not _NOUN.match(text) and not _FROM_NOW_ON.search(text)
     ):
         return []
-    if not any(piece.is_value for piece in pieces(core)) and not _GIVES.match(core):
+    core, _ = trimmed(core)
+    if not old and not any(piece.is_value for piece in pieces(core)) and not _GIVES.match(core):
         return []
     return [Telling(quote, re.sub(r"\s+again$", "", core), "", old, keys_of(core))]
 
@@ -217,6 +231,12 @@ def _value(phrase: str) -> str:
     if not places or places[-1] - places[0] != len(places) - 1:
         return ""
     return phrase[found[places[0]].start : found[places[-1]].end]
+
+
+def _phrase(phrase: str) -> str:
+    """A few plain words as they stand: "single quotes"."""
+    found = pieces(phrase)
+    return phrase.strip() if found and len(found) <= MOST_PLAIN and all(piece.key for piece in found) else ""
 
 
 def _tells(found: tuple[Piece, ...], place: int, piece: Piece) -> bool:

@@ -18,6 +18,7 @@ from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.matching import matched
 from dreams.engines.rules.retyping import retyped
 from dreams.engines.rules.slots import Slot
+from dreams.engines.rules.spans import has, whole_value
 from dreams.engines.rules.spots import Spot
 from dreams.engines.rules.tellings import REVERTED, Telling, takes_back
 from dreams.engines.rules.tree import Change, Recorder, digest, is_index
@@ -27,6 +28,7 @@ from dreams.language.pieces import keys_of, pairs_of, pieces
 MOST_TELLINGS = 500
 MOST_NOTED = 20
 MOST_UNSURE = 3
+SHORT = 8  # words of a remark that takes something back by its name alone
 
 
 @dataclass(eq=False)
@@ -102,7 +104,7 @@ def _meant(telling: Telling, one: _Pending, heard: Heard) -> Slot | None:
 def _says_already(telling: Telling, one: _Pending, chosen: tuple[_Pending, Slot]) -> bool:
     """Whether another statement about the same thing has the new value, as it does when this was told before."""
     changed, slot = chosen
-    if one is changed or not _has(one.text, slot.new) or _has(one.text, changed.text[slot.start : slot.end]):
+    if one is changed or not has(one.text, slot.new) or has(one.text, changed.text[slot.start : slot.end]):
         return False
     values = keys_of(slot.new) | keys_of(changed.text[slot.start : slot.end])
     subject = telling.about & keys_of(changed.text) - values
@@ -165,11 +167,14 @@ def _stands(group: Sequence[_Pending], heard: Sequence[Heard]) -> bool:
         text = each.prompt.text
         words = keys_of(text)
         reverted = bool(REVERTED.search(text))
-        if reverted and new <= words and (not subject or subject & words or not named):
+        if reverted and new <= words and len(words) <= SHORT and not all(map(str.isdigit, new)):
             return False
-        if takes_back(text) and subject & words:
+        if not named <= words or (subject and not subject & words):
+            continue
+        most = 2 * len(subject & words) >= len(subject)
+        if (subject and old <= words) or (most and takes_back(text)):
             return False
-        if named <= words and subject & words and (old <= words or (subject <= words and reverted)):
+        if reverted and (subject <= words or (new <= words and most)):
             return False
     return True
 
@@ -210,13 +215,13 @@ def _summaries(group: Sequence[_Pending], pending: Sequence[_Pending]) -> list[t
     """The description and the index row of a file, where they have the whole old value and the file has it nowhere else."""
     found = []
     for one in group:
-        old, new = _whole_value(one)
+        old, new = whole_value(one.spot.text, one.steps[0][0], one.steps[-1][1])
         if not old or one.spot.kind != "body":
             continue
         others = [
             p for p in pending if p.spot.path == one.spot.path and p.spot.kind == "body" and p is not one
         ]
-        if any(_has(other.text, old) for other in others):
+        if any(has(other.text, old) for other in others):
             continue
         found += [
             (p.spot, old, new)
@@ -227,17 +232,6 @@ def _summaries(group: Sequence[_Pending], pending: Sequence[_Pending]) -> list[t
             and p.spot.text.count(old) == 1
         ]
     return found
-
-
-def _whole_value(one: _Pending) -> tuple[str, str]:
-    """The value with the name before it ("Next.js 14"), before and after; nothing where it is a number alone."""
-    old, new = one.steps[0][0], one.steps[-1][1]
-    text = one.spot.text
-    at = text.find(old)
-    before = next((piece for piece in pieces(text) if piece.end == at - 1), None)
-    if old[:1].isdigit() and before is not None and before.text[:1].isupper():
-        return f"{before.text} {old}", f"{before.text} {new}"
-    return ("", "") if old[:1].isdigit() or text.count(old) != 1 else (old, new)
 
 
 def _joined(changes: Sequence[Change]) -> list[Change]:
@@ -274,7 +268,7 @@ def _name_leaning(rec: Recorder, group: Sequence[_Pending], pending: Sequence[_P
         for one in pending
         if one not in group
         and one.spot.kind == "body"
-        and _has(one.text, old)
+        and has(one.text, old)
         and _is_about(telling, first, one)
     ]
     for one in leaning[:MOST_NOTED]:
@@ -289,9 +283,3 @@ def _is_about(telling: Telling, changed: _Pending, other: _Pending) -> bool:
         return named <= keys_of(other.text) | other.spot.place
     both = pairs_of(pieces(changed.spot.text)) & pairs_of(pieces(other.text))
     return any(set(pair) <= subject for pair in both)
-
-
-def _has(text: str, value: str) -> bool:
-    wanted = [piece.key for piece in pieces(value)]
-    keys = [piece.key for piece in pieces(text)]
-    return any(keys[at : at + len(wanted)] == wanted for at in range(len(keys)))

@@ -1,0 +1,84 @@
+"""The words around a value: whether two statements put it the same way, or give the same property of one thing. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dreams.language.pieces import ROLES, WEAK, Piece
+
+# "The API of the importer" is about another thing than "the API".
+_PART = re.compile(r"\b(?:of|for|in|on|behind|by|from)(?: (?:the|our|my|its|a))?$")
+_AUXILIARY = frozenset({"the", "a", "an", "is", "are"})
+_SOMEWHERE = frozenset(
+    {"run", "runs", "running", "hosted", "live", "lives", "located", "deployed", "sits", "sit"}
+)
+MOST_LEFT_OLD, MOST_LEFT_NEW = 3, 1  # plain words that only one of the wordings may have
+
+
+def words_before(found: Sequence[Piece], place: int) -> str:
+    """The two words before a place."""
+    return " ".join(piece.text.lower() for piece in found[max(0, place - 2) : place])
+
+
+def same_frame(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
+) -> bool:
+    """Word for word the same but for the value, which is not what the statement is about."""
+    one, other = _frame(mine, left), _frame(theirs, right)
+    subject = left[0] == 0 and not ROLES & {piece.key for piece in mine}
+    if ("run" in one) != ("run" in other):  # "lives at", and "is at"
+        one, other = ([word for word in words if word != "run"] for words in (one, other))
+    return one == other and len(one) > 1 and not subject and any(one)
+
+
+def _frame(found: Sequence[Piece], run: tuple[int, int]) -> list[str]:
+    """The words around the value, with an empty one in its place; where something is runs, lives or is hosted all the same."""
+    frame: list[str] = []
+    for place, piece in enumerate(found):
+        word = "" if run[0] <= place <= run[1] else piece.text.strip("`").lower()
+        if word in _AUXILIARY or (not word and place > run[0]):
+            continue
+        frame.append("run" if word in _SOMEWHERE else word)
+    return frame
+
+
+def same_property(
+    mine: Sequence[Piece], left: tuple[int, int], theirs: Sequence[Piece], right: tuple[int, int]
+) -> bool:
+    """In other words: they share what they are about and a word of the property, and one of them says no more than that."""
+    old = {p.key for i, p in enumerate(mine) if p.key and not left[0] <= i <= left[1]}
+    new = {p.key for i, p in enumerate(theirs) if p.key and not right[0] <= i <= right[1]}
+    more, added = old - new - WEAK, new - old - WEAK
+    if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
+        return False
+    if any(
+        piece.key in added and _PART.search(words_before(theirs, place)) for place, piece in enumerate(theirs)
+    ):
+        return False
+    if any(_narrows(theirs, place, added, old) for place in range(len(theirs))):
+        return False
+    shared = {
+        group(mine, i)
+        for i, p in enumerate(mine)
+        if p.key in new and p.key not in WEAK and not left[0] <= i <= left[1]
+    }
+    return len(shared) > 1
+
+
+def _narrows(found: Sequence[Piece], place: int, added: set[str], old: set[str]) -> bool:
+    """ "The admin API" is another thing than "the API": a word more directly before one that both have."""
+    return found[place].key in added and place + 1 < len(found) and found[place + 1].key in old
+
+
+def group(found: Sequence[Piece], place: int) -> int:
+    """The first place of the run of words of one sort that a word stands in: "copper indexer" is one thing."""
+    while place and found[place - 1].key and _named(found, place - 1) == _named(found, place):
+        place -= 1
+    return place
+
+
+def _named(found: Sequence[Piece], place: int) -> bool:
+    """A capital at the beginning is part of the name that follows it."""
+    follows = place == 0 and found[0].text[:1].isupper() and len(found) > 1 and found[1].shape == "name"
+    return found[place].is_value or follows
