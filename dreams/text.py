@@ -37,3 +37,8 @@ def storable(text: str, limit: int | None = None) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`plural(3, "memory", "memories")` is "3 memories"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def quoted(said: str, limit: int = 160) -> str:
+    """What was said, in quotation marks, for the end of a sentence: its own full stop would be a second one."""
+    return f"“{said[:limit].rstrip('. ')}”"

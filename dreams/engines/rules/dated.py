@@ -18,7 +18,7 @@ from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.tree import Recorder, Tree, from_memory
 from dreams.language.pieces import keys_of
-from dreams.text import decode
+from dreams.text import decode, quoted
 
 _ISO = days.WRITTEN
 _MARKS = (
@@ -162,7 +162,7 @@ def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
 
 def _remove(rec: Recorder, unit: Unit, new: Dated) -> bool:
     note = f"Newer, of {new.day.isoformat()}."
-    reason = f"A newer statement of {new.day.isoformat()} says otherwise: “{new.unit.text[:160]}”."
+    reason = f"A newer statement of {new.day.isoformat()} says otherwise: {quoted(new.unit.text)}."
     cited = (
         from_memory(new.unit.path, new.unit.first_line, new.unit.text, "the newer one"),
         from_memory(unit.path, unit.first_line, unit.text),

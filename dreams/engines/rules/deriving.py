@@ -16,6 +16,7 @@ from dreams.engines.rules.tree import Recorder
 from dreams.language import lexicon, similarity
 from dreams.language.pieces import keys_of
 from dreams.language.statements import statement
+from dreams.text import quoted
 
 LEAST_WORDS = 3
 
@@ -35,7 +36,7 @@ def derive(rec: Recorder, repo: Path | None) -> None:
 
 
 def _remove(rec: Recorder, unit: Unit, fact: CodeFact) -> bool:
-    note = f"{fact.path} says it, line {fact.line_no}: “{fact.quote[:160]}”."
+    note = f"{fact.path} says it, line {fact.line_no}: {quoted(fact.quote)}."
     cited = Citation("repository", fact.quote, place=fact.path, line_no=fact.line_no)
     return remove(rec, unit, "prune", note, fates(unit, "stated", note=note), (cited,))
 

@@ -16,6 +16,7 @@ from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences
 from dreams.language import lexicon, properties, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
+from dreams.text import quoted
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 NOTE = "You asked to forget it."
@@ -133,7 +134,7 @@ def _remove(rec: Recorder, unit: Unit, heard: Heard, wish: Wish) -> bool:
 
 
 def _reason(wish: Wish) -> str:
-    return f"You asked: “{wish.quote[:160]}”."
+    return f"You asked: {quoted(wish.quote)}."
 
 
 def _meant(request: Request, text: str) -> bool:

@@ -18,6 +18,7 @@ from dreams.engines.rules.wording import clause, headline
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import tokens
+from dreams.text import quoted
 
 MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
 SHARED_WORDS = 2
@@ -47,7 +48,7 @@ def _reason(lessons: Sequence[Lesson]) -> str:
         return f"You asked for {len(lessons)} things: “{clause(lessons[0].text, 120)}” and more."
     sessions = len({cited.session_pk for cited in lessons[0].citations})
     often = f" in {sessions} sessions" if sessions > 1 else ""
-    return f"You asked for this{often}: “{clause(lessons[0].text, 160) or lessons[0].text[:160]}”."
+    return f"You asked for this{often}: {quoted(clause(lessons[0].text, 160) or lessons[0].text)}."
 
 
 def _cited(lessons: Iterable[Lesson]) -> tuple[Citation, ...]:

@@ -12,6 +12,7 @@ from dreams.engines.rules.removing import fates, remove
 from dreams.engines.rules.tree import Recorder, Tree, from_memory, is_index, is_team
 from dreams.language import lexicon, properties, similarity
 from dreams.language.statements import statement
+from dreams.text import quoted
 
 LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
@@ -113,7 +114,7 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
         if drop.path not in rec.tree.texts or keep.path not in rec.tree.texts:
             continue
         place = "further up" if keep.path == drop.path else f"in {keep.path}"
-        reason = f"The same stands {place}: “{keep.text[:160]}”."
+        reason = f"The same stands {place}: {quoted(keep.text)}."
         cited = (
             from_memory(keep.path, keep.first_line, keep.text, "what stays"),
             from_memory(drop.path, drop.first_line, drop.text),

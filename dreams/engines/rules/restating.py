@@ -19,6 +19,7 @@ from dreams.engines.rules.wording import is_labelled
 from dreams.language import lexicon
 from dreams.language.pieces import WEAK, keys_of, pieces
 from dreams.language.statements import statement
+from dreams.text import quoted
 
 _MARK = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
 # What somebody wants or plans is not yet so.
@@ -150,6 +151,6 @@ def _write(rec: Recorder, unit: Unit, said: _Said) -> bool:
     if not text.endswith("\n") and after.endswith("\n"):
         after = after.removesuffix("\n").removesuffix("\r")
     fate = Fate(raw, "superseded-by", unit.path, text_now, "You put it anew.")
-    reason = f"You put it anew: “{said.citations[-1].quote[:160]}”."
+    reason = f"You put it anew: {quoted(said.citations[-1].quote)}."
     change = Change(unit.path, after, reason, (fate,), said.citations)
     return rec.operation("update", [change], key=digest(unit.path, raw, new))

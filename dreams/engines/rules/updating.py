@@ -24,6 +24,7 @@ from dreams.engines.rules.tellings import REVERTED, Telling, takes_back
 from dreams.engines.rules.tree import Change, Recorder, digest, is_index
 from dreams.language import similarity
 from dreams.language.pieces import keys_of, pairs_of, pieces
+from dreams.text import quoted
 
 MOST_TELLINGS = 500
 MOST_NOTED = 20
@@ -192,7 +193,7 @@ def _write(rec: Recorder, group: Sequence[_Pending], pending: Sequence[_Pending]
     changes: list[Change] = []
     texts: dict[str, str] = {}
     cited = _cited(group)
-    reason = f"You said so: “{cited[-1].quote[:160]}”."
+    reason = f"You said so: {quoted(cited[-1].quote)}."
     summaries = _summaries(group, pending)
     for spot, old, new in [*steps, *summaries]:
         text = texts.get(spot.path, rec.tree.texts[spot.path])

@@ -104,13 +104,15 @@ class HunkCard:
 
     @property
     def proof(self) -> str:
-        """What the folded evidence holds, in words."""
+        """What the folded evidence holds, in words; what is contradicted is called out beside them."""
         said = [plural(len(self.quotes), "quote")] if self.quotes else []
+        if self.is_all_said:
+            said[-1] += " that says all of this" if len(self.quotes) == 1 else " that say all of this"
         if self.ledger:
             said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
         if self.statements and not self.is_all_said:
-            said.append(review_heard.summary(self.statements))
-        return ", ".join(said)
+            said.append(review_heard.summary(one for one in self.statements if one.answer != "contradicted"))
+        return ", ".join(filter(None, said))
 
     @property
     def contradicted(self) -> int:

@@ -182,8 +182,7 @@ def _hunk_card(
         what=whats.pop() if len(whats) == 1 else "",
         memory_pk=memory.pk if memory else None,
         kind=operation.get_kind_display() if operation else "Changed",
-        # A sentence that ends inside its quotation marks needs no second full stop.
-        reason=operation.reason.replace(".”.", ".”") if operation else "",
+        reason=operation.reason if operation else "",
         verdict=row.verdict,
         decide_reason=row.decide_reason,
         parts=parts[:MOST_PARTS],
