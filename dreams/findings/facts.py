@@ -10,7 +10,7 @@ from dreams.findings.turning import turned
 from dreams.findings.wordings import LIGHT, LONGEST, WHOLE, has, known, made
 from dreams.language import lexicon
 from dreams.language.statements import Statement, statement
-from dreams.language.words import code_spans, tokens
+from dreams.language.words import code_spans, stem, tokens
 
 __all__ = [
     "LONGEST",
@@ -25,6 +25,7 @@ __all__ = [
     "words_lost",
 ]
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
+_PER = re.compile(r"\bper\s(?:each\s)?([a-z]{2,})\b")
 LEAST_TOLD = 3  # words of meaning that are left beside the light verbs, at least
 
 
@@ -39,6 +40,7 @@ def lost(old: str, new: str) -> list[str]:
     found = [*_fewer(old, new), *sorted(code for code in one.codes - other.codes if not has(there, code))]
     found += sorted({name for _, name in one.names if not has(there, name)})
     found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
+    found += _per(old, new)
     found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs) + _code_lost(old, new)
     return [*found, *turned(old, new)]
 
@@ -51,6 +53,12 @@ def _fewer(old: str, new: str) -> list[str]:
         word for word in mine - theirs if word in one.numbers or (word in one.codes and has(there, word))
     )
     return sorted(word for word in known_fewer if word in one.numbers or mine[word] > max(1, theirs[word]))
+
+
+def _per(old: str, new: str) -> list[str]:
+    """What something is counted by and `new` does not name: "per key" is half of a limit, and "key" an everyday word."""
+    words = {stem(token.text.lower()) for token in tokens(new[:LONGEST])}
+    return [f"per {unit}" for unit in _PER.findall(old[:LONGEST].lower()) if stem(unit) not in words]
 
 
 def _code_lost(old: str, new: str) -> list[str]:

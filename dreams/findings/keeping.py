@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 from dreams.findings.facts import LEAST_TOLD, coverage, lost, plain_coverage, words_lost
 from dreams.findings.turning import changed_places, kinds, turned
-from dreams.findings.wordings import LONGEST, capitals, made, plainer
+from dreams.findings.wordings import LIGHT, LONGEST, capitals, has, known, made, plainer
 from dreams.language import lexicon, similarity
 from dreams.language.statements import Statement, plain
 from dreams.language.words import stem, tokens
@@ -19,6 +19,9 @@ _NO_CONFLICT = frozenset(
 )
 _PIECES = re.compile(r"[;.]\s+|\s?[—–]\s?|\s-\s")
 _BAR = re.compile(r"(?<!\\)\|")
+_JOINED = re.compile(
+    r"(?<=[\w`)])\s(?P<how>and|or|nor|&|plus|but)\s(?P<what>(?:[\w'’-]+\s?){1,4})", re.IGNORECASE
+)
 MOST_PIECES = 12
 MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
 WORDS_PER_LOSS = 5  # words of meaning for each that may go
@@ -35,7 +38,7 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
     """
     if not made(old).items or words_lost(old, new) or lost(old, new) or changed_places(old, new):
         return in_cells(old, new)
-    if _taken_over(made(old), made(new)):
+    if _taken_over(made(old), made(new)) or _another_word(old, new):
         return False
     if similarity.same(plainer(old), plainer(new)).same:
         return True
@@ -101,14 +104,27 @@ def _kin(one: Statement, other: Statement, word: str, *, first: bool) -> set[str
 
 
 def _taken_over(one: Statement, other: Statement) -> bool:
-    """Whether a new word stands where one stood that is still there, but once less: "wants to commit", "wants to wait"."""
+    """Whether a word stands where another one stood that is still there, but once less: "wants to commit", "wants to wait"."""
     mine, theirs = ([item.word for item in s.items] for s in (one, other))
-    fewer = Counter(mine) - Counter(theirs)
+    fewer, more = Counter(mine) - Counter(theirs), Counter(theirs) - Counter(mine)
     return any(
         tag == "replace"
         and i2 - i1 <= 2
         and fewer.keys() & set(mine[i1:i2]) - lexicon.GENERIC
-        and set(theirs[j1:j2]) - one.weights.keys()
+        and more.keys() & set(theirs[j1:j2])
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    )
+
+
+def _another_word(old: str, new: str) -> bool:
+    """Whether a telling word stands in the place of an everyday one: "existing tests" are not "nightly tests"."""
+    mine, theirs = ([item.word for item in made(text).items] for text in (old, new))
+    return any(
+        tag == "replace"
+        and i2 - i1 == j2 - j1 == 1
+        and theirs[j1] not in lexicon.GENERIC | LIGHT
+        and not has(known(new), mine[i1])
+        and not has(known(old), theirs[j1])
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     )
 
@@ -160,7 +176,7 @@ def reworded(old: str, new: str) -> bool:
     gone = set(words_lost(old, new))
     if len(gone) > len(one.weights) // WORDS_PER_LOSS or gone & _ORDER or coverage(old, new) < MOST:
         return False
-    if _clause_gone(one, gone) or lost(old, new) or changed_places(old, new):
+    if _clause_gone(one, gone) or _member_gone(old, gone) or lost(old, new) or changed_places(old, new):
         return False
     return not _pushed_in(one, made(new)) and not _substituted(old, new)
 
@@ -202,6 +218,15 @@ def _clause_gone(one: Statement, gone: set[str]) -> bool:
     return any(is_gone and len(list(run)) > 2 for is_gone, run in runs) or any(
         words and words <= gone for words in own
     )
+
+
+def _member_gone(old: str, gone: set[str]) -> bool:
+    """Whether what "and" or "or" adds is missing whole: "the field and how to fix it" without the fix."""
+    for match in _JOINED.finditer(old[:LONGEST]) if gone else ():
+        words = [item.word for item in made(match["what"]).items]
+        if words and (gone.issuperset(words) or (match["how"].lower() == "but" and words[0] in gone)):
+            return True
+    return False
 
 
 def _substituted(old: str, new: str) -> bool:

@@ -7,32 +7,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from dreams.engines.base import Fate
-from dreams.findings import derived, facts, keeping, loss
+from dreams.findings import derived, facts, fates, keeping
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
+from dreams.findings.fates import BY_HAND, CHANGED_HERE, Answer
 from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
 from dreams.findings.units import Unit, has_content, lines_of, spread, units_of_lines
 from dreams.language import similarity
 
-CHECK = "ledger"
 MAX_DETAILS = 500  # losses whose facts are named: who deletes everything knows what is gone
-BY_HAND = "Changed by hand."
-CHANGED_HERE = "Says something else here now; the old statement stands elsewhere."
+Place = tuple[str, int, str]  # path, line and words of a statement that stands for another one
 # The worst fate of a line's statements is the line's.
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What became of one statement."""
-
-    fate: FateName
-    target: Standing | None = None
-    note: str = ""
-    lost: tuple[str, ...] = ()
-    reworded: tuple[str, ...] = ()
 
 
 def check(subject: Subject) -> Iterator[Found]:
@@ -43,13 +30,13 @@ def check(subject: Subject) -> Iterator[Found]:
 def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     """Findings, and one row for every removed line that says something."""
     states = (State(subject.after), added(subject))
-    details = iter(range(MAX_DETAILS))
+    details, taken = iter(range(MAX_DETAILS)), set[Place]()
     findings, rows = dict[str, Found](), list[Row]()
     for hunk in subject.hunks:
-        for line_no, text, answers in _Hunk(subject, hunk, states, details).answers():
-            rows.append(_row(hunk, text, min(answers, key=_telling)[0]))
+        for line_no, text, answers in _Hunk(subject, hunk, states, details, taken).answers():
+            rows.append(fates.row(hunk, text, min(answers, key=_telling)[0]))
             for answer, unit in answers:
-                found = _found(hunk, line_no, text, answer, unit)
+                found = fates.found(hunk, line_no, text, answer, unit)
                 if found:
                     findings.setdefault(found.key, found)
     return list(findings.values()), rows
@@ -61,66 +48,18 @@ def _telling(told: tuple[Answer, Unit | None]) -> tuple[bool, int, int]:
     return answer.fate != "unexplained", -len(unit.text if unit else ""), _WORST.index(answer.fate)
 
 
-def _row(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
-    target = answer.target
-    if target is None:
-        return Row(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
-    line = target.unit.first_line
-    return Row(hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note)
-
-
-def _found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit | None) -> Found | None:
-    about = f"{unit.key if unit else text}"
-    place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
-    said = _short(unit.text if unit else text)
-    if answer.fate == "unexplained":
-        lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], unit.text if unit else text)]
-        return Found(
-            CHECK, "unexplained-loss", "block", loss.message(said, lost),
-            "Reject the change, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
-        )  # fmt: skip
-    if answer.reworded and answer.fate == "merged-into":
-        words = ", ".join(
-            f"“{word}”" for word in facts.as_written(answer.reworded[:8], unit.text if unit else text)
-        )
-        return Found(
-            CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
-            "Compare both lines, and edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
-        )  # fmt: skip
-    if answer.note == CHANGED_HERE and not hunk.by_hand:
-        return Found(
-            CHECK, "now-contradicts", "warn", f"“{said}” says something else here now, and still stands elsewhere.",
-            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
-        )  # fmt: skip
-    if answer.fate == "stated":
-        return _stated(hunk, said, answer, place)
-    return None
-
-
-def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
-    if answer.note == BY_HAND:
-        return Found(
-            CHECK, "removed-by-hand", "info", f"“{said}” was removed by hand and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
-        )  # fmt: skip
-    if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
-        return None
-    return Found(
-        CHECK, "stated-without-evidence", "warn", f"“{said}” leaves for a reason without evidence: {_short(answer.note)}",
-        "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
-    )  # fmt: skip
-
-
-def _short(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 class _Hunk:
     """One hunk with the statements that it touches."""
 
     def __init__(
-        self, subject: Subject, hunk: ChangedHunk, states: tuple[State, State], details: Iterator[int]
+        self,
+        subject: Subject,
+        hunk: ChangedHunk,
+        states: tuple[State, State],
+        details: Iterator[int],
+        taken: set[Place],
     ) -> None:
-        self.subject, self.hunk, self.details = subject, hunk, details
+        self.subject, self.hunk, self.details, self.taken = subject, hunk, details, taken
         self.after, self.added = states
         self.claims: dict[str, list[Fate]] = defaultdict(list)
         for fate in hunk.fates:
@@ -174,7 +113,23 @@ class _Hunk:
                 "in other words",
                 reworded=tuple(facts.words_lost(old.text, new.unit.text)),
             )
+            left.remove(old)
+        for old in left:
+            answers[old] = self._told_elsewhere(old) or answers[old]
         return answers
+
+    def _told_elsewhere(self, unit: Unit) -> Answer | None:
+        """A statement that came in another file and says this one in other words, if it stands for no other one yet."""
+        for other in self.added.likest(unit.text):
+            place = (other.path, other.unit.first_line, other.unit.key)
+            if other.path == self.hunk.path or place in self.taken or "code" in (unit.kind, other.unit.kind):
+                continue
+            before = spread(other.path, self.subject.before.get(other.path)).keys
+            if other.unit.key not in before and keeping.reworded(unit.text, other.unit.text):
+                self.taken.add(place)
+                words = tuple(facts.words_lost(unit.text, other.unit.text))
+                return Answer("merged-into", other, "in other words", reworded=words)
+        return None
 
     def _of_line(self, text: str, answer: Answer, unit: Unit | None) -> Answer:
         """A line of a wrapped statement is judged by its own words: it may stay elsewhere, or go while the rest stays."""
@@ -228,7 +183,16 @@ class _Hunk:
             unit.kind == "field" and unit.name not in PROSE_FIELDS
         ):
             return None
-        return self.added.holder(unit.text) or self.after.holder(unit.text)
+        return self._as_list(unit) or self.added.holder(unit.text) or self.after.holder(unit.text)
+
+    def _as_list(self, unit: Unit) -> Standing | None:
+        """The line that has all cells of a row; a cell of two sentences makes the line two statements."""
+        for other in self.added.likest(unit.text) if unit.kind == "table" else ():
+            lines = lines_of(self.subject.after.get(other.path))
+            first, last = other.unit.first_line - 1, other.unit.last_line
+            if keeping.in_cells(unit.text, " ".join(lines[first:last])):
+                return other
+        return None
 
     def _lost(self, unit: Unit) -> tuple[str, ...]:
         """The facts of the statement that the likest one that stands does not have; of the first losses only."""

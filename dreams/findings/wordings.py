@@ -20,7 +20,7 @@ _MOST_KEPT = 50_000
 _GROUPS = """
 create generate produce yield establish give
 change modify edit alter update adjust amend revise
-keep retain preserve hold maintain store save persist
+keep retain preserve hold maintain store save persist stay remain
 remove delete erase drop strip discard eliminate purge
 send transmit deliver
 get fetch retrieve obtain acquire
@@ -42,12 +42,12 @@ need require
 important crucial critical essential vital
 wrong incorrect erroneous
 right correct proper
-about approximately roughly circa
+about approximately roughly circa around
 often frequently
 rarely seldom
 immediately instantly
 usually normally typically generally
-only solely exclusively merely
+only solely exclusively merely alone
 below under beneath
 before prior
 until till
@@ -84,6 +84,24 @@ check verify
 again anew
 another further additional extra
 """
+# What bounds a number: the word behind it tells which side.
+_BOUNDS = (
+    (re.compile(r"\blikes? ((?:\S+ ){1,3}?)(?:better|more) than\b", re.IGNORECASE), r"prefers \1over"),
+    (re.compile(r"\b(?:larger|bigger|greater|longer|higher) than(?= \d)", re.IGNORECASE), "over"),
+    (re.compile(r"\b(?:smaller|shorter|lower) than(?= \d)", re.IGNORECASE), "below"),
+    (re.compile(r"\b(from \S+(?: \S+)?) (?:until|till|through)(?= )", re.IGNORECASE), r"\1 to"),
+    (
+        re.compile(
+            r"\b(prefers?|preferred) ((?:\S+ ){1,3}?)to (?=\S+?(?:[.,;]|$| because| since| for| in ))",
+            re.IGNORECASE,
+        ),
+        r"\1 \2over ",
+    ),
+    (
+        re.compile(r"\b((?:choos|chos|prefer|pick|favou?r|select)\w*\b[^.;,]{0,40}?) over\b", re.IGNORECASE),
+        r"\1 insteadof",
+    ),
+)
 _PHRASES = {
     "for example": "", "for instance": "", "e.g.,": "", "e.g.": "", "i.e.,": "", "i.e.": "", "that is to say": "", "such as": "", "like so": "",
     "and so on": "", "and so forth": "", "etc.": "", "etc": "", "makes use of": "uses", "make use of": "use",
@@ -147,6 +165,8 @@ def plainer(text: str, longest: int = LONGEST) -> str:
 
 def _evened(text: str) -> str:
     text = _CELL.sub("; ", text)
+    for pattern, word in _BOUNDS:
+        text = pattern.sub(word, text)
     text = _PHRASE.sub(lambda m: _PHRASES[" ".join(m[0].lower().split())], text)
     return _WORD.sub(_one_word, text)
 

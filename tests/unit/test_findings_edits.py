@@ -171,6 +171,13 @@ CAREFUL = {
     "two denials for one": change(
         "build.md", "Do not edit files under", "Don't change, and do not edit, files under"
     ),
+    "in other words in another file": lambda files: files.update(
+        {
+            "team.md": PEOPLE.replace(rows(PEOPLE)[1] + "\n", ""),
+            "build.md": BUILD
+            + "- The reporting pipeline is owned by Priya, the notification service by Tomás.\n",
+        }
+    ),
     "a detail more": change("team.md", "is merged.", "is merged (asked for by the user)."),
 }
 LOST = {
@@ -213,7 +220,11 @@ LOST = {
 def blocks(edit: Edit) -> list[str]:
     after = dict(FILES)
     edit(after)
-    before, now = ({path: text.encode() for path, text in files.items()} for files in (FILES, after))
+    return blocks_between(FILES, after)
+
+
+def blocks_between(was: dict[str, str], after: dict[str, str]) -> list[str]:
+    before, now = ({path: text.encode() for path, text in files.items()} for files in (was, after))
     return [found.message for found in examine(between(before, now)).findings if found.severity == "block"]
 
 
@@ -225,3 +236,53 @@ def test_a_careful_edit_is_no_loss(kind: str) -> None:
 @pytest.mark.parametrize("kind", LOST)
 def test_a_fact_that_leaves_blocks(kind: str) -> None:
     assert blocks(LOST[kind]) != []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Images larger than 2 MB are rejected.", "Images over 2 MB are rejected."),
+        ("Frozen from 2026-12-18 to 2027-01-04.", "From 2026-12-18 until 2027-01-04 it is frozen."),
+        ("Logs are kept for 14 days in Loki.", "Logs stay in Loki for 14 days."),
+        ("We chose Postgres over MySQL in 2024.", "In 2024 we chose Postgres rather than MySQL."),
+        (
+            "| Port | Owner |\n|---|---|\n| 8443 | Ana. In August Bob; ask first |",
+            "- Port 8443\n- 8443: Ana. In August Bob; ask first\n- Owner",
+        ),
+    ],
+)
+def test_a_line_in_other_words_is_no_loss(old: str, new: str) -> None:
+    assert one_line(old, new) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The API allows 120 requests per minute per key.", "The API allows 120 requests per minute."),
+        (
+            "Staging is at a.shop.test and live at b.shop.test.",
+            "Staging is at b.shop.test and live at a.shop.test.",
+        ),
+        (
+            "Only admins delete projects; owners archive them.",
+            "Only owners delete projects; admins archive them.",
+        ),
+        (
+            "Use tabs in Makefiles and four spaces elsewhere.",
+            "Use spaces in Makefiles and four tabs elsewhere.",
+        ),
+        ("Error messages name the field and how to fix it.", "Error messages name the field."),
+        ("He dislikes ORMs but accepts raw SQL.", "He dislikes ORMs and raw SQL."),
+        (
+            "Ana and Ben triage bugs; in August only Ben does.",
+            "Ana and Ben triage bugs; in August only Ana does.",
+        ),
+        ("This applies even when existing tests pass.", "This applies even when nightly tests pass."),
+    ],
+)
+def test_a_line_that_says_another_thing_blocks(old: str, new: str) -> None:
+    assert one_line(old, new) != []
+
+
+def one_line(old: str, new: str) -> list[str]:
+    return blocks_between({"a.md": f"# Shop\n\n{old}\n"}, {"a.md": f"# Shop\n\n{new}\n"})

@@ -1,0 +1,78 @@
+"""What became of one statement, as a row of the ledger and as a finding. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dreams.findings import derived, facts, loss
+from dreams.findings.base import ChangedHunk, FateName, Found, Row
+from dreams.findings.standing import Standing
+from dreams.findings.units import Unit
+
+CHECK = "ledger"
+BY_HAND = "Changed by hand."
+CHANGED_HERE = "Says something else here now; the old statement stands elsewhere."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one statement."""
+
+    fate: FateName
+    target: Standing | None = None
+    note: str = ""
+    lost: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+
+
+def row(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
+    target = answer.target
+    if target is None:
+        return Row(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
+    line = target.unit.first_line
+    return Row(hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note)
+
+
+def found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit | None) -> Found | None:
+    about = f"{unit.key if unit else text}"
+    place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
+    said = _short(unit.text if unit else text)
+    if answer.fate == "unexplained":
+        lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], unit.text if unit else text)]
+        return Found(
+            CHECK, "unexplained-loss", "block", loss.message(said, lost),
+            "Reject the change, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
+        )  # fmt: skip
+    if answer.reworded and answer.fate == "merged-into":
+        words = ", ".join(
+            f"“{word}”" for word in facts.as_written(answer.reworded[:8], unit.text if unit else text)
+        )
+        return Found(
+            CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
+            "Compare both lines, and edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.note == CHANGED_HERE and not hunk.by_hand:
+        return Found(
+            CHECK, "now-contradicts", "warn", f"“{said}” says something else here now, and still stands elsewhere.",
+            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.fate == "stated":
+        return _stated(hunk, said, answer, place)
+    return None
+
+
+def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
+    if answer.note == BY_HAND:
+        return Found(
+            CHECK, "removed-by-hand", "info", f"“{said}” was removed by hand and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
+        return None
+    return Found(
+        CHECK, "stated-without-evidence", "warn", f"“{said}” leaves for a reason without evidence: {_short(answer.note)}",
+        "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
+    )  # fmt: skip
+
+
+def _short(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
