@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from dreams.engines.rules import slots
 from dreams.engines.rules.slots import Slot
+from dreams.engines.rules.wording import whole
 from dreams.language import lexicon, products, properties, similarity
 from dreams.language.pieces import WEAK, Piece, keys_of, pieces
 
@@ -58,7 +59,9 @@ def slot(old: str, new: str) -> Slot | None:
         or _by_exchange(old, new)
         or _below_label(old, new)
     )
-    return None if found is None or _other_sort(old, new, found) else _with_unit(old, new, found)
+    if found is None or _other_sort(old, new, found) or (whole(old) and not whole(found.filled(old))):
+        return None
+    return _with_unit(old, new, found)
 
 
 def _with_unit(old: str, new: str, found: Slot) -> Slot:
@@ -77,7 +80,10 @@ def _with_unit(old: str, new: str, found: Slot) -> Slot:
 def _other_sort(old: str, new: str, found: Slot) -> bool:
     """ "The relay needs Node 20" is still so when "the relay uses PostgreSQL now": of known names, one stands for its like."""
     was, now = (_products(pieces(f"x {text}")) for text in (old[found.start : found.end], found.new))
-    if not was or not now or was[0].kind == now[0].kind:
+    if bool(was) != bool(now):  # "hosting is on Render", and "hosting is in eu-west-1"
+        other = pieces(f"x {found.new if was else old[found.start : found.end]}")[1:]
+        return bool(other) and other[0].shape != "name" and properties.changed(old, new) is None
+    if not was or was[0].kind == now[0].kind:
         return False
     kept = {was[0].kind, now[0].kind} <= _KEEPING and bool(
         (_words(was[0].kind) | _words(now[0].kind)) & keys_of(old)
@@ -194,7 +200,10 @@ def _by_exchange(old: str, new: str) -> Slot | None:
     if found is None:
         return None
     made, span = found
-    return made if _same_then(old, new, made, span) else None
+    # Whatever weighs in the value weighs in both then: the rest must not say a word more.
+    rest = keys_of(f"{new[: span[0]]} {new[span[1] :]}") - WEAK
+    before = keys_of(f"{old[: made.start]} {old[made.end :]}")
+    return made if rest <= before and _same_then(old, new, made, span) else None
 
 
 def _same_then(old: str, new: str, made: Slot, span: tuple[int, int]) -> bool:

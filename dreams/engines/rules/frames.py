@@ -52,9 +52,7 @@ def same_property(
     more, added = old - new - WEAK, new - old - WEAK
     if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
         return False
-    if any(
-        piece.key in added and _PART.search(words_before(theirs, place)) for place, piece in enumerate(theirs)
-    ):
+    if _is_part(theirs, added) or _is_part(mine, more):
         return False
     if any(_narrows(theirs, place, added, old) for place in range(len(theirs))):
         return False
@@ -64,6 +62,13 @@ def same_property(
         if p.key in new and p.key not in WEAK and not left[0] <= i <= left[1]
     }
     return len(shared) > 1
+
+
+def _is_part(found: Sequence[Piece], own: set[str]) -> bool:
+    """ "The timeouts of the importer" and "the timeout": what only one of them says tells of what thing it is."""
+    return any(
+        piece.key in own and _PART.search(words_before(found, place)) for place, piece in enumerate(found)
+    )
 
 
 def _narrows(found: Sequence[Piece], place: int, added: set[str], old: set[str]) -> bool:

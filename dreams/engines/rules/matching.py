@@ -61,6 +61,8 @@ def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Sl
         first = last  # "from PostgreSQL 15 to 16"
     if not new or not _same_sort(first.text, new) or not _speaks_of(telling, new, found, place):
         return None
+    if plain and not telling.new and not _put_alike(statement, first.start, telling.core, new):
+        return None
     return Slot(first.start, last.end, new)
 
 
@@ -72,8 +74,8 @@ def _new_value(core: str, said: set[str], *, plain: bool) -> str:
     """The one run of numbers and names in a statement that memory does not have; of plain words only in place of such."""
     found = pieces(core)
     runs = [run for run in values_of(found) if any(p.key not in said for p in found[run[0] : run[1] + 1])]
-    if not runs and plain:
-        return _new_words(core, said)
+    if plain:
+        return "" if runs else _new_words(core, said)
     return core[found[runs[0][0]].start : found[runs[0][1]].end] if len(runs) == 1 else ""
 
 
@@ -84,6 +86,12 @@ def _new_words(core: str, said: set[str]) -> str:
     if not places or len(places) > MOST_PLAIN or places[-1] - places[0] != len(places) - 1:
         return ""
     return core[found[places[0]].start : found[places[-1]].end]
+
+
+def _put_alike(statement: str, at: int, core: str, new: str) -> bool:
+    """Whether the same word stands before both: of plain words little else tells that one is in place of the other."""
+    words = [text.lower().split() for text in (statement[:at], core[: core.rfind(new)])]
+    return all(words) and words[0][-1] == words[1][-1]
 
 
 def _differing(telling: Telling) -> list[Piece]:

@@ -56,7 +56,7 @@ def without(text: str, unit: Unit) -> str:
         stop += 1
     after = memdir.replace_lines(text, start + 1, stop + 1, [])
     if not text.endswith("\n") and after.endswith("\n"):  # a file without a last line end stays one
-        after = after.removesuffix("\n").removesuffix("\r")
+        after = after.rstrip("\r\n")
     return after
 
 
