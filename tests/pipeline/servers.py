@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -93,6 +97,27 @@ class Home:
     def end(self) -> None:
         for process in self.processes():
             process.send_signal(signal.SIGKILL)
+
+
+def with_database(data: Path) -> Path:
+    """The data directory as a first command leaves it: to make the database takes longer than most commands do.
+
+    That a first command makes it is told in test_projects_command and test_serve.
+    """
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copy2(_database(), data)
+    return data
+
+
+@functools.cache
+def _database() -> Path:
+    """One for the whole run, made as everybody's is made."""
+    folder = Path(tempfile.mkdtemp(prefix="memoryweb-made-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    home = Home(folder)
+    done = home.run("projects")
+    assert done.returncode == 0, done.stderr
+    return home.data / "memoryweb.sqlite3"
 
 
 # Nothing takes this long; a machine that is busy with something else may.

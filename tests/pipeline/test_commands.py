@@ -12,6 +12,7 @@ import pytest
 
 from dreams.manifest import manifest
 from tests.pipeline import world
+from tests.pipeline.servers import with_database
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "-home-dev-app"
@@ -30,7 +31,7 @@ class Shell:
             if not k.startswith(("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_", "DJANGO_"))
         }
         self.env = clean | {
-            "MEMORYWEB_DATA_DIR": str(base / "data"),
+            "MEMORYWEB_DATA_DIR": str(with_database(base / "data")),
             "MEMORYWEB_ROOTS": str(self.root),
             "MEMORYWEB_TIME_ZONE": "UTC",
             "HOME": str(base / "home"),

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.pipeline.servers import PROMPTLY, Home, link_of, stop, until
+from tests.pipeline.servers import PROMPTLY, Home, link_of, stop, until, with_database
 from tests.pipeline.world import INDEX, TESTING, put, write_sessions
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ class Sleeper:
         self.lock = self.memory / ".consolidate-lock"
         self.lock.write_text("")
         os.utime(self.lock, ns=(PRIOR_NS, PRIOR_NS))
-        self.home.data.mkdir(mode=0o700)
+        with_database(self.home.data)
         self.sleep = self.home.data / "sleep"
         self.sleep.touch()
 

@@ -17,6 +17,7 @@ import psutil
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.wire import DemoBrain, Request, Step, WireServer, say, stalled
 from tests.pipeline import world
+from tests.pipeline.servers import with_database
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "-home-dev-app"
@@ -71,7 +72,7 @@ def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(
                 for name, value in os.environ.items()
                 if not name.startswith(("MEMORYWEB_", "DJANGO_"))
             },
-            "MEMORYWEB_DATA_DIR": str(tmp_path / "data"),
+            "MEMORYWEB_DATA_DIR": str(with_database(tmp_path / "data")),
             "MEMORYWEB_ROOTS": str(root),
             "ANTHROPIC_BASE_URL": server.url,
         }

@@ -19,7 +19,7 @@ from dreams.engines.tokens import KINDS
 from dreams.engines.wire import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
 from dreams.models import DreamRun, DreamUsage, Price, Project
 from tests.pipeline import world
-from tests.pipeline.servers import Home, until
+from tests.pipeline.servers import Home, until, with_database
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
 WRITE = Reply(
@@ -135,6 +135,7 @@ def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_p
     """kill -9 while the third answer is awaited: two turns are booked, and close the gate of the day. The note that
     the second one wrote can still be proposed."""
     home = Home(tmp_path / "home")
+    with_database(home.data)
     root = tmp_path / "home" / ".claude"
     world.write_sessions(root, 2)
     world.put(root / "projects/-home-dev-app/memory/MEMORY.md", world.INDEX)
