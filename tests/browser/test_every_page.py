@@ -305,7 +305,7 @@ def _turn(number: int) -> dict[str, object]:
     if number % 4 == 0:
         used: object = [
             {"type": "text", "text": f"I look at **part {number}**."},
-            {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": f"ls {LONG}"}},
+            {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": f"ls {LONG}" + "\nls" * 60}},
         ]
         return {"type": "assistant", "message": {"role": "assistant", "content": used}}
     return {"type": "user", "message": {"role": "user", "content": f"Turn {number}, the turbine stands."}}
