@@ -5,13 +5,13 @@ Each check takes the shorter and the longer statement; `conflict` gives the firs
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 
 from dreams.language import amounts, lexicon, polarity
 from dreams.language.edits import altered, edit
+from dreams.language.grades import graded, strength_differs
 from dreams.language.orders import other_doer, swapped, turned_round
 from dreams.language.statements import Item, Statement, plain
 from dreams.language.words import code_spans
@@ -20,11 +20,6 @@ _SMALL = lexicon.FILLER | lexicon.NEGATIONS
 LONG_FROM = 6  # words, from which one more name may be an addition
 _ROW = 7  # so many words in a row, filler too, are a statement of their own
 _ENLARGING = frozenset({"for", "in", "on", "of", "during", "and", "or"})
-_PARTIAL = frozenset("some most few several half nearly almost partly sometimes rarely".split())  # noqa: SIM905 - a word list
-_NOT_ALL = re.compile(r"\bnot (?:every|all|always|each)\b", re.IGNORECASE)
-_ALL = frozenset({"every", "each", "all", "always", "any"})
-_MUST = frozenset("must shall always never required mandatory".split())  # noqa: SIM905 - a word list
-_MAY = frozenset("may might can could optional optionally".split())  # noqa: SIM905 - a word list
 _PHRASE = 5  # words that may stand in the place of others where all else is alike
 _WHOLE = 3  # words of meaning from which a statement that another one has whole may have asides added to it
 
@@ -235,42 +230,6 @@ def opposed(short: Statement, long: Statement) -> bool:
         return True
     same_words = _words(short) == _words(long)
     return same_words and any((one, other) in lexicon.JOINTS for one in mine for other in theirs)
-
-
-def strength_differs(short: Statement, long: Statement) -> bool:
-    def strength(one: Statement) -> str:
-        strong, weak = bool(one.raw & lexicon.STRONG), bool(one.raw & lexicon.WEAK)
-        return "strong" if strong and not weak else "weak" if weak and not strong else ""
-
-    return {strength(short), strength(long)} == {"strong", "weak"}
-
-
-def graded(short: Statement, long: Statement) -> bool:
-    """ "some requests" where the other one has all of them, "may" where it has "must"."""
-    for one, other in ((short, long), (long, short)):
-        if _NOT_ALL.search(one.text) and not _NOT_ALL.search(other.text) and other.raw & _ALL:
-            return True
-        if not other.raw & _PARTIAL and _behind(one, _PARTIAL) & other.weights.keys():
-            return True
-        if _behind(one, _MUST) & _behind(other, _MAY):
-            return True
-    return False
-
-
-def _behind(one: Statement, words: frozenset[str]) -> set[str]:
-    """The words of meaning right behind one of these; "may not" is no "may"."""
-    found: set[str] = set()
-    for place, word in enumerate(one.flow):
-        following = "".join(one.flow[place + 1 : place + 2])
-        if (
-            word == "most"
-            and place
-            and (one.flow[place - 1] in {"at", "the"} or one.flow[place - 1].isdigit())
-        ):
-            continue  # "at most", "the most frequent"
-        if word in words and following not in {"not", "never"} and not following[:1].isdigit():
-            found.update(word for word in one.flow[place + 1 : place + 4] if word in one.weights)
-    return found
 
 
 def exchanged(short: Statement, long: Statement) -> bool:

@@ -27,7 +27,7 @@ _DENYING = (lexicon.NEGATIONS - {"non"}) | frozenset("prohibit disallow insteado
 _REFUSING = frozenset(
     canonical(word)
     for word in "drop stop remove refuse reject block prevent ban freeze exclude skip ignore omit lack miss fail deny annoyed dislike "  # noqa: SIM905 - a word list
-    "hate wrong leave insist instead abandon cease resist bypass disable prohibit rather defer postpone replace versus".split()
+    "hate wrong leave insist instead abandon cease resist bypass disable prohibit rather defer postpone replace versus invisible missing absent hidden unsupported unused".split()
 )
 
 

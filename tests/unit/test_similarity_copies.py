@@ -72,6 +72,7 @@ PHRASES = [
     " and the port is 7411",
     " if the cache is warm",
     " except for guests",
+    ", but only on Thursdays",
     " since 2024-11-05",
 ]
 

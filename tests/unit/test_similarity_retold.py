@@ -1,8 +1,8 @@
-"""A hook and the description it sums up are one memory; yet neither may go, and what contradicts is never one."""
+"""A hook and its description, a rule and its paraphrase are one memory; yet neither may go, and what contradicts is never one."""
 
 import pytest
 
-from dreams.language.similarity import told_alike
+from dreams.language.similarity import Similarity, told_alike
 
 RETOLD = """
 Kiosk bundle stays under 300 KB, the release job checks it|Keep the bundle of the kiosk app small: the release job fails above 300 KB, gzip included
@@ -10,15 +10,33 @@ Never edit generated clients, change the schema and regenerate|Generated API cli
 User wants diagrams as text, mermaid preferred over images|Prefers mermaid diagrams in Markdown over exported images, so that diagrams can be reviewed as text
 Print labels via the spooler in `tools/spool.py`, the driver loses jobs|The vendor's printer driver loses jobs when it sleeps; labels go through the spooler tools/spool.py since June
 Checkout tests need the fake clock and the sandbox gateway, as in `conftest.py`|Start the sandbox gateway for tests of the checkout page and inject a fake clock: at midnight they hang otherwise
+Ferry timetables are purged after a fortnight|We throw ferry timetables away once they are 2 weeks old
+Ask before adding a dependency to the kiosk|No new packages for the kiosk app without asking first
+Log lines must never contain passport numbers|Passport numbers may not appear in the logs
+Gate readings expire after 20 minutes of silence|A gate reading is dropped when the gate is idle for 20 minutes
+Roles: clerk, captain, harbour master|The roles are clerk, captain and harbour master
+Which queue do berth requests use? The `berths` queue.|Berth requests go through the `berths` queue
+Testing: real tide data, no mocks|Integration tests must run against real tide data; mocking it is not allowed
+TDS parser hook, see useTideTable|How src/hooks/use-tide-table.ts parses TDS (Tide Data Sheets) and caches them
+User said: please stop explaining the tide formula|Don't explain the tide formula
+Wire up harbour alerts end-to-end, no dead code left|Always wire up harbour alerts from trigger to effect, never leave dead code behind
+The harbour board redraws every 15 minutes at most|No more than one redraw of the harbour board per 15 minutes
+Prefer small pull requests to the tide engine over large ones|Keep PRs to the tide engine small, large ones are not welcome
 """.strip().splitlines()
 
 
 @pytest.mark.parametrize("pair", RETOLD)
-def test_a_hook_and_its_description_are_one_memory_and_none_of_them_may_go(pair: str) -> None:
+def test_a_hook_and_its_description_are_one_memory(pair: str) -> None:
     hook, description = pair.split("|")
-    found = told_alike(hook, description)
-    assert found.retold
-    assert not found.same
+    assert _alike(told_alike(hook, description))
+    assert _alike(told_alike(description, hook))
+
+
+def test_of_two_that_each_know_more_none_may_go() -> None:
+    for pair in RETOLD[:5]:
+        found = told_alike(*pair.split("|"))
+        assert found.retold
+        assert not found.same
 
 
 CONTRADICTED = """
@@ -29,15 +47,34 @@ User wants diagrams as text, mermaid preferred over images|Prefers exported imag
 Print labels via the spooler in `tools/spool.py`, not the vendor driver|The spooler tools/queue.py loses jobs; labels go through the vendor driver of the printer
 Checkout tests need the fake clock and the sandbox gateway|Search tests need the fake clock and a running index, else they hang at midnight
 Login of the partner portal is disabled in staging during imports|While imports run in production the partner portal's login is disabled
+Ferry timetables are purged after a fortnight|We throw ferry timetables away once they are 2 months old
+A job renews the berth keys every 90 days|Berth keys are renewed every 90 weeks by a job
+Mara maintains the tide charts|The tide charts are maintained by Odrun
+We keep berth plans in Zonda under `berths/`|Berth plans are stored under `berths/` in Querva
+Log lines must never contain passport numbers|Passport numbers must appear in the logs
+Avoid globals in the tide engine|Do not avoid globals in the tide engine
+Tables with more than 50 berths are paginated by the server|The server paginates tables that have less than 50 berths
+The harbour report is slow as it loads all berths at once|All berths are loaded in one go, which makes the harbour report fast
+Every berth change must be signed by the harbour master|Some berth changes must be signed by the harbour master
+Not every berth change is signed|Every berth change is signed
+The harbour board redraws each hour|The board of the harbour is redrawn once a day
+The harbour board redraws each hour|The board of the harbour was formerly redrawn each hour
+The harbour board redraws each hour|The harbour's board is redrawn each hour, but only on weekends
+The harbour board redraws each hour|The harbour's board is redrawn each hour except for guest berths
+The harbour board redraws each hour|Planned: the harbour's board is redrawn each hour
+The harbour board redraws each hour|In staging the harbour's board is redrawn each hour
+Use `berthctl`, not the console|Use `shipctl`, not the console
+To run one tide test use `tide test -k name`|How do I run a single tide test? `tide check -k name`
+Ana trains Bo on the harbour crane|On the harbour crane, Bo trains Ana
+Always update the docs with changes|Close the editor before you change a file of the harbour config
 """.strip().splitlines()
 
 
 @pytest.mark.parametrize("pair", CONTRADICTED)
-def test_what_gives_another_number_name_or_direction_is_another_memory(pair: str) -> None:
+def test_what_gives_another_fact_is_another_memory_in_whatever_words(pair: str) -> None:
     a, b = pair.split("|")
-    found = told_alike(a, b)
-    assert not found.retold
-    assert not found.same
+    assert not _alike(told_alike(a, b))
+    assert not _alike(told_alike(b, a))
 
 
 def test_hooks_of_one_project_are_told_apart() -> None:
@@ -45,4 +82,8 @@ def test_hooks_of_one_project_are_told_apart() -> None:
     descriptions = [pair.split("|")[1] for pair in RETOLD]
     for place, hook in enumerate(hooks):
         for other, description in enumerate(descriptions):
-            assert place == other or not told_alike(hook, description).retold
+            assert place == other or not _alike(told_alike(hook, description))
+
+
+def _alike(found: Similarity) -> bool:
+    return found.same or found.retold

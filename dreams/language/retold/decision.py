@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dreams.language.parts import Statement
 from dreams.language.retold.alignment import Alignment, align
+from dreams.language.retold.pair import Pair
 from dreams.language.retold.rewording import reworded
 from dreams.language.retold.units import PART, Told, told
-from dreams.language.retold.vetoes import Pair, conflict
+from dreams.language.retold.vetoes import conflict
 
 # The share of the shorter one's weight that the longer one tells, and the weight that both tell: any of these is enough.
 MUCH = 0.6  # of the shorter one's weight

@@ -1,0 +1,114 @@
+"""Where, when and how far a thing holds: environments, limits, what is not settled, and opposites. Pure."""
+
+from __future__ import annotations
+
+from dreams.language import lexicon, polarity
+from dreams.language.amounts import apart
+from dreams.language.parts import Statement
+from dreams.language.retold.pair import Pair, all_that_differs, beside
+from dreams.language.statements import canonical
+
+ONLY = frozenset({"only", "exclusively", "solely"})
+LIMITS = ONLY | {"unless", "except", "until"}
+LONGEST_LABEL = 2  # words of "Planned: ..."
+_ADVERBS = frozenset(
+    "formerly former previously anymore maybe perhaps probably possibly presumably might".split()  # noqa: SIM905 - a word list
+)
+_BEING = frozenset("is are was were be been being still currently now already marked considered as".split())  # noqa: SIM905 - a word list
+_PUT_OFF = frozenset({"deferred", "postponed", "paused", "cancelled", "abandoned"})
+_NO_PLACE = frozenset({"dev", "demo", "preview", "qa"})  # as often said of people, links and texts
+# Pairs that a paraphrase exchanges freely, with a denial or a quantity elsewhere.
+_SOFT = frozenset("always never must may all any each every none some this required optional".split())  # noqa: SIM905 - a word list
+
+
+def environments_apart(pair: Pair) -> bool:
+    """Two places, or a place that only one names: where it tells what both tell, not in a reason or an example."""
+    mine, theirs = (one.environments - _NO_PLACE for one in (pair.short, pair.long))
+    if apart(mine, theirs):
+        return True
+    of_long = len(theirs) > len(mine)
+    one, own = (pair.long, theirs - mine) if of_long else (pair.short, mine - theirs)
+    words = frozenset(canonical(word) for word in one.raw if lexicon.ENVIRONMENTS.get(word) in own)
+    if one.flow[0] in words and one.flow[1:2] and one.flow[1] in lexicon.ARTICLES | {"these", "those"}:
+        return False  # "staging these files"
+    return bool(words) and (
+        bool(words & _shared(one, pair)) or all_that_differs(pair, words, of_long=of_long)
+    )
+
+
+def _shared(one: Statement, pair: Pair) -> set[str]:
+    """All words of the clauses that have to do with the other text, and of the one that it begins with."""
+    found: set[str] = set()
+    for place, words in enumerate(polarity.segments(one)):
+        if not place or any(word in pair.weights for word in words):
+            found.update(words)
+    return found
+
+
+def limited(pair: Pair, words: frozenset[str]) -> bool:
+    return any(
+        _unsettled(one, other) or _limits(one, other, words)
+        for one, other in ((pair.short, pair.long), (pair.long, pair.short))
+    )
+
+
+def _unsettled(one: Statement, other: Statement) -> bool:
+    """Planned, deprecated, formerly so: said of what both tell, or of all that follows; "outdated docs" says it of the docs."""
+    own = one.raw & lexicon.UNSETTLED - other.raw - {"planning", "blocked", "yet"}
+    if own & _PUT_OFF and any(word in lexicon.NEGATIONS for word in other.flow):
+        own -= _PUT_OFF  # "feature requests are deferred", "no feature requests"
+    touched = one.touched(other) | {0} if own else set()
+    return any(clause in touched and word in own for clause, word in one.marked) and any(
+        _says_it(one, place, own) for place in range(len(one.flow))
+    )
+
+
+def _says_it(one: Statement, place: int, words: frozenset[str]) -> bool:
+    if one.flow[place] not in {canonical(word) for word in words} | words:
+        return False
+    label = one.clause_of[place] == 0 and one.clause_of.count(0) <= LONGEST_LABEL
+    return label or one.flow[place] in _ADVERBS or bool(set(one.flow[max(0, place - 2) : place]) & _BEING)
+
+
+def _limits(one: Statement, other: Statement, words: frozenset[str]) -> bool:
+    """Whether one takes back something of what both say: "except in tests", "but only for guests"."""
+    for place, word in enumerate(one.flow):
+        if word in words or (word in ONLY and _begins_clause(one, place)):
+            limit = frozenset(_phrase(one, place))
+            if limit and not (
+                limit & frozenset(other.weights) if word in ONLY else limit <= frozenset(other.weights)
+            ):
+                return True
+    return False
+
+
+def _begins_clause(one: Statement, place: int) -> bool:
+    """ "..., but only on Linux"."""
+    return place > 0 and (one.flow[place - 1] == "but" or one.clause_of[place] != one.clause_of[place - 1])
+
+
+def _phrase(one: Statement, place: int) -> list[str]:
+    """The words of meaning behind a place, up to the end of the clause."""
+    return [
+        word
+        for word, clause in zip(one.flow[place + 1 :], one.clause_of[place + 1 :], strict=True)
+        if clause == one.clause_of[place] and word in one.weights
+    ]
+
+
+def opposed(pair: Pair) -> bool:
+    mine, theirs = (
+        {word for word in one.counts if word not in _SOFT and {word, canonical(word)} & _shared(one, pair)}
+        for one in (pair.short, pair.long)
+    )
+    own, others = mine - set(pair.long.counts), theirs - set(pair.short.counts)
+    return any(
+        (one, other) in lexicon.OPPOSITES
+        and (
+            pair.close
+            or beside(pair.short, canonical(one), pair.common)
+            & beside(pair.long, canonical(other), pair.common)
+        )
+        for one in own
+        for other in others
+    )

@@ -1,0 +1,81 @@
+"""Names, paths, identifiers and numbers that two texts give differently of one thing. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import replace
+
+from dreams.language import contrasts
+from dreams.language.amounts import apart
+from dreams.language.orders import crossed
+from dreams.language.parts import Statement
+from dreams.language.retold.pair import Pair, beside, matched
+from dreams.language.retold.units import known_words
+from dreams.language.statements import canonical
+
+FEW = 8  # units, up to which a text has one slot for a name
+_SHOUTED = re.compile(r"\b[A-Z]{2,6}\b")
+_CAPITAL = re.compile(r"(?<![\w.-])([A-Z][^\W_]+)(?![\w-])")
+_OPENERS = frozenset({"", ".", "!", "?", ":", "(", "—", "–", "-", ";", ">"})
+_NAME = re.compile(r"[^\W\d_]+\d*")
+
+
+def numbers_apart(pair: Pair) -> bool:
+    mine, theirs = pair.short.numbers, pair.long.numbers
+    if pair.close or not apart(mine, theirs):
+        return apart(mine, theirs)
+    return any(
+        beside(pair.short, one, pair.common) & beside(pair.long, other, pair.common)
+        for one in mine - theirs
+        for other in theirs - mine
+    )
+
+
+def names_apart(pair: Pair) -> bool:
+    """Each has a name, a path or an identifier that the other lacks, and both stand in one place."""
+    mine, theirs = matched(pair)
+    own, others = _hard(pair.short, mine), _hard(pair.long, theirs)
+    if contrasts.quoted_apart(pair.short, pair.long):
+        return True
+    if not (own and others):
+        return False
+    few = pair.close and len(pair.one.units) <= FEW and len(pair.other.units) <= FEW
+    return any(
+        bool(_NAME.fullmatch(u)) == bool(_NAME.fullmatch(v))
+        and (few or beside(pair.short, u, pair.common) & beside(pair.long, v, pair.common))
+        for u in own
+        for v in others
+    )
+
+
+def names_crossed(pair: Pair) -> bool:
+    """ "Ana trains Bo" and "Bo trains Ana", wherever in the sentence the names stand."""
+    names = {item.word for one in (pair.short, pair.long) for item in one.items if item.anchor}
+    names |= (_capitals(pair.short.text) | _capitals(pair.long.text)) - known_words()
+    short, long = (
+        replace(one, items=tuple(replace(item, anchor=item.word in names) for item in one.items))
+        for one in (pair.short, pair.long)
+    )
+    return crossed(short, long)
+
+
+def _hard(one: Statement, matched: frozenset[str]) -> set[str]:
+    """Names that are no plain words with a capital, and codes; also one that opens the text, where all words have a capital."""
+    named = ({name for _, name in one.names} | _capitals(one.text)) & one.weights.keys() | one.codes
+    shouted = {canonical(word.lower()) for word in _SHOUTED.findall(one.text)}
+    return {
+        name
+        for name in named
+        if name not in matched and (name in one.codes or name not in known_words() or name in shouted)
+    }
+
+
+@functools.lru_cache(maxsize=20_000)
+def _capitals(text: str) -> frozenset[str]:
+    """Words with a capital; where a sentence begins, those that look like no plural and no deed."""
+    return frozenset(
+        canonical(match[1].lower())
+        for match in _CAPITAL.finditer(text)
+        if text[: match.start()].rstrip(" \"'`*")[-1:] not in _OPENERS or not match[1].endswith(("s", "ing"))
+    )

@@ -1,0 +1,84 @@
+"""Two texts side by side, and what stands where in them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from dreams.language import lexicon
+from dreams.language.edits import LEAST_WORDS, edit
+from dreams.language.parts import Item, Statement
+from dreams.language.retold.alignment import Alignment
+from dreams.language.retold.units import LIGHT, Told
+
+NEAR = 2  # items between which a name and a word stand side by side
+ALIKE = 0.35  # of a text's weight: if no more is its own, a limit put in is what makes it another
+CLOSE, CLOSE_COPY = 0.5, 0.4  # of the longer one's weight told by the shorter one
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The shorter text and the longer one, the latter in the words of the former."""
+
+    short: Statement
+    long: Statement
+    one: Told
+    other: Told
+    found: Alignment
+
+    @cached_property
+    def copy(self) -> bool:
+        return edit(self.short, self.long).copy
+
+    @property
+    def brief(self) -> bool:
+        """Too short to be told as a copy."""
+        return min(len(self.short.flow), len(self.long.flow)) <= LEAST_WORDS
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        return frozenset(self.short.weights) & frozenset(self.long.weights)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Of the words that both have."""
+        return {word: self.short.weights[word] for word in self.common}
+
+    @cached_property
+    def close(self) -> bool:
+        """Whether next to nothing else is told by the longer one, so that each detail counts."""
+        return self.found.covering >= (CLOSE_COPY if self.copy else CLOSE)
+
+
+def matched(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
+    mine = frozenset(pair.one.units[i].word for i, _, _ in pair.found.pairs)
+    theirs = frozenset(pair.other.units[j].word for _, j, _ in pair.found.pairs if j >= 0)
+    return mine | pair.common, theirs | pair.common
+
+
+def _telling(one: Statement) -> list[Item]:
+    return [item for item in one.items if item.word not in LIGHT and item.word not in lexicon.GENERIC]
+
+
+def beside(one: Statement, word: str, common: frozenset[str]) -> set[str]:
+    """The words of both texts that stand next to it."""
+    items = _telling(one)
+    found: set[str] = set()
+    for place, item in enumerate(items):
+        if item.word == word:
+            near = items[max(0, place - NEAR) : place + NEAR + 1]
+            found |= {other.word for other in near if other.clause == item.clause and other.word in common}
+    return found
+
+
+def all_that_differs(pair: Pair, words: frozenset[str], *, of_long: bool) -> bool:
+    """Whether one text has next to nothing of its own but these words."""
+    mine, theirs = matched(pair)
+    told, also = (pair.other, theirs) if of_long else (pair.one, mine)
+    return _own_weight(told, also, words) < ALIKE
+
+
+def _own_weight(told: Told, matched: frozenset[str], but: frozenset[str]) -> float:
+    return sum(u.weight for u in told.units if u.word not in matched and u.word not in but) / (
+        told.weight or 1
+    )
