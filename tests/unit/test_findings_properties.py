@@ -8,7 +8,7 @@ import re
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dreams.findings import Subject, examine, health
+from dreams.findings import Subject, examine, health, regression
 from dreams.findings.base import ChangedHunk
 from dreams.findings.comparing import between
 from tests.unit.findings_kit import codes
@@ -144,11 +144,12 @@ def test_files_merged_whole_lose_nothing(files, data):
     assert "unexplained-loss" not in codes(found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(merges())
 def test_a_rejected_destination_loses_nothing_unseen_whatever_its_shape(merge):
     before, decided, lost = merge
-    found = examine(between(encoded(before), encoded(decided)))
+    subject = between(encoded(before), encoded(decided))
+    found = examine(subject)
     told = {
         word for row in found.ledger if row.fate == "unexplained" for word in re.findall(r"\w+", row.text)
     }
@@ -156,3 +157,13 @@ def test_a_rejected_destination_loses_nothing_unseen_whatever_its_shape(merge):
     assert all(f.severity == "block" for f in found.findings if f.code == "unexplained-loss")
     blocked = " ".join(f.message for f in found.findings if f.code == "unexplained-loss")
     assert lost <= set(re.findall(r"\w+", blocked))
+    check_answers(subject, found, told)
+
+
+def check_answers(subject, found, told):
+    """An answer that a question no longer gets is told: as lost to an agent, or by the ledger as gone."""
+    about = {f.about for f in found.findings if f.code == "answer-lost"}
+    for one in regression.run(subject):
+        answer = one.question.answer.unit
+        gone = one.outcome in {"gone", "changed"} and set(re.findall(r"\w+", answer.text)) & KNOWN <= told
+        assert one.outcome == "answered" or gone or answer.key in about
