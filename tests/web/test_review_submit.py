@@ -103,7 +103,7 @@ def test_a_file_changed_before_the_submit_is_brought_up_shown_and_confirmed(
     outside = desk.TESTING.replace("Rule 1:", "Rule one:")
     file.write_text(outside)
     text = follow(browser, proposal, "bring-up")
-    assert "brought onto what is on disk now" in text and "It is right" in text
+    assert "brought onto what is on disk now" in text and "Confirm this result" in text
     assert file.read_text() == outside
     change = proposal.files.get(path="feedback_testing.md")
     assert not change.rebase_confirmed

@@ -14,9 +14,10 @@ from dreams.web.selectors.review_loaded import HunkRow
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Another proposal: what this one undoes, or what undoes this one."""
+    """Another proposal: what this one undoes, or what undoes this one. `name` is its dream's id, where it has one."""
 
     public_id: str
+    name: str
     label: str
     at: dt.datetime | None
 
@@ -87,7 +88,8 @@ def _by_policy(proposal: Proposal) -> Link | None:
 
 
 def _link(proposal: Proposal, at: dt.datetime | None) -> Link:
-    return Link(proposal.public_id, proposal.get_origin_display(), at)
+    name = proposal.dream.public_id if proposal.dream else proposal.public_id
+    return Link(proposal.public_id, name, proposal.get_origin_display(), at)
 
 
 def changed_since(
