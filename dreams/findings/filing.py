@@ -23,6 +23,8 @@ _ABOUT_USER = re.compile(
     re.IGNORECASE,
 )
 LEAST_ABOUT_USER = 2  # statements
+MOST_UNTYPED = 3  # told one by one; a directory that knows no types is told so once
+SHOWN = 3  # of many
 
 
 def findings(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
@@ -46,6 +48,18 @@ def findings(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
                 path, hunk_id, "reference-holds-content", "is a reference, and holds the content instead of a pointer",
                 "Name the place where it can be read, and keep only what is surprising in it.",
             )  # fmt: skip
+
+
+def together(found: list[Found]) -> Iterator[Found]:
+    """As they are, but for a row of memories without a type, which is one thing to say."""
+    untyped = [each for each in found if each.code == "no-type"]
+    if len(untyped) <= MOST_UNTYPED:
+        yield from found
+        return
+    names = ", ".join(each.path for each in untyped[:SHOWN])
+    said = f"{len(untyped)} memories have no type: {names} and {len(untyped) - SHOWN} more."
+    yield Found(CHECK, "no-type", "info", said, untyped[0].remedy, about="no-type")
+    yield from (each for each in found if each.code != "no-type")
 
 
 def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[Found]:

@@ -49,8 +49,8 @@ def check(subject: Subject) -> Iterator[Found]:
 
 
 def standing(subject: Subject) -> Iterator[Found]:
-    for path in sorted(subject.after):
-        yield from filing.findings(path, subject.after[path], "")
+    filed = [f for path in sorted(subject.after) for f in filing.findings(path, subject.after[path], "")]
+    yield from filing.together(filed)
     lines = list(standing_lines(subject))
     yield from _judgements(lines)
     yield from elsewhere.findings(subject, lines, "info")

@@ -52,6 +52,15 @@ def test_a_memory_without_a_type_is_told():
     assert "unknown-type" in codes(report({**FILES, "a.md": b"---\ntype: lesson\n---\n- text\n"}))
 
 
+def test_a_directory_that_knows_no_types_is_told_so_once():
+    bare = {f"2026-02-{n}.md": b"- text\n" for n in range(10, 15)}
+    found = one(findings.health(bare), "no-type")
+    assert (found.path, found.severity) == ("", "info")
+    assert found.message == "5 memories have no type: 2026-02-10.md, 2026-02-11.md, 2026-02-12.md and 2 more."
+    few = dict(list(bare.items())[:3])
+    assert len([f for f in findings.health(few).findings if f.code == "no-type"]) == 3
+
+
 def _memory(kind: str, body: str) -> bytes:
     return f"---\nname: a\ndescription: b\ntype: {kind}\n---\n\n{body}\n".encode()
 
