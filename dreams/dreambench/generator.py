@@ -9,6 +9,7 @@ from dreams.dreambench import layout, phrasings, spoken, standing
 from dreams.dreambench.builder import Builder
 from dreams.dreambench.found import FOUND
 from dreams.dreambench.truth import Message, World
+from dreams.dreambench.typed import TYPED
 from dreams.dreambench.words import Words
 
 MOST_IN_ONE = 150
@@ -42,11 +43,11 @@ SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
 }
 
 
-WORDINGS = {"own": phrasings.ATTRIBUTES, "found": FOUND}
+WORDINGS = {"own": phrasings.ATTRIBUTES, "found": FOUND, "typed": TYPED}
 
 
 def make(seed: int, facts: int, wordings: str = "own") -> World:
-    """A world of about `facts` facts, told in our own wordings or in `found` ones. Raises ValueError for a number out of range."""
+    """A world of about `facts` facts, told in our own wordings, in `found` ones, or changed in `typed` ones. Raises ValueError for a number out of range."""
     if not 10 <= facts <= MOST_FACTS:
         raise ValueError(f"The number of facts must be from 10 to {MOST_FACTS:,}.")
     world = World(seed, facts, wordings)

@@ -47,6 +47,8 @@ _JOINED = _compiled(
     rf"^(?P<s>[^,;]+?) (?:isn['’]t|is not|is no longer|are no longer|aren['’]t|are not) (?P<o>[^,;]+?)(?: any ?more)?{_JOINT}{_IT_IS}(?P<n>[^,;]+?){_SO_NOW}$",
     r"^(?:we|i) (?:don['’]t|do not|no longer|stopped) (?:use|using|have|run|running) (?P<o>[^,;]+?)(?: for (?P<s>[^,;]+?))?(?: any ?more)?"
     rf"{_JOINT}(?:(?:but|and) )?{_USE}(?P<n>[^,;]+?)(?: for (?P<s2>[^,;]+?))?{_SO_NOW}$",
+    r"^(?:we|i) (?:don['’]t|do not|no longer) \w+ (?P<s>[^,;]+?) (?:from|on|in|to|with|via|through|at|over) (?P<o>[^,;]+?)(?: any ?more)?"
+    rf"{_JOINT}{_IT_IS}(?:(?:from|on|in|to|with|via|through|at|over) )?(?P<n>[^,;]+?){_SO_NOW}$",
     # It changed, it is B.
     r"^(?P<s>[^,;]+?) (?:(?:has|have|was|were|got) )?(?:changed|moved|switched|is different|is new|is a new one|has a new (?:one|home|name|address|value|owner|number))"
     rf"{_JOINT}(?:(?:now|and) )*(?:it(?:['’]s| is)|they(?:['’]re| are)|to|the new one is)(?: now)? (?P<n>[^,;]+?){_SO_NOW}$",

@@ -50,7 +50,7 @@ _REASON = re.compile(
 _CUT = re.compile(
     r"\s*;\s+|\s+[—–]+\s+|\s+-+\s+|(?<=\bnow),\s+(?!(?:not|no longer|instead|it was|rather|and not|was|before|formerly|previously)\b)|,?\s+\b(?:because|cause|since(?= (?:we|i|the|our|they)\b)|as(?= (?:we|i)\b)|which is why|that['’]s why|therefore|hence|so)\s+|"
     r",?\s+and\s+(?=(?:we|i|it|now|then|please|can|could)\b)|,\s+(?=(?:can|could|would|will|please|pls|let['’]?s|don['’]?t|do not|never|use|make|fix|update|we|i|now|nothing|everything|"
-    r"[^,;]{3,80}\b(?:is|are|runs?|uses?|lives?|has|have|owns?|listens?|needs?|goes?|go)\b[^,;]*\bnow|all|the|our|my|it|that|hence|right|no(?! longer| more)|yes|correct|ok|is|isn['’]t|why|but|however|then)\b)"
+    r"(?!which|who|whose|that|where|when|while|even|even though|although|though|not|no longer)[^,;]{10,80}\bnow|all|the|our|my|it|that|hence|right|no(?! longer| more)|yes|correct|ok|is|isn['’]t|why|but|however|then)\b)"
 )  # fmt: skip
 # A wish at the end of a sentence ("can you fix it?") leaves what was told before it as it was told; "right?" does not.
 _REQUEST = re.compile(

@@ -42,6 +42,7 @@ class Lesson:
     kind: str
     citations: list[Citation] = field(default_factory=list)
     twin: str = ""  # what memory says already, in fewer words
+    changes: tuple[Telling, ...] = ()  # what it tells as changed, as it was said
 
 
 @dataclass
@@ -102,8 +103,7 @@ def drop_twins(found: Gathered) -> None:
 
 def _readings(lesson: Lesson) -> list[str]:
     """A fact as it was said, and what of it is so now: "it runs at 4, not at 3" is in memory once 4 is."""
-    one = lesson.kind == "project" and len(sentences(lesson.text)) == 1
-    now = [telling.core for telling in tellings(lesson.text) if not telling.bare] if one else []
+    now = [telling.core for telling in lesson.changes] if lesson.kind == "project" else []
     return [lesson.text, *now]
 
 
@@ -127,7 +127,13 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
     if text is None:
         found.undated += 1
         return None
-    return Lesson(text, kind_of(wish), [heard.citation(wish.quote)])
+    return Lesson(text, kind_of(wish), [heard.citation(wish.quote)], changes=_changes(wish.text))
+
+
+def _changes(text: str) -> tuple[Telling, ...]:
+    """What a statement of one sentence tells as changed."""
+    found = tellings(text) if len(sentences(text)) == 1 else []
+    return tuple(telling for telling in found if not telling.bare)
 
 
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
@@ -155,15 +161,20 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
             if changed is not None:
                 lesson.text = changed.filled(lesson.text)
                 lesson.citations.append(heard.citation(telling.quote))
-        said[:] = [lesson for lesson in said if not _undone(lesson.text, telling)]
+        said[:] = [lesson for lesson in said if not _undone(lesson, telling)]
 
 
-def _undone(text: str, telling: Telling) -> bool:
-    """ "We moved it from A to B", and later "it is A now, not B": the move is no news any more."""
-    mine = [each for each in tellings(text) if each.old and each.new]
+def _undone(lesson: Lesson, telling: Telling) -> bool:
+    """ "We moved it from A to B", and later "it is A now": the move is no news any more."""
     return any(
-        keys_of(each.new) & keys_of(telling.old) and each.about & telling.about and each.core != telling.core
-        for each in mine
+        bool(each.about & telling.about)
+        and each.core != telling.core
+        and (
+            bool(keys_of(each.new) & keys_of(telling.old))
+            or (bool(keys_of(each.old))
+            and keys_of(each.old) <= keys_of(telling.new or telling.core))
+        )
+        for each in lesson.changes
     )
 
 

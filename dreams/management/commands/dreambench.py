@@ -29,7 +29,7 @@ class Command(base.Command):
             "--wordings",
             choices=sorted(generator.WORDINGS),
             default="own",
-            help="how facts are put: in our own wordings, or in ones found in public files (default own)",
+            help="how facts are put: in our own wordings, in ones found in public files, or changed as people type (default own)",
         )
         parser.add_argument(
             "--misses", action="store_true", help="list what the engine left or did wrong, on stderr"
