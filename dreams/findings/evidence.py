@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dreams import memdir, redact
 from dreams.engines.base import Citation
-from dreams.findings import dates, facts
+from dreams.findings import dates, facts, told
 from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.standing import State
@@ -19,7 +19,6 @@ from dreams.language.words import stem
 CHECK = "evidence"
 BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing
 CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
-_SO = ", so “"  # between what is missing and the statement that it is missing for
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
 _MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905 - a word list
 _DATE_WORDS = frozenset(stem(month) for month in _MONTHS) | set(_MONTHS) | lexicon.DAYS
@@ -98,23 +97,16 @@ def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
 
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
     named = facts.as_written(words, unit.text)[:8]
-    listed = ", ".join(f"“{word}”" for word in named) + (" stand" if len(named) > 1 else " stands")
     said = unit.text[:200]
     if not any(citation.found for citation in hunk.citations):
         return Found(
-            CHECK, "no-evidence", "warn", f"{listed} in no memory and no quote{_SO}{said}” has no evidence.",
+            CHECK, "no-evidence", "warn", told.missing(named, "no memory and no quote", said, "has no evidence"),
             "Check it yourself, or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
         )  # fmt: skip
     return Found(
-        CHECK, "words-without-source", "warn", f"{listed} in no source{_SO}{said}” says more than its evidence.",
+        CHECK, "words-without-source", "warn", told.missing(named, "no source", said, "says more than its evidence"),
         "Compare it with the quote, and edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
     )  # fmt: skip
-
-
-def in_short(message: str) -> str:
-    """Without the statement, for who has it before the eyes; any other message as it is."""
-    words, found, _ = message.partition(_SO)
-    return f"{words}." if found else message
 
 
 def _sources(hunk: ChangedHunk) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams.findings import derived, facts, loss
+from dreams.findings import derived, facts, told
 from dreams.findings.base import ChangedHunk, FateName, Found, Row
 from dreams.findings.standing import Standing
 from dreams.findings.units import Unit
@@ -40,7 +40,7 @@ def found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit
     if answer.fate == "unexplained":
         lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], unit.text if unit else text)]
         return Found(
-            CHECK, "unexplained-loss", "block", loss.message(said, lost),
+            CHECK, "unexplained-loss", "block", told.loss(said, lost),
             "Reject the change, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from dreams.findings import evidence, loss
+from dreams.findings import told
 from dreams.models import Finding
 from dreams.web.selectors.review_heard import Statement
 
@@ -97,7 +97,7 @@ def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
 def _list(rows: Sequence[Finding]) -> Asked:
     remedies = {row.remedy for row in rows}
     # The list says once what becomes of all the statements.
-    lost = [loss.statement(row.message) for row in rows]
+    lost = [told.lost(row.message) for row in rows]
     items = tuple(Item(row.key, text or row.message) for row, text in zip(rows, lost, strict=True))
     return Asked(all(lost), remedies.pop() if len(remedies) == 1 else "", items)
 
@@ -111,9 +111,4 @@ def _remark(finding: Finding, heard: Sequence[Statement], *, is_open: bool) -> R
     ):
         # Both texts stand beside it, with the way into the session.
         return Remark(finding, "A session says otherwise.", remedy, line)
-    message = (
-        evidence.in_short(finding.message)
-        if line and finding.check_name == evidence.CHECK
-        else finding.message
-    )
-    return Remark(finding, message, remedy, line)
+    return Remark(finding, told.without_statement(finding.message) if line else finding.message, remedy, line)
