@@ -22,6 +22,7 @@ _BOUNDS = frozenset(
     {"most", "least", "over", "below", "only", "also", "all", "every", "each", "time"}
 )  # go before or after
 _PASSIVE = 2  # words from the first to the last of a phrase that a passive turns round
+_SHORT = 4  # words: "Ana reviews Bob" and "Bob is reviewed by Ana" have a word's order only
 _ABOUT = 0.6  # share of a clause's words
 _MOST = 12  # names or numbers of one kind that are looked at in pairs
 
@@ -110,17 +111,13 @@ def _exchanged(one: Statement, other: Statement) -> bool:
     if len(moved) != 2 or moved[1] - moved[0] < 2:
         return False
     first, second = moved
-    near = second - first <= _PASSIVE and _same_clause(one, mine[first], mine[second])
-    if near or _BOUNDS & {mine[first], mine[second]}:
-        return False
-    return mine[first] == theirs[second] and mine[second] == theirs[first] and second - first < len(mine) - 1
-
-
-def _same_clause(one: Statement, word: str, other: str) -> bool:
-    """Within a clause two words change sides by a passive: "floats are not used for money"; two names do not."""
-    if any({word, other} <= kind for kind in kinds(one)):
-        return False
-    return len({item.clause for item in one.items if item.word in (word, other)}) == 1
+    pair = {mine[first], mine[second]}
+    if _BOUNDS & pair or (second - first <= _PASSIVE and not any(pair <= kind for kind in kinds(one))):
+        return (
+            False  # "floats are not used for money": a passive turns a short phrase round, but not two names
+        )
+    ends = second - first == len(mine) - 1 and len(mine) <= _SHORT
+    return mine[first] == theirs[second] and mine[second] == theirs[first] and not ends
 
 
 def _once(one: Statement) -> set[str]:

@@ -29,7 +29,7 @@ note document record
 stop halt cease
 allow permit let enable
 show display present print
-say tell state mention
+say tell state mention inform notify
 find locate discover detect identify spot
 happen occur
 handle manage
@@ -86,6 +86,10 @@ another further additional extra
 """
 # What bounds a number: the word behind it tells which side.
 _BOUNDS = (
+    (
+        re.compile(r"\b((?:never|not|no|cannot|\w+n['’]t)\b[^.;]{1,80}?),? not even\b", re.IGNORECASE),
+        r"\1 even",
+    ),
     (re.compile(r"\blikes? ((?:\S+ ){1,3}?)(?:better|more) than\b", re.IGNORECASE), r"prefers \1over"),
     (re.compile(r"\b(?:larger|bigger|greater|longer|higher) than(?= \d)", re.IGNORECASE), "over"),
     (re.compile(r"\b(?:smaller|shorter|lower) than(?= \d)", re.IGNORECASE), "below"),
@@ -105,7 +109,7 @@ _BOUNDS = (
 _PHRASES = {
     "for example": "", "for instance": "", "e.g.,": "", "e.g.": "", "i.e.,": "", "i.e.": "", "that is to say": "", "such as": "", "like so": "",
     "and so on": "", "and so forth": "", "etc.": "", "etc": "", "makes use of": "uses", "make use of": "use",
-    "making use of": "using", "made use of": "used", "in case": "if", "whenever": "when", "on condition that": "if", "all of the": "all",
+    "making use of": "using", "made use of": "used", "in case": "when", "whenever": "when", "on condition that": "when", "if": "when", "use again": "reuse", "used again": "reused", "all of the": "all",
     "all of": "all", "both of": "both", "each of": "each", "is responsible for": "owns", "are responsible for": "own",
     "is in charge of": "owns", "takes care of": "handles", "take care of": "handle", "to a minimum": "minimized",
     "at a minimum": "at least", "less than": "below", "fewer than": "below", "more than": "over", "by hand": "manually",
