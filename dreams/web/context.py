@@ -22,9 +22,9 @@ MOST_ON_ICON = 9
 
 
 def everywhere(request: HttpRequest) -> dict[str, Any]:
-    """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`; little for those not logged in."""
+    """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`; little for those who may not see it."""
     user = getattr(request, "user", None)
-    if user is None or not user.is_authenticated:
+    if user is None or not user.is_staff:
         return {"favicon": favicon(0)}
     try:
         waiting, newest = proposals_now()

@@ -99,7 +99,9 @@ def test_a_password_is_asked_for_only_where_one_exists(client: Client) -> None:
     word = "-".join(["correct", "horse"])
     User.objects.create_superuser("alice", password=word)
     assert b'type="password"' in client.get("/login/").content
-    assert client.post("/login/password/", {"name": "alice", "password": "no"}).status_code == 422
+    wrong = client.post("/login/password/", {"name": "alice", "password": "no"})
+    assert wrong.status_code == 422
+    assert b'value="alice"' in wrong.content
     assert client.post("/login/password/", {"name": "alice", "password": word}).status_code == 303
 
 

@@ -64,6 +64,7 @@ def _page(
 ) -> HttpResponse:
     context = {
         "next": safe_next(request),
+        "name": request.POST.get("name", "")[:150],
         "code_error": code_error,
         "password_error": password_error,
         "with_password": logins.has_password_account(),
