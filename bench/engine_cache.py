@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dreams import workspace
 from dreams.conf import Config
-from dreams.engines.anthropic import AnthropicEngine, Rate
+from dreams.engines.anthropic import Rate
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.base import Edit, Job, Problem
 from dreams.engines.wire import Reply, Script, Text, Use, WireServer, say
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dreams import memdir
-from dreams.engines.rules import bodies, deriving, repository
 from dreams.findings.base import Repeated
+
+if TYPE_CHECKING:
+    from dreams.engines.rules import deriving
 
 #: What lies at the top of a repository and is read; another state of one of them is another repository to us.
 WATCHED = (".", "package.json", "Makefile", "pyproject.toml", "docker-compose.yml", "compose.yml", "go.mod")
@@ -39,6 +42,8 @@ def state(repo_dir: str) -> State:
 
 @functools.lru_cache(maxsize=16)
 def _said(repo_dir: str, seen: State) -> deriving.Said | None:
+    from dreams.engines.rules import deriving, repository  # noqa: PLC0415 - their patterns are slow to build
+
     facts = [fact for fact in repository.read(Path(repo_dir), lambda: None) if fact.values]
     return deriving.Said(facts) if facts and seen else None
 
@@ -46,6 +51,8 @@ def _said(repo_dir: str, seen: State) -> deriving.Said | None:
 def _in_file(path: str, data: bytes, said: deriving.Said) -> list[Repeated]:
     if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME:
         return []
+    from dreams.engines.rules import bodies  # noqa: PLC0415 - as above
+
     document = memdir.parse(data)
     if memdir.memory_type(document, path) in _ABOUT_PEOPLE:
         return []

@@ -7,8 +7,8 @@ from importlib import import_module
 from dreams.engines.base import Engine, EngineError
 
 _PLACES = {
-    "rules": ("dreams.engines.rules", "RulesEngine"),
-    "anthropic": ("dreams.engines.anthropic", "AnthropicEngine"),
+    "rules": ("dreams.engines.rules.engine", "RulesEngine"),
+    "anthropic": ("dreams.engines.anthropic.engine", "AnthropicEngine"),
 }
 
 

@@ -1,9 +1,36 @@
 """Checks over a change: what it loses, whether its evidence holds, what looks unsafe. PURE.
 
-`examine` looks at a change, `health` at a directory as it stands.
+`examine` looks at a change, `health` at a directory as it stands. The checks are imported when one of the two is asked
+for: their patterns take half a second to build, which every command would pay that only cuts a secret out of a text.
 """
 
-from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Report, Row, Subject
-from dreams.findings.examining import examine, health
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Repeated, Report, Row, Subject
+
+if TYPE_CHECKING:
+    from dreams.conf import Config
 
 __all__ = ["ChangedHunk", "Found", "Heard", "Judged", "Report", "Row", "Subject", "examine", "health"]
+
+
+def examine(subject: Subject) -> Report:
+    """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
+    from dreams.findings import examining  # noqa: PLC0415 - see the module's words
+
+    return examining.examine(subject)
+
+
+def health(
+    files: Mapping[str, bytes],
+    config: Config | None = None,
+    instructions: str = "",
+    repeated: Sequence[Repeated] = (),
+) -> Report:
+    """Findings on a directory as it stands, with no change: secrets, invisible text, injection, budget, taxonomy."""
+    from dreams.findings import examining  # noqa: PLC0415 - as above
+
+    return examining.health(files, config, instructions, repeated)

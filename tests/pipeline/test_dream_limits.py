@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import dreaming, locks
-from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer
 from dreams.models import DreamRun, LockHold, Override, Proposal
 from tests.pipeline import world

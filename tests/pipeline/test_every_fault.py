@@ -16,7 +16,7 @@ import pytest
 from django.core.cache import cache
 
 from dreams import dreaming, locks
-from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer, say
 from dreams.manifest import manifest
 from dreams.models import DreamRun, LockHold, Project, Proposal

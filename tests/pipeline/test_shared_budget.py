@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dreams import conf, discovery, dreaming, pricing
 from dreams.dreaming.watch import Watch
-from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Step, Use, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from tests.pipeline import world

@@ -14,7 +14,8 @@ from typing import Any
 
 from dreams import workspace
 from dreams.conf import Config
-from dreams.engines.anthropic import AnthropicEngine, Patience, Rate
+from dreams.engines.anthropic import Patience, Rate
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import ReadTools
 from dreams.engines.base import (
     Cancelled,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.base import Cancelled, Job
 from dreams.engines.wire import Fault, Reply, Step, Text, Use, say, stalled, status

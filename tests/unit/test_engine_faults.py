@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.base import EngineError
 from dreams.engines.wire import (
     Fault,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic import AnthropicEngine
+from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.base import Job
 from dreams.engines.eyes import Eyes, Mounts
 from dreams.engines.eyes.eyes import MOST_STARTS

@@ -2,12 +2,11 @@
 
 Reading order: `engine` (all put together), `loop` (turns and stop reasons), `asking` (one turn until it is whole),
 `client` (one request, cancellable), `stream` (events → a whole reply), `recovery` (what a failure means). The client
-library is imported only while a dream runs.
+library is imported only while a dream runs, and the engine itself by its name in `engines`: a price needs neither.
 """
 
-from .engine import AnthropicEngine
 from .keys import Endpoint, endpoint
 from .recovery import Patience
 from .usage import Rate, Tokens
 
-__all__ = ["AnthropicEngine", "Endpoint", "Patience", "Rate", "Tokens", "endpoint"]
+__all__ = ["Endpoint", "Patience", "Rate", "Tokens", "endpoint"]

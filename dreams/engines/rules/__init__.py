@@ -1,5 +1,1 @@
-"""The rules engine: deterministic, extractive, no model, no network. Pure: no Django."""
-
-from dreams.engines.rules.engine import RulesEngine
-
-__all__ = ["RulesEngine"]
+"""The rules engine (`engine`): deterministic, extractive, no model, no network. Pure: no Django."""

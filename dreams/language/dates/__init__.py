@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-from dreams.language.dates import calendars, foreign, partial, relative
-from dreams.language.dates.context import LONGEST, Context, Orientation
-from dreams.language.dates.readings import Reading, Reference, Rule
+from dreams.language.dates.spans import LONGEST, DateSpan, Orientation, rewrite
 
 __all__ = ["DateSpan", "Orientation", "resolve", "rewrite"]
 
-_RULES: tuple[Rule, ...] = (*partial.FIRST, *relative.RULES, *partial.RULES, *foreign.RULES)
 # One look that spares most lines the grammar.
 _ANY = re.compile(
     r"day|week|month|year|decade|ago\b|night|tonite|hour|minute|tom\w{0,4}row|tomorr|tommorw|tmrw|yest|this |last |next |past |quarter|\bQ[1-4]\b|"
@@ -27,31 +22,6 @@ _ANY = re.compile(
     r"woche|monat|jahr|\bvor \w|il y a|semaine|mois|derni|\bhace |semana|mañana|\bmes |\baño|지난|저번|이번|다음|작년|올해|내년|\d\s?(?:일|주|개월|달|년)\s?전",
     re.IGNORECASE,
 )
-_PREPOSITION = re.compile(
-    r"\b(?:on|by|since|until|till|before|after|from|for|as of|of|in|during|to|and|or|through|between|around|at|starting|"
-    r"beginning|per|over|within|throughout|the|than|about|due)\s+[*_(\"'“‘]*$",
-    re.IGNORECASE,
-)
-_WHOLE_NAME = re.compile(rf"\b(?:{'|'.join((*calendars.WEEKDAYS, *calendars.MONTHS))})\.$", re.IGNORECASE)
-_SENTENCE_ENDS = re.compile(r"[*_)\]\"'”’]*(?:\s*$|\s*\n|\s+[\"'(\[*_“]*[A-Z])")
-_OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
-
-
-@dataclass(frozen=True, slots=True)
-class DateSpan:
-    """One resolved phrase: `text[start:end]` in code points.
-
-    `iso` is a day, `YYYY-MM`, `YYYY`, `YYYY-Www`, `YYYY-Qn` or `start/end` (end exclusive); `granularity` is what the phrase is
-    precise to (subday, day, week, weekend, month, quarter, year, range): "two years ago" counts to a day, and means a
-    month. `written` is the text that `rewrite` puts in its place.
-    """
-
-    start: int
-    end: int
-    text: str
-    iso: str
-    granularity: str
-    written: str
 
 
 def resolve(
@@ -62,88 +32,8 @@ def resolve(
     A datetime's own zone counts; its midnight is taken for "time of day not known". `orientation` says where phrases like "on
     Friday" or "March 3rd" look; "auto" goes by the tense of the sentence, and leaves them where it does not tell.
     """
-    text = text[:LONGEST]
-    if not _ANY.search(text):
+    if not _ANY.search(text, 0, LONGEST):
         return []
-    context = Context(text, orientation)
-    found: list[DateSpan] = []
-    taken: list[tuple[int, int]] = []
-    for rule in _RULES:
-        _apply(rule, context, _reference(reference), found, taken)
-    return sorted(found, key=lambda span: span.start)
+    from dreams.language.dates import resolving  # noqa: PLC0415 - the grammar is slow to build, and most commands read no date
 
-
-def rewrite(text: str, spans: Sequence[DateSpan]) -> str:
-    """`text` with each span replaced by its absolute date; `spans` in order, as `resolve` gives them."""
-    pieces, at = [], 0
-    for span in spans:
-        pieces += [text[at : span.start], span.written]
-        at = span.end
-    return "".join([*pieces, text[at:]])
-
-
-def _reference(reference: dt.datetime | dt.date) -> Reference:
-    if not isinstance(reference, dt.datetime):
-        return Reference(reference, None)
-    clock = None if reference.time() == dt.time.min else reference
-    return Reference(reference.date(), clock)
-
-
-def _apply(
-    rule: Rule, context: Context, ref: Reference, found: list[DateSpan], taken: list[tuple[int, int]]
-) -> None:
-    for match in rule.pattern.finditer(context.text):
-        start, end = match.span("x") if "x" in rule.pattern.groupindex and match["x"] else match.span()
-        end = _without_stop(context.text, start, end)
-        if any(start < stop and end > begin for begin, stop in taken):
-            continue
-        taken.append((start, end))
-        reading = _read(rule, match, context, ref) if not context.forbidden(start, end) else None
-        if reading:
-            found.append(_span(context, start, end, reading))
-
-
-def _without_stop(text: str, start: int, end: int) -> int:
-    """The stop of "in Jan." belongs to the month only inside a sentence, and that of "in March." never."""
-    if text[end - 1 : end] != ".":
-        return end
-    whole_name = _WHOLE_NAME.search(text, start, end)
-    return end - 1 if whole_name or _SENTENCE_ENDS.match(text, end) else end
-
-
-def _read(rule: Rule, match: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    try:
-        return rule.read(match, context, ref)
-    except (ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
-        return None
-
-
-def _span(context: Context, start: int, end: int, reading: Reading) -> DateSpan:
-    phrase = context.text[start:end]
-    written = _written(context, start, end, reading)
-    return DateSpan(start, end, phrase, reading.period.iso, reading.granularity, written)
-
-
-def _written(context: Context, start: int, end: int, reading: Reading) -> str:
-    """The date as the sentence wants it: with "on" or "in" unless a preposition is there or the phrase is a label."""
-    if re.match(r"['’]s\b", context.text[end : end + 3]):  # "last week's outage"
-        return reading.period.iso.replace("/", " to ")
-    before = context.before(start)
-    lead = reading.lead
-    if _needs_none(before, context.text[end : end + 40]) or context.alone(start, end):
-        lead = ""
-    words = f"{lead} {reading.words}" if lead else reading.words
-    begins = not before.strip() or before.rstrip(" *_")[-1:] in ".!?:\n>-*#"
-    return (
-        words[:1].upper() + words[1:]
-        if begins and (context.text[start].isupper() or context.text[start].isdigit())
-        else words
-    )
-
-
-def _needs_none(before: str, after: str) -> bool:
-    """A preposition stands there, or the phrase is a label ("Yesterday: ...") or what is spoken of ("Today is ...")."""
-    label = _OPENING.search(before) and re.match(r"\s*[:)\]—–|*]", after)
-    starts = not before.strip(" *_>#-\t") or before.rstrip()[-1:] in ".!?:;,\n"
-    subject = starts and re.match(r"\s+(?:is|was|will be|has been|marks|isn't|wasn't)\b", after)
-    return bool(_PREPOSITION.search(before) or label or subject)
+    return resolving.spans_of(text, reference, orientation)

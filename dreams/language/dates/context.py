@@ -9,10 +9,9 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from dreams.language.dates import generic, mentions, neighbours, tense
+from dreams.language.dates.spans import Orientation
 
-Orientation = Literal["past", "future", "auto"]
 AROUND = 300  # code points of a sentence on each side that tell its tense: long texts stay linear
-LONGEST = 20_000  # code points read of one text; a line of a note is far shorter
 
 _MASKED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"

@@ -1,0 +1,99 @@
+"""The rules one after the other over one text, and the words that stand for what they found."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from dreams.language.dates import calendars, foreign, partial, relative
+from dreams.language.dates.context import Context
+from dreams.language.dates.readings import Reading, Reference, Rule
+from dreams.language.dates.spans import LONGEST, DateSpan, Orientation
+
+_RULES: tuple[Rule, ...] = (*partial.FIRST, *relative.RULES, *partial.RULES, *foreign.RULES)
+_PREPOSITION = re.compile(
+    r"\b(?:on|by|since|until|till|before|after|from|for|as of|of|in|during|to|and|or|through|between|around|at|starting|"
+    r"beginning|per|over|within|throughout|the|than|about|due)\s+[*_(\"'“‘]*$",
+    re.IGNORECASE,
+)
+_WHOLE_NAME = re.compile(rf"\b(?:{'|'.join((*calendars.WEEKDAYS, *calendars.MONTHS))})\.$", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[*_)\]\"'”’]*(?:\s*$|\s*\n|\s+[\"'(\[*_“]*[A-Z])")
+_OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
+
+
+def spans_of(text: str, reference: dt.datetime | dt.date, orientation: Orientation) -> list[DateSpan]:
+    """As `dates.resolve`, which has looked whether there is anything to read."""
+    text = text[:LONGEST]
+    context = Context(text, orientation)
+    found: list[DateSpan] = []
+    taken: list[tuple[int, int]] = []
+    for rule in _RULES:
+        _apply(rule, context, _reference(reference), found, taken)
+    return sorted(found, key=lambda span: span.start)
+
+
+def _reference(reference: dt.datetime | dt.date) -> Reference:
+    if not isinstance(reference, dt.datetime):
+        return Reference(reference, None)
+    clock = None if reference.time() == dt.time.min else reference
+    return Reference(reference.date(), clock)
+
+
+def _apply(
+    rule: Rule, context: Context, ref: Reference, found: list[DateSpan], taken: list[tuple[int, int]]
+) -> None:
+    for match in rule.pattern.finditer(context.text):
+        start, end = match.span("x") if "x" in rule.pattern.groupindex and match["x"] else match.span()
+        end = _without_stop(context.text, start, end)
+        if any(start < stop and end > begin for begin, stop in taken):
+            continue
+        taken.append((start, end))
+        reading = _read(rule, match, context, ref) if not context.forbidden(start, end) else None
+        if reading:
+            found.append(_span(context, start, end, reading))
+
+
+def _without_stop(text: str, start: int, end: int) -> int:
+    """The stop of "in Jan." belongs to the month only inside a sentence, and that of "in March." never."""
+    if text[end - 1 : end] != ".":
+        return end
+    whole_name = _WHOLE_NAME.search(text, start, end)
+    return end - 1 if whole_name or _SENTENCE_ENDS.match(text, end) else end
+
+
+def _read(rule: Rule, match: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    try:
+        return rule.read(match, context, ref)
+    except (ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
+        return None
+
+
+def _span(context: Context, start: int, end: int, reading: Reading) -> DateSpan:
+    phrase = context.text[start:end]
+    written = _written(context, start, end, reading)
+    return DateSpan(start, end, phrase, reading.period.iso, reading.granularity, written)
+
+
+def _written(context: Context, start: int, end: int, reading: Reading) -> str:
+    """The date as the sentence wants it: with "on" or "in" unless a preposition is there or the phrase is a label."""
+    if re.match(r"['’]s\b", context.text[end : end + 3]):  # "last week's outage"
+        return reading.period.iso.replace("/", " to ")
+    before = context.before(start)
+    lead = reading.lead
+    if _needs_none(before, context.text[end : end + 40]) or context.alone(start, end):
+        lead = ""
+    words = f"{lead} {reading.words}" if lead else reading.words
+    begins = not before.strip() or before.rstrip(" *_")[-1:] in ".!?:\n>-*#"
+    return (
+        words[:1].upper() + words[1:]
+        if begins and (context.text[start].isupper() or context.text[start].isdigit())
+        else words
+    )
+
+
+def _needs_none(before: str, after: str) -> bool:
+    """A preposition stands there, or the phrase is a label ("Yesterday: ...") or what is spoken of ("Today is ...")."""
+    label = _OPENING.search(before) and re.match(r"\s*[:)\]—–|*]", after)
+    starts = not before.strip(" *_>#-\t") or before.rstrip()[-1:] in ".!?:;,\n"
+    subject = starts and re.match(r"\s+(?:is|was|will be|has been|marks|isn't|wasn't)\b", after)
+    return bool(_PREPOSITION.search(before) or label or subject)

@@ -1,0 +1,36 @@
+"""A resolved phrase and its place in the text; the text with the dates written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Orientation = Literal["past", "future", "auto"]
+LONGEST = 20_000  # code points read of one text; a line of a note is far shorter
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """One resolved phrase: `text[start:end]` in code points.
+
+    `iso` is a day, `YYYY-MM`, `YYYY`, `YYYY-Www`, `YYYY-Qn` or `start/end` (end exclusive); `granularity` is what the phrase is
+    precise to (subday, day, week, weekend, month, quarter, year, range): "two years ago" counts to a day, and means a
+    month. `written` is the text that `rewrite` puts in its place.
+    """
+
+    start: int
+    end: int
+    text: str
+    iso: str
+    granularity: str
+    written: str
+
+
+def rewrite(text: str, spans: Sequence[DateSpan]) -> str:
+    """`text` with each span replaced by its absolute date; `spans` in order, as `resolve` gives them."""
+    pieces, at = [], 0
+    for span in spans:
+        pieces += [text[at : span.start], span.written]
+        at = span.end
+    return "".join([*pieces, text[at:]])
