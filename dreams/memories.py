@@ -7,16 +7,17 @@ first, and nothing is written over before it was kept.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from dreams import blobs, history, memdir, safefs, text, workspace
-from dreams.models import Memory, Project, Proposal, Version
+from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index
 
 NAME_LIMIT = 300
@@ -90,17 +91,103 @@ def refresh(project: Project) -> list[str]:
 
 
 def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
-    """Rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed."""
-    cause = cause or Cause()
-    now = timezone.now()
+    """Rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed.
+
+    What stands there and cannot be read counts as it was last seen: it is not removed. What an apply wrote and could not
+    record then is recorded as that apply, and only what is left as a change made outside.
+    """
+    rows = {row.path: row for row in project.memories.all()}
     files = {path: file for path, file in snapshot.files.items() if is_memory(path)}
+    unread = {
+        path: why
+        for path, row in rows.items()
+        if path not in files and row.gone_at is None and (why := snapshot.unread(path))
+    }
+    now = {**files, **_as_seen(rows[path] for path in unread)}
+    others = {path: file for path, file in snapshot.files.items() if path not in files}
+    changed: set[str] = set()
+    for late, paths in _unrecorded(project, rows, now) if cause is None else ():
+        seen = _as_seen(row for path, row in rows.items() if path not in paths and row.gone_at is None)
+        written = {path: now[path] for path in paths & now.keys()}
+        changed.update(_record(project, {**others, **seen, **written}, late, keep=rows.keys() - paths))
+    changed.update(_record(project, {**others, **now}, cause or Cause(), keep=unread.keys()))
+    _remember_unread(project, unread)
+    return sorted(changed)
+
+
+def _as_seen(rows: Iterable[Memory]) -> dict[str, workspace.SnapshotFile]:
+    """Memories as their rows say, where their bytes are kept."""
+    wanted = {row.path: row for row in rows}
+    kept = blobs.get_many(row.sha256 for row in wanted.values())
+    return {
+        path: workspace.SnapshotFile(path, kept[row.sha256], row.mode, row.mtime_ns, row.inode, 1)
+        for path, row in wanted.items()
+        if row.sha256 in kept
+    }
+
+
+def _unrecorded(
+    project: Project, rows: Mapping[str, Memory], now: Mapping[str, workspace.SnapshotFile]
+) -> list[tuple[Cause, set[str]]]:
+    """Applies that left what stands there now and of which no version tells, the oldest first, with their paths."""
+    known = {path: row.sha256 for path, row in rows.items() if row.gone_at is None}
+    states = {path: file.sha256 for path, file in now.items()}
+    changed = [path for path in known.keys() | states.keys() if known.get(path) != states.get(path)]
+    written = AppliedFile.objects.filter(application__proposal__project=project, path__in=changed)
+    last = {
+        file.path: file
+        for file in written.select_related("application__proposal__dream").order_by("application")
+    }
+    mine = [file for file in last.values() if file.after_sha == states.get(file.path, "")]
+    told = set(
+        Version.objects.filter(memory__project=project, memory__path__in=changed).values_list(
+            "memory__path", "proposal"
+        )
+    )
+    found: dict[int, tuple[Cause, set[str]]] = {}
+    for file in sorted(mine, key=lambda file: file.application_id):
+        made = file.application
+        if (file.path, made.proposal_id) not in told:
+            late = cause_of(made.proposal, made.actor, made.files.count())
+            found.setdefault(made.pk, (late, set()))[1].add(file.path)
+    return list(found.values())
+
+
+def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Cause:
+    """Why the directory is as it is after a proposal was written to it."""
+    is_dream = proposal.origin == Proposal.Origin.DREAM
+    origin = Version.Origin.APPLY if is_dream else Version.Origin(proposal.origin)
+    trailers = {"Proposal": proposal.public_id, "Approved-by": actor or "policy"}
+    if proposal.dream:
+        trailers["Dream"] = proposal.dream.public_id
+    if reason:
+        trailers["Reason"] = reason
+    return Cause(origin, proposal, actor, f"{origin.label}: {text.plural(files, 'file')}", trailers)
+
+
+def _remember_unread(project: Project, unread: Mapping[str, str]) -> None:
+    for row in project.memories.filter(Q(path__in=unread) | ~Q(unread="")):
+        why = text.storable(unread.get(row.path, ""), 200)
+        if why != row.unread:
+            Memory.objects.filter(pk=row.pk).update(unread=why)
+
+
+def _record(
+    project: Project,
+    everything: Mapping[str, workspace.SnapshotFile],
+    cause: Cause,
+    keep: Collection[str],
+) -> list[str]:
+    """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone."""
+    now = timezone.now()
+    files = {path: file for path, file in everything.items() if is_memory(path)}
     known = {
         path: sha for path, sha in project.memories.filter(gone_at=None).values_list("path", "sha256") if sha
     }
     first_look = not project.memories.exists()
     if known != {path: file.sha256 for path, file in files.items()}:
         # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
-        commit(project, snapshot, cause, first_look=first_look)
+        commit(project, everything, cause, first_look=first_look)
     with transaction.atomic():
         rows = {row.path: row for row in project.memories.select_for_update()}
         blobs.put_many(file.data for file in files.values())
@@ -110,7 +197,8 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
             if _save(project, rows.get(path), file, cause, now, first_look)
         ]
         index.add({files[path].sha256: files[path].data for path in changed})
-        gone = [row for path, row in rows.items() if path not in files and row.gone_at is None]
+        there = {*files, *keep}
+        gone = [row for path, row in rows.items() if path not in there and row.gone_at is None]
         for row in gone:
             _mark_gone(row, cause, now)
     return sorted([*changed, *(row.path for row in gone)])
@@ -182,7 +270,13 @@ def _mark_gone(row: Memory, cause: Cause, now: dt.datetime) -> None:
     )
 
 
-def commit(project: Project, snapshot: workspace.Snapshot, cause: Cause, *, first_look: bool = False) -> None:
+def commit(
+    project: Project,
+    everything: Mapping[str, workspace.SnapshotFile],
+    cause: Cause,
+    *,
+    first_look: bool = False,
+) -> None:
     """One commit of the whole directory into the project's history; an unchanged tree makes none."""
     subject = cause.reason or ("First look" if first_look else "Changed outside memoryweb")
     trailers = {
@@ -191,8 +285,7 @@ def commit(project: Project, snapshot: workspace.Snapshot, cause: Cause, *, firs
         # So that an export says what it is of, without the database.
         "Directory": project.memory_dir,
     }
-    manifest = {path: history.Meta(file.mode, file.mtime_ns) for path, file in snapshot.files.items()}
+    manifest = {path: history.Meta(file.mode, file.mtime_ns) for path, file in everything.items()}
+    contents = {path: file.data for path, file in everything.items()}
     with open_history(project) as store:
-        store.commit(
-            snapshot.contents(), manifest, subject, trailers, timezone.now(), cause.actor or "memoryweb"
-        )
+        store.commit(contents, manifest, subject, trailers, timezone.now(), cause.actor or "memoryweb")

@@ -66,6 +66,11 @@ class Snapshot:
     def contents(self) -> dict[str, bytes]:
         return {path: file.data for path, file in self.files.items()}
 
+    def unread(self, path: str) -> str:
+        """Why what stands at `path`, or in a folder above it, could not be read; empty where nothing is known of it."""
+        above = (path, *(str(parent) for parent in PurePosixPath(path).parents[:-1]), "")
+        return next((why for name in above if (why := self.skipped.get(name))), "")
+
 
 def take(memory_dir: Path) -> Snapshot:
     """Read every memory below `memory_dir`. One odd file is skipped with its reason and stops nothing."""
@@ -162,9 +167,7 @@ class Workspace:
         if known is not None:
             return known.read_only_because
         # What stands there unread (a link, a folder, a file too large) would be lost, or refuse the apply later.
-        above = (path, *map(str, PurePosixPath(path).parents))
-        unread = next((why for name in above if (why := self.snapshot.skipped.get(name))), "")
-        if unread:
+        if unread := self.snapshot.unread(path):
             return f"could not be read ({unread})"
         return self._looks_like_another(path)
 

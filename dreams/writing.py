@@ -23,7 +23,6 @@ from dreams import (
     journal,
     locks,
     memories,
-    text,
     workspace,
 )
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
@@ -142,13 +141,7 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
                 for item in result.applied
             ],
         )
-    trailers = {"Proposal": proposal.public_id, "Approved-by": meta["actor"] or "policy"}
-    if proposal.dream:
-        trailers["Dream"] = proposal.dream.public_id
-    if meta["reason"]:
-        trailers["Reason"] = meta["reason"]
-    subject = f"{origin.label}: {text.plural(len(result.applied), 'file')}"
-    cause = memories.Cause(origin, proposal, meta["actor"], subject, trailers)
+    cause = memories.cause_of(proposal, meta["actor"], len(result.applied), meta["reason"])
     try:
         memories.sync(proposal.project, workspace.take(memories.memory_dir(proposal.project)), cause)
     except (OSError, history.HistoryError) as error:

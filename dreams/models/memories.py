@@ -46,6 +46,9 @@ class Memory(models.Model):
     first_seen_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(null=True, blank=True)
     gone_at = models.DateTimeField(null=True, blank=True)
+    unread = models.CharField(
+        max_length=200, blank=True, help_text="Why its file cannot be read now; the rest is as last seen."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "path"], name="memory_unique_per_project")]

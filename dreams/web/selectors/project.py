@@ -46,6 +46,7 @@ class MemoryRow:
     pinned: bool
     changed_at: dt.datetime | None
     gone_at: dt.datetime | None
+    unread: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,7 @@ def _memory(row: Memory) -> MemoryRow:
         pinned=row.pinned,
         changed_at=row.changed_at,
         gone_at=row.gone_at,
+        unread=row.unread,
     )
 
 
