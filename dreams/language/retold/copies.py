@@ -10,22 +10,33 @@ from dreams.language.orders import swapped
 from dreams.language.parts import Statement
 from dreams.language.retold.pair import Pair
 from dreams.language.retold.units import LIGHT
+from dreams.language.statements import canonical
 
 MOST_CHANGES = 2  # that make a copy another statement; one with more was written anew
 CLAUSE = 3  # words of meaning
+FEWEST_LISTED = 3  # members, with the label before them more
+LONGEST_LEAD = 4
+_KINDS = frozenset(
+    canonical(word)
+    for word in "open question note lesson critical incident status overview summary reminder decision known issue problem".split()  # noqa: SIM905 - a word list
+)
 
 
 def edited(pair: Pair) -> bool:
     """Read word by word; a verb that tells nothing ("are", "live", "are kept") makes no difference."""
     short, long = (
         replace(
-            one, weights={w: weight for w, weight in one.weights.items() if w not in LIGHT} or one.weights
+            one,
+            weights={w: weight for w, weight in one.weights.items() if w not in LIGHT | _leading(one)}
+            or one.weights,
         )
         for one in (pair.short, pair.long)
     )
     if _denial_changed(short, long):
         return True
     if _changes(short, long) > MOST_CHANGES or _forms(short) != _forms(long):
+        return False
+    if _one_more_listed(short, long):
         return False
     return (
         altered(short, long, detailed=True)
@@ -35,6 +46,26 @@ def edited(pair: Pair) -> bool:
     )
 
 
+def _leading(one: Statement) -> frozenset[str]:
+    """What says of which kind the note is: "Open question about ...", "Critical lesson: ..."."""
+    return frozenset(one.flow[:LONGEST_LEAD]) & _KINDS
+
+
+def _one_more_listed(short: Statement, long: Statement) -> bool:
+    """Whether a list of three and more behind a label is told but for one member."""
+    told = [
+        change
+        for change in edit(short, long).changes
+        if _told(change.gone, short) or _told(change.come, long)
+    ]
+    if len(told) != 1 or told[0].gone or not (short.labelled and long.labelled):
+        return False
+    start = told[0].at[1]
+    inside = {long.clause_of[place] for place in range(start, start + len(told[0].come))}
+    whole = sum(clause in inside for clause in long.clause_of) == len(told[0].come)
+    return whole and len(short.clauses) > FEWEST_LISTED
+
+
 def _denial_changed(short: Statement, long: Statement) -> bool:
     """A "not" put in or left out; in a clause that only one of them has, it denies something else."""
     if _denials(short) == _denials(long):
@@ -42,8 +73,18 @@ def _denial_changed(short: Statement, long: Statement) -> bool:
     return any(
         (set(change.gone) & lexicon.NEGATIONS) != (set(change.come) & lexicon.NEGATIONS)
         and max(_told(change.gone, short), _told(change.come, long)) < CLAUSE
+        and not (
+            _contrast(short, change.gone, change.come, change.at[0])
+            or _contrast(long, change.come, change.gone, change.at[1])
+        )
         for change in edit(short, long).changes
     )
+
+
+def _contrast(one: Statement, more: tuple[str, ...], less: tuple[str, ...], start: int) -> bool:
+    """ ", not the trash" put behind what is said."""
+    begins = start > 0 and one.clause_of[start : start + 1] != (one.clause_of[start - 1],)
+    return not less and more[:1] == ("not",) and begins and len(more) > 1
 
 
 def _denials(one: Statement) -> int:

@@ -97,8 +97,15 @@ def _phrase(one: Statement, place: int) -> list[str]:
 
 
 def opposed(pair: Pair) -> bool:
+    """A word and its opposite, where neither is denied: "it fails" and "it does not work" are one."""
     mine, theirs = (
-        {word for word in one.counts if word not in _SOFT and {word, canonical(word)} & _shared(one, pair)}
+        {
+            word
+            for word in one.counts
+            if word not in _SOFT
+            and {word, canonical(word)} & _shared(one, pair)
+            and canonical(word) not in _denied(one)
+        }
         for one in (pair.short, pair.long)
     )
     own, others = mine - set(pair.long.counts), theirs - set(pair.short.counts)
@@ -112,3 +119,7 @@ def opposed(pair: Pair) -> bool:
         for one in own
         for other in others
     )
+
+
+def _denied(one: Statement) -> frozenset[str]:
+    return frozenset(word for _, words in one.denied for word in words[:1])
