@@ -9,7 +9,7 @@ import base64
 import binascii
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,6 +36,12 @@ def _always(match: re.Match[str]) -> bool:
 def rule(code: str, says: str, remedy: str, *patterns: str, holds: Judge = _always) -> Rule:
     pattern = cast("re.Pattern[str]", re2.compile("|".join(f"(?:{each})" for each in patterns)))
     return Rule(code, pattern, says, remedy, holds)
+
+
+def any_of(rules: Sequence[Rule]) -> re.Pattern[str]:
+    """One pattern for several rules, to ask once. For short ones only: a large one outgrows re2's memory."""
+    joined = "|".join(f"(?:{each.pattern.pattern})" for each in rules)
+    return cast("re.Pattern[str]", re2.compile(joined))
 
 
 def first(rule: Rule, text: str) -> re.Match[str] | None:

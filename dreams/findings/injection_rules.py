@@ -20,6 +20,7 @@ from dreams.findings.injection_parts import (
     RULES_OF,
     WHO,
     Rule,
+    any_of,
     first,
     is_component,
     no_component,
@@ -180,6 +181,9 @@ _SPOKEN = tuple(
         "data-sent-away", "pipe-to-shell", "role-tag",
     }
 )  # fmt: skip
+# One search tells whether a line has to do with another language at all: most have not.
+_FOREIGN = any_of(ABROAD)
+_ENGLISH = tuple(each for each in RULES if each not in ABROAD)
 MOST_KEPT = 20_000  # lines remembered: the same ones stand before and after a change
 
 
@@ -197,7 +201,7 @@ class Told:
 def told(text: str) -> tuple[Told, ...]:
     """What holds somewhere in one line, each code once, and what it says behind a disguise."""
     found: dict[str, Told] = {}
-    for each in RULES:
+    for each in RULES if _FOREIGN.search(text) else _ENGLISH:
         match = None if each.code in found else first(each, text)
         if match:
             found[each.code] = Told(each.code, each.says, each.remedy, match[0])
