@@ -98,16 +98,7 @@ def _phrase(one: Statement, place: int) -> list[str]:
 
 def opposed(pair: Pair) -> bool:
     """A word and its opposite, where neither is denied: "it fails" and "it does not work" are one."""
-    mine, theirs = (
-        {
-            word
-            for word in one.counts
-            if word not in _SOFT
-            and {word, canonical(word)} & _shared(one, pair)
-            and canonical(word) not in _denied(one)
-        }
-        for one in (pair.short, pair.long)
-    )
+    mine, theirs = (_said(one, pair) for one in (pair.short, pair.long))
     own, others = mine - set(pair.long.counts), theirs - set(pair.short.counts)
     return any(
         (one, other) in lexicon.OPPOSITES
@@ -119,6 +110,16 @@ def opposed(pair: Pair) -> bool:
         for one in own
         for other in others
     )
+
+
+def _said(one: Statement, pair: Pair) -> set[str]:
+    """The words as written that are said of what both texts tell, and not denied."""
+    shared, denied = _shared(one, pair), _denied(one)
+    return {
+        word
+        for word in one.counts
+        if word not in _SOFT and {word, canonical(word)} & shared and canonical(word) not in denied
+    }
 
 
 def _denied(one: Statement) -> frozenset[str]:

@@ -15,6 +15,7 @@ from dreams.language.retold.units import known_words
 from dreams.language.statements import canonical
 
 FEW = 8  # units, up to which a text has one slot for a name
+BEFORE = 6  # characters that are looked at for the end of another sentence
 _SHOUTED = re.compile(r"\b[A-Z]{2,6}\b")
 _CAPITAL = re.compile(r"(?<![\w.-])([A-Z][^\W_]+)(?![\w-])")
 _OPENERS = frozenset({"", ".", "!", "?", ":", "(", "—", "–", "-", ";", ">"})
@@ -77,5 +78,6 @@ def _capitals(text: str) -> frozenset[str]:
     return frozenset(
         canonical(match[1].lower())
         for match in _CAPITAL.finditer(text)
-        if text[: match.start()].rstrip(" \"'`*")[-1:] not in _OPENERS or not match[1].endswith(("s", "ing"))
+        if text[max(0, match.start() - BEFORE) : match.start()].rstrip(" \"'`*")[-1:] not in _OPENERS
+        or not match[1].endswith(("s", "ing"))
     )
