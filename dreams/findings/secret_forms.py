@@ -167,7 +167,7 @@ configcat-key        \bconfigcat-sdk-1/[A-Za-z0-9_-]{22}/[A-Za-z0-9_-]{22}
 woocommerce-key      \bc[ks]_[0-9a-f]{40}\b
 wakatime-key         \bwaka_(?:sec_|tok_)?(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[A-Za-z0-9]{40,})
 riot-key             \bRGAPI-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
-roblox-cookie        _\|WARNING:-DO-NOT-SHARE-THIS\.[^|\n]{0,160}\|_(?P<s>[A-F0-9]{60,})
+roblox-cookie        _\|WARNING:-DO-NOT-SHARE-THIS\.[^|\n]*\|_(?P<s>[A-F0-9]{60,})
 instagram-token      \bIGQV[A-Za-z0-9_-]{80,}
 linkedin-secret      \bWPL_AP1\.[A-Za-z0-9]{16}\.[A-Za-z0-9+/]{6,10}={0,2}
 aws-mws-token        \bamzn\.mws\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
@@ -201,6 +201,10 @@ private-key          ---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----[^-]*(?:---- END 
 private-key          \b(?:MII[A-Za-z0-9+/]{3}IBA[AD]|MHcCAQEEI)[A-Za-z0-9+/]{60,}={0,2}
 private-key          \bclient-key-data:\s*(?P<s>[A-Za-z0-9+/]{40,}={0,2})
 private-key          \bb3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{40,}
+dependency-key       \bodt_[A-Za-z0-9]{32}(?:_[A-Za-z0-9]{8,32})?\b
+stackhawk-key        \bhawk\.[A-Za-z0-9_-]{20}\.[A-Za-z0-9_-]{20}\b
+truenas-key          \b\d{1,3}-[A-Za-z0-9]{64}\b
+teamcity-token       \beyJ0eXAiOiAiVENWMiJ9\.[A-Za-z0-9_-]{36}\.[A-Za-z0-9_-]{40,60}
 json-web-key         "kty"[^{}]*?"d"\s?:\s?"(?P<s>[A-Za-z0-9_-]{40,})"
 json-web-token       \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
 private-key          -----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?

@@ -2,7 +2,7 @@
 
 Each row: rule, judge, pattern. The group `s` is the secret, if the judge finds that it looks like one:
 `form` (anything but a placeholder), `password`, `token` (as behind such a name), `told` (a random password),
-`random` (a long random token).
+`mixed` (one of all four kinds of characters), `random` (a long random token).
 """
 
 from __future__ import annotations
@@ -38,6 +38,15 @@ given-secret      token     (?i)<key>[\w.-]*(?:secret|token|key|password)</key>\
 given-secret      password  (?i)\bkey\s?=\s?"[\w.:-]*(?:password|secret|token|apikey|api[_-]key)"\s+value\s?=\s?"(?P<s>[^\s"]+)"
 given-secret      token     (?i)\b[\w]*(?:secret|token|key|password)\s?:\s?&?(?:'static )?(?:str|string|String\??|&str)\s?=\s?["'](?P<s>[^\s"']+)["']
 given-secret      token     (?i)\b[\w.-]*(?:secret|token|password|key)\w*["']?[ ]?\{{[^{{}}\n]*\b(?:default|value)\s?=\s?"(?P<s>[^\s"]+)"
+given-password    told      (?i)\s-(?:u|l|-user(?:name)?|-login)[ =]?\S+?\s[^\n]*?-(?:p|w|-pass(?:word)?)[ =]?{_Q}(?P<s>{_V}*\d{_V}*)
+given-password    told      (?i)\s(?:-u|--user|/user:)\s?[\w.@\\-]+[,%](?P<s>{_V}*\d{_V}*)
+given-password    told      (?i)\s/p(?:ass(?:word)?)?:(?P<s>{_V}*\d{_V}*)
+given-password    told      (?i)\bnet use\s+(?:\w:\s+)?\\\\\S+\s+(?P<s>{_V}*\d{_V}*)\s+/user
+given-password    told      (?i)\b(?:echo|printf|cat\s*<<<)\s+(?:-\w+\s+)?["'](?P<s>{_V}*\d{_V}*)["']\s*\|\s*(?:sudo|docker|podman|cryptsetup|gpg|kinit|openssl|passwd|chpasswd|su|ssh-add|keepassxc-cli)\b
+given-password    told      (?i)\b(?:identify|auth|login|send)\s+["']?(?P<s>{_V}*\d{_V}*?)(?:\\[rn])?["']?(?:\s|$)
+given-secret      random    (?i)\bmc (?:alias set|config host add)\s+\S+\s+\S+\s+\S+\s+(?P<s>{_V}+)
+license-key       form      (?i)\b(?:licen[cs]e|product|serial|activation)(?:[ _-]?(?:key|number|code))?\W+(?P<s>(?:[A-Z0-9]{{5}}-){{3,5}}[A-Z0-9]{{5}})\b
+cell-password     mixed     \|[ ]`?(?P<s>{_V}*\d{_V}*)`?[ ]\|
 recovery-code     form      (?i)\b(?:recovery|backup|rescue) codes?\s{{0,2}}[:=]\s{{0,2}}["'`]?(?P<s>[a-z0-9]*\d[a-z0-9]*-[a-z0-9]{{4,10}}(?:-[a-z0-9]{{4,10}}){{0,6}})\b
 seed-phrase       form      (?i)\b(?:mnemonic|(?:seed|recovery|secret) phrase)["']?\s{{0,2}}(?:[:=]|is)\s{{0,2}}["'`]?(?P<s>(?:[a-z]{{3,8}} ){{11,23}}[a-z]{{3,8}})\b
 pgpass-line       told      (?:^|[\s"'`])[\w.*-]+:(?:\d{{4,5}}|\*):[\w.*-]+:[\w.*-]+:(?P<s>[^\s:"'`]+)
@@ -55,8 +64,9 @@ url-credentials   address   \b[a-zA-Z][a-zA-Z0-9+.-]+://[^\s/:@"'<>`]*:(?P<s>[^\
 bearer            token     (?i)\b(?:bearer|basic)\s+(?P<s>[A-Za-z0-9._~+/-]{{20,}}={{0,2}})
 bearer            token     (?i)\bauthorization["']?\s*[:=]\s*["']?(?:token\s+)?(?P<s>[A-Za-z0-9._~+/-]{{20,}}={{0,2}})
 bearer            token     (?i)\b(?:x-)?[\w-]*(?:auth|api|private|access)-(?:key|token|secret)["']?\s?:\s?["']?(?P<s>[A-Za-z0-9._~+/-]{{16,}}={{0,2}})
-told-password     told      (?i)\b(?:password|passwd|passphrase|passcode|pw|pass|creds?|credentials|kennwort|passwort|contraseña|clave|senha|mot de passe)\b(?: (?:for|of|on|to|in|at|auf|für|de|del|pour) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |were |be |has been )?(?:changed|set|reset|rotated|updated) to|to|will be|should be|lautet|ist|est|es|é| ) ?(?:\S+ ?[:/ ] ?)?{_Q}(?P<s>{_V}*\d{_V}*)
+told-password     told      (?i)\b(?:password|passwd|passphrase|passcode|pw|pass|creds?|credentials|kennwort|passwort|contraseña|clave|senha|mot de passe)\b(?: (?:for|of|on|to|in|at|auf|für|de|del|pour) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |were |be |has been )?(?:changed|set|reset|rotated|updated) to|to|will be|should be|lautet|ist|est|es|é| ) *(?:\S+ ?[:/ ] ?)?{_Q}(?P<s>{_V}*\d{_V}*)
+told-password     told      (?i)\b(?:use|enter|type|with|mit) {_Q}(?P<s>{_V}*\d{_V}*){_Q} (?:to|when) (?:log|sign|unlock|connect|authenticate|get in)\b
 told-password     told      (?i)\b(?:use|enter|type|with|mit) {_Q}(?P<s>{_V}*\d{_V}*){_Q} (?:as|for) (?:the |my |your )?(?:\w+ )?(?:password|passphrase|pw|passwort)\b
 told-password     told      (?i)\b(?:log ?in|logins?|sign in|creds?|credentials|account|user(?:name)?)\b[^\n]*?\S{{2,60}} ?[:/] ?{_Q}(?P<s>{_V}*\d{_V}*)
-told-secret       unnamed   (?i)\b(?:tokens?|secrets?|secret access key|api[ -]?keys?|access[ -]?keys?|signing[ -]?key|encryption[ -]?key|private[ -]?key|(?:the|live|test|prod|admin|staging) key)\b(?: (?:for|of|on|to|in|at) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |be |has been )?(?:changed|set|rotated) to|starts with 0x:| ) ?{_Q}(?P<s>{_V}*\d{_V}*)
+told-secret       unnamed   (?i)\b(?:tokens?|secrets?|secret access key|api|unseal key \d+|recovery key|bearer|api[ -]?keys?|access[ -]?keys?|signing[ -]?key|encryption[ -]?key|private[ -]?key|(?:the|live|test|prod|admin|staging) key)\b(?: (?:for|of|on|to|in|at) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |be |has been )?(?:changed|set|rotated) to|starts with 0x:| ) ?{_Q}(?P<s>{_V}*\d{_V}*)
 """

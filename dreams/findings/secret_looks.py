@@ -78,6 +78,17 @@ def is_told(value: str) -> bool:
     return _turns(value) >= (0.3 if _MARKS.intersection(inner) else 0.45) * (len(value) - 1)
 
 
+def is_mixed(value: str) -> bool:
+    """Whether a word alone is a password: capitals, small letters, digits and a mark among them."""
+    kinds = {_kind(char) for char in value if char.isalnum()}
+    return (
+        len(value) >= LEAST_PASSWORD + 2
+        and len(kinds) == 3
+        and bool(_MARKS.intersection(value[1:-1]))
+        and is_told(value)
+    )
+
+
 def is_token(value: str, least: int = LEAST_TOKEN) -> bool:
     """Whether a long word is a token: digits all over it, or upper and lower case as by chance."""
     if len(value) < least or _names_something(value) or value.isdigit():

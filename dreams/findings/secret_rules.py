@@ -33,7 +33,7 @@ _ASSIGNMENT = (
 )
 # KRAKEN_PRIVATE=…, CUSTOMERIO_KEY=…: a setting in capitals; what only sorts, caches or finds things is no secret.
 _SETTING = (
-    r"\b(?P<name>[A-Z][A-Z0-9_]*_(?:KEY|PRIVATE|AUTH|CREDENTIALS?|APIKEY|SIGNATURE|SALT|REPORTER_ID))"
+    r"\b(?P<name>[A-Z][A-Z0-9_]*_(?:KEY|PRIVATE|AUTH|CREDENTIALS?|APIKEY|SIGNATURE|SALT|REPORTER_ID|SESSION|PAT|CERT_KEY))"
     r"[\"']?\s{0,2}[=:]\s{0,2}[\"'`]?(?P<s>[^\s\"'`,;|<>()\[\]{}]{16,})"
 )
 _NO_SECRET_KEY = re.compile(
@@ -60,6 +60,7 @@ _JUDGES: dict[str, Judge] = {
     "password": partial(looks.looks_secret, "password"),
     "token": partial(looks.looks_secret, "token"),
     "told": looks.is_told,
+    "mixed": looks.is_mixed,
     "random": partial(looks.is_token, least=16),
     "unnamed": lambda value: looks.is_token(value) and not looks.is_uuid(value),
     "address": lambda value: (

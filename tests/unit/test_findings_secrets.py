@@ -118,6 +118,12 @@ def test_a_vendors_key_is_known_by_its_form(rule):
         "the webhook secret {} must be set",
         "log in as ana with {} as the password",
         "das Kennwort lautet {}",
+        "mc alias set local http://shop.test:9000 SHOPKEY {}",
+        "xfreerdp /v:shop.test /u:ana /p:{}",
+        "smbclient //shop/files -U ana%{}",
+        "echo '{}' | sudo -S true",
+        "svn co https://shop.test --username ana --password {}",
+        "Use {} to log in to the dashboard",
     ],
 )
 def test_an_assigned_secret_is_found_by_its_name(line):
@@ -185,6 +191,9 @@ def test_a_short_password_is_found_too():
         "docker run -p 8080:8080 -w /workspace2 shop",
         "test_that_every_order_has_a_row_of_its_own_2",
         "the secret is to warm the cache 2x first",
+        "| C++17 | 8.3.1-beta2 | x86_64-linux-gnu | p99=120ms |",
+        "echo 'v1.2.3-rc4' | sudo tee /etc/shop-version2",
+        "login ana@shop.test2 sends a mail; use Python3.12 to log in",
     ],
 )
 def test_placeholders_references_and_prose_are_none(line):
