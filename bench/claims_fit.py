@@ -32,7 +32,7 @@ from dreams.language.claims.doubt import FEWEST, PRESENT, observations
 from dreams.language.claims.weights import BARS, WEIGHTS
 
 # Which way each observation may speak; what is in neither list may speak both ways.
-MORE = {"below gap", "body gap", "content gap", "crowd near", "crowd wide", "far lost", "line gap", "near gap", "near lost", "near other", "odd in list", "rival", "rival told", "slot gap", "slot other", "slot taken", "wider gap"}  # fmt: skip
+MORE = {"below gap", "body gap", "content gap", "crowd near", "crowd wide", "far lost", "line gap", "line lost", "near gap", "near lost", "near other", "odd in list", "rival", "rival told", "slot gap", "slot other", "slot taken", "wider gap"}  # fmt: skip
 LESS = {"content", "near", "near ratio", "own weight", "own words", "rival own", "slot same", "surprise", "surprise told"}  # fmt: skip
 ONLY_NUMBERS = {"near gap", "slot gap", "slot other", "slot same", "slot taken", "wider gap"}
 # Names from the very lines that a claim speaks of are counted, and not learnt from: half of them are as true there.

@@ -6,7 +6,6 @@ An answer is kept beside its hunk, so that a text that is looked at again (a reb
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +14,9 @@ from pathlib import Path
 from dreams import redact, text
 from dreams.engines.base import Citation
 from dreams.findings.base import Found, Heard
-from dreams.language import claims, properties
+from dreams.language import claims
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.proposals.limits import QUOTE_LIMIT
-from dreams.text import plural
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +24,6 @@ MOST_SESSIONS = 40
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
 SECONDS = 10.0  # of reading and asking, for one look at a change
 MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(slots=True)
@@ -68,13 +65,13 @@ class Hearing:
             self._read = list(self._opened())
         contradicted: Heard | None = None
         for session, evidence in self._read:
-            verdict = _checked(evidence, said)
-            if verdict is None or verdict.verdict == "unsupported":
+            verdict = claims.check(evidence, said)
+            if verdict.verdict == "unsupported":
                 continue
             heard = Heard(verdict.verdict, verdict.why, _citation(session, verdict))
             if verdict.verdict == "contradicted":
                 contradicted = contradicted or heard
-            elif contradicted is None or (verdict.word_for_word and _of_another(said, contradicted)):
+            elif contradicted is None:
                 return heard
         nothing = Heard("unsupported", "no session that was read says it") if self._read else None
         return contradicted or nothing
@@ -130,23 +127,6 @@ def _size(session: Session) -> int:
         return Path(session.path).stat(follow_symlinks=False).st_size
     except OSError:
         return session.size
-
-
-def _checked(evidence: claims.Evidence, said: str) -> claims.Verdict | None:
-    """One session that cannot be asked about one statement stops no other."""
-    try:
-        return claims.check(evidence, said)
-    except (IndexError, KeyError, ValueError) as error:
-        log.warning("a statement was not looked up: %s", type(error).__name__)
-        return None
-
-
-def _of_another(said: str, heard: Heard) -> bool:
-    """Whether it speaks of another thing by number: "queue 1" takes nothing from the very words about queue 0, as
-    another port does from a port."""
-    quote = heard.citation.quote if heard.citation else ""
-    numbers, others = set(_NUMBER.findall(said)), set(_NUMBER.findall(quote))
-    return numbers != others and properties.changed(said, quote) is None
 
 
 def _citation(session: Session, verdict: claims.Verdict) -> Citation | None:

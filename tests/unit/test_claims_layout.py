@@ -16,8 +16,23 @@ def above(text: str, *, prose: bool) -> dict[str, list[str]]:
 def test_a_body_stands_under_its_function_whatever_numbers_a_tool_put_before_the_lines() -> None:
     numbered = "  7\u2192func one() {\n  8\u2192\treturn two()\n  9\u2192}\n 10\u2192func three() {"
     found = above(numbered, prose=False)
-    assert found["8\u2192\treturn two()"] == ["7\u2192func one() {"]
-    assert found["10\u2192func three() {"] == []
+    assert found["return two()"] == ["func one() {"]
+    assert found["func three() {"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "prose", "bare"),
+    [
+        ("  7\u2192limit: 4", False, ["limit: 4"]),
+        (" 41\tlimit: 4\n 42\tburst: 9", False, ["limit: 4", "burst: 9"]),
+        ("404: not found", False, ["404: not found"]),  # a line of its own, and no listing
+        ("3. Raise the limit\n### 2. The burst", True, ["Raise the limit", "### The burst"]),
+        ("The limit is 3. It holds.", True, ["The limit is 3.", "It holds."]),
+        ("See 2d. `limit` for it.", True, ["See 2d. `limit` for it."]),
+    ],
+)
+def test_where_a_line_stands_is_no_part_of_what_it_says(text: str, prose: bool, bare: list[str]) -> None:
+    assert [piece for _, piece in pieces_of(text, prose=prose)] == bare
 
 
 def test_items_stand_under_their_title_and_titles_under_their_heading() -> None:

@@ -148,6 +148,19 @@ def test_a_name_stands_whole_in_part_or_not_at_all(session: Evidence, text: str,
     assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
 
 
+def test_a_name_that_is_also_a_word_stands_where_it_is_meant(tmp_path: Path) -> None:
+    lines = [
+        said("user", "The path to it is long."),
+        said("user", "Set the `path` key."),
+        said("user", "Read a/path/b."),
+    ]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    (anchor,) = claim_of("the `path` key").anchors
+    assert [evidence.units[place].text for place in occurrences(evidence, anchor, 3).places] == [
+        "Set the `path` key."
+    ]
+
+
 def test_a_name_unlike_its_neighbours_in_a_list_is_odd() -> None:
     found = claim_of("reads `one_key`, `two_key` and `--force`")
     assert [shapes.odd_in_list(found, anchor) for anchor in found.anchors] == [-1, -1, 1]
@@ -183,6 +196,74 @@ def test_a_version_is_said_by_a_longer_one(tmp_path: Path) -> None:
     evidence = read(write(tmp_path / "a.jsonl", lines))
     assert check(evidence, "`package.json` has react 19 among its dependencies").verdict == "supported"
     assert check(evidence, "`package.json` has react 18 among its dependencies").verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("The gate's `retries` default to 4", "The gate's `retries` default to 2"),  # 2 is a line, and 2>&1
+        ("`gate.conf` sets `burst: 9` for the gate", "`gate.conf` sets `burst: 4` for the gate"),
+        ("The gate needs gatelib v3.12.1 to start", "The gate needs gatelib v3.12.4 to start"),
+        ("`any` header passes the gate", "`this` header passes the gate"),
+        ("`hooks/gate.conf` sets the burst to 9", "`hooks/door.conf` sets the burst to 9"),
+    ],
+)
+def test_a_number_or_a_name_of_somewhere_else_bears_out_nothing(
+    tmp_path: Path, true: str, false: str
+) -> None:
+    listing = "1\u2192# The gate needs gatelib v3.12.1 to start\n2\u2192gate:\n3\u2192  retries: 4  # default of the gate\n4\u2192  burst: 9"
+    door = "1\u2192door:\n2\u2192  colour: green"
+    lines = [
+        tool_call("Read", file_path="/srv/etc/hooks/gate.conf", id="g"),
+        tool_result("g", listing),
+        tool_call("Read", file_path="/srv/etc/hooks/door.conf", id="d"),
+        tool_result("d", door),
+        tool_call("Bash", command="gatectl check 2>&1 | tail", id="c"),
+        tool_result("c", "gate.conf:2: retries of the gate are the default"),
+        said("assistant", "The gate lets `any` header pass."),
+    ]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    assert check(evidence, true).verdict == "supported", check(evidence, true).why
+    assert check(evidence, false).verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Queue 0 is drained by hand", "supported"),
+        ("Queue 1 is drained by hand", "supported"),
+        ("Queue 2 is drained by hand", "unsupported"),
+        ("Worker 4 never restarts on its own", "supported"),
+        ("The proxy listens on port 8080", "contradicted"),
+    ],
+)
+def test_a_numbered_thing_is_not_contradicted_by_another_of_its_kind(
+    tmp_path: Path, claim: str, verdict: str
+) -> None:
+    told = (
+        "Queue 0 is drained by hand.",
+        "Queue 1 is drained by hand.",
+        "Worker 4 never restarts on its own.",
+        "Worker 5 restarts on its own.",
+        "The proxy listens on port 8080.",
+        "The proxy listens on port 9090 now.",
+    )
+    evidence = read(write(tmp_path / "a.jsonl", [said("user", line) for line in told]))
+    assert check(evidence, claim).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        ("This page displays the provider cards and should show the roles.", "Each page displays all roles on the provider cards"),
+        ("It cannot use string(kind) as the name of a constant.", "Uses the `kindName` constant for the string"),
+    ],
+)  # fmt: skip
+def test_words_of_quantity_and_scattered_words_are_no_contradiction(
+    tmp_path: Path, source: str, claim: str
+) -> None:
+    lines = [said("assistant", "`kindName` is a constant."), said("assistant", source)]
+    assert check(read(write(tmp_path / "a.jsonl", lines)), claim).verdict != "contradicted"
 
 
 def test_a_measure_in_smaller_units_bears_out_the_larger(tmp_path: Path) -> None:

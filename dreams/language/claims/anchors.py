@@ -22,7 +22,7 @@ _CALL = re.compile(r"[\w.]+\(\)")
 _IDENTIFIER = re.compile(
     r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+|(?<![\w-])[a-z0-9]+(?:-[a-z0-9]+){2,}(?![\w-])|--[a-z][\w-]+"
 )
-_NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b)")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b|v\d+(?:\.\d+)*(?![\w-]))")
 _MEASURE = re.compile(r"v?\d[\d.,:_]*[a-zA-Z%]{0,2}")
 # Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
 _LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\(\0\s*lines?\)")
@@ -56,6 +56,7 @@ class Claim:
     text: str
     pieces: tuple[Piece, ...]
     anchors: tuple[Anchor, ...]
+    hollow: tuple[str, ...] = ()  # code that is a word of no weight: `any`, `this`
 
 
 def claim_of(text: str) -> Claim:
@@ -64,7 +65,12 @@ def claim_of(text: str) -> Claim:
     spans = list(_spans(text))
     loose = [(start, end) for kind, start, end in spans if kind == "number" and _is_loose(text, start, end)]
     found = tuple(piece for piece in pieces(text) if not _is_within(piece, loose))
-    return Claim(text, found, tuple(_anchors(text, found, spans)))
+    anchors = tuple(_anchors(text, found, spans))
+    bound = {anchor.start for anchor in anchors}
+    hollow = (
+        text[s:e] for kind, s, e in spans if kind == "code" and s not in bound and text[s - 1 : s] == "`"
+    )
+    return Claim(text, found, anchors, tuple(word for word in hollow if word.isalpha()))
 
 
 def _is_loose(text: str, start: int, end: int) -> bool:

@@ -73,12 +73,12 @@ def bind(evidence: Evidence, claim: Claim, anchor: Anchor, end: int) -> Binding:
 def _bound(field: Field, claim: Claim, anchor: Anchor, standing: Standing) -> Binding:
     places = standing.places
     likely = _likely(field, places)
-    under = scope.below(field, places)
+    under = scope.below(field, anchor, places)
     here, best = _highest(field, likely)
     here = _with_below(here, *under)
     anywhere, elsewhere = _highest(field, field.richest(BEST_PLACES))
     return Binding(
-        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), under, scope.content(field, places),
+        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), under, scope.content(field, anchor, places),
         scope.rivalled(field, claim, anchor, frozenset(places)), _surprise(field, places), nearest(field, claim, anchor, places),
         slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0), crowd(field, claim, anchor, places, here),
         max(map(field.together, [*field.richest(BEST_PLACES), *likely]), default=0), good_places(field),

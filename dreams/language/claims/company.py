@@ -9,15 +9,18 @@ from dreams.language.claims.anchors import Anchor, Claim
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.terms import Piece
 
-_NEARNESS = {
-    "code": 8.0,
-    "number": 3.0,
-}  # pieces of distance at which a word counts half: a number is said of its neighbours
+# Pieces of distance at which a word counts half: a number is said of its neighbours.
+_NEARNESS = {"code": 4.0, "number": 3.0}
+NAMED = 2.0  # what a name counts beside a word: it is seldom there by chance
+_WHOLE = 0.4  # of a name's weight, what the name itself has; its words share the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The terms of a claim around an anchor, with weights; `known` pieces of it stand somewhere in the sources."""
+    """The terms of a claim around an anchor, with weights.
+
+    `known`: how many pieces of it stand somewhere in the sources, a name of several words counted twice.
+    """
 
     terms: tuple[str, ...]
     weights: tuple[float, ...]
@@ -39,8 +42,10 @@ def company_of(evidence: Evidence, claim: Claim, anchor: Anchor | None) -> Compa
         if piece.terms[0] in own or (anchor and anchor.start <= piece.start < anchor.end):
             continue
         shares = _shares(evidence, piece)
-        known += bool(shares)
+        known += (2 if len(piece.terms) > 2 else 1) if shares else 0
         weight = max(evidence.rarity(term) for term in piece.terms) * _nearness(claim, index, anchor)
+        if piece.terms[0].startswith("i:"):
+            weight *= NAMED
         for term, share in shares:
             if term not in own:
                 weights[term] = max(weights.get(term, 0.0), share * weight)
@@ -50,7 +55,7 @@ def company_of(evidence: Evidence, claim: Claim, anchor: Anchor | None) -> Compa
 def _shares(evidence: Evidence, piece: Piece) -> list[tuple[str, float]]:
     """The exact term and the humps share a piece's weight."""
     exact, *parts = piece.terms
-    shares = [(exact, 0.4 if parts else 1.0), *((part, 0.6 / len(parts)) for part in parts)]
+    shares = [(exact, _WHOLE if parts else 1.0), *((part, (1 - _WHOLE) / len(parts)) for part in parts)]
     return [(term, share) for term, share in shares if term in evidence.postings]
 
 

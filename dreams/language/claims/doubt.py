@@ -11,7 +11,7 @@ from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.weights import BARS, WEIGHTS
 
 PRESENT = 0.5  # how wholly an anchor must stand in the sources to be there at all
-UNMARKED = 0.92  # the bar for a name that is not marked as code
+UNMARKED = 0.94  # the bar for a name that is not marked as code
 # Words of company that must be known, and stand together somewhere, for it to tell anything.
 FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 
@@ -66,6 +66,7 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
         "rival": rival,
         "rival own": own,
         "rival told": _told(max(0.0, rival - max(own, binding.here[0], line)) * binding.weight),
+        "line lost": _told(lost[0] * binding.weight),
         "near lost": _told(lost[1] * binding.weight),
         "far lost": _told(lost[4] * binding.weight),
         "near": near,

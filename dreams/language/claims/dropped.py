@@ -12,8 +12,7 @@ from itertools import islice
 
 from dreams.language.claims.anchors import Claim
 from dreams.language.claims.field import Field
-from dreams.language.claims.polarity import WEIGHED, denials, has_cue, is_guarded
-from dreams.language.claims.terms import Piece
+from dreams.language.claims.polarity import WEIGHED, denials, has_cue, is_guarded, together
 
 BEST = 2  # units that must all deny the word
 FIT = 0.25  # share of the claim's words that such a unit must have
@@ -40,20 +39,28 @@ def dropped(field: Field, claim: Claim) -> int | None:
 
 def outweighed(field: Field, claim: Claim) -> int | None:
     """The unit that denies what the claim says, and fits it far better than every unit that says it plainly."""
-    said = {term: piece for piece in claim.pieces for term in piece.terms}
     for place in field.richest(RICHEST):
         if field.fitness(place) < SURE:
             continue
         for denial in denials(field.evidence.units[place].text):
             words = denial.scope[:2]
-            free = len(words) == 2 and said.keys() >= set(words) and not _is_guarded_at(claim, said[words[0]])
-            if free and field.fitness(place) > _plainly(field, words) + MARGIN:
+            if (
+                len(words) == 2
+                and _says(claim, words)
+                and field.fitness(place) > _plainly(field, words) + MARGIN
+            ):
                 return place
     return None
 
 
-def _is_guarded_at(claim: Claim, piece: Piece) -> bool:
-    return is_guarded(claim.text[max(0, piece.start - AHEAD) : piece.start])
+def _says(claim: Claim, words: Sequence[str]) -> bool:
+    """Whether the claim has two words as a source has them, and no denial around them."""
+    found = together(claim.pieces, words)
+    if not found:
+        return False
+    first, last = found
+    around = claim.text[max(0, first.start - AHEAD) : first.start], claim.text[last.end : last.end + _BEHIND]
+    return not any(map(is_guarded, around))
 
 
 def _plainly(field: Field, words: Sequence[str]) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.language.claims.layout import pieces_of
-from dreams.language.claims.terms import TOKEN, terms_of
+from dreams.language.claims.terms import pieces_in
 
 LONGEST_PART = 200_000
 MOST_UNITS = 1_500_000
@@ -74,8 +74,8 @@ class Evidence:
 
     def _index(self, text: str) -> None:
         place, seen = len(self.units), set[str]()
-        for token in TOKEN.findall(text):
-            seen.update(terms_of(token))
+        for piece in pieces_in(text):
+            seen.update(piece.terms)
         for term in seen:
             self.postings[term].append(place)
         self.names.append(tuple(term for term in seen if term[:2] in ("i:", "n:")))

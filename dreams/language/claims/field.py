@@ -88,6 +88,11 @@ class Field:
         """How well a unit fits: what it says itself, and what the lines around it say."""
         return (self.at(place) + self.around(place)[1]) / 2
 
+    def beside(self, place: int) -> range:
+        """A place and the units right before and behind it, inside its part."""
+        first, last = self.evidence.bounds(place)
+        return range(max(first, place - 1), min(last, self.end, place + 2))
+
     def together(self, place: int) -> int:
         """How many different terms stand within a line of a place or in its heading."""
         return (self.windows(place, (1,))[0] | self.heading(place)).bit_count()

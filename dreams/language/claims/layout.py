@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is cut into several units
 MOST_CUTS = 400
 TAB = 4
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'*(\[])")
-_NUMBERED = re.compile(r"\s*\d+(?:→|\t|:(?=\s))")  # a tool's own line numbers
+_SENTENCE = re.compile(  # "e.g. `x`" and "2d. `x`" end none
+    r"(?<=[.!?])(?<![\s(.][A-Za-z]\.)(?<![\s(]\d[A-Za-z]\.)\s+(?=[A-Z`\"'*(\[])"
+)
+_NUMBERED = re.compile(r"\s*(\d{1,7})(→|\t|:(?=\s))")  # a tool's own line numbers
+_ORDINAL = re.compile(r"\A([#>*_\s-]*)\d{1,3}[a-z]?[.)]\s+")  # an item's place in its list
 _HEADING = re.compile(r"(#{1,6})\s")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _TITLE = re.compile(r"\*\*[^*]+\*\*:?$|.{0,80}:$")
@@ -18,12 +21,22 @@ _TITLE = re.compile(r"\*\*[^*]+\*\*:?$|.{0,80}:$")
 
 def pieces_of(text: str, *, prose: bool) -> Iterator[tuple[int, str]]:
     """(depth, piece) for each sentence of prose or line of code; a piece stands under the last one that is less deep."""
-    for line in text.split("\n"):
+    for line in text.split("\n") if prose else _unnumbered(text.split("\n")):
         bare = line.strip()
         if bare:
-            depth = _depth(line, bare) if prose else _indent(_NUMBERED.sub("", line, count=1))
+            depth = _depth(line, bare) if prose else _indent(line)
+            bare = _ORDINAL.sub(r"\1", bare) or bare
             for piece in _SENTENCE.split(bare) if prose else (bare,):
                 yield from ((depth, cut) for cut in _cut(piece.strip()))
+
+
+def _unnumbered(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without the numbers that a tool put before them: they say where a line stands, and nothing of what it says."""
+    matches = [_NUMBERED.match(line) for line in lines]
+    numbers = [int(match[1]) if match else -1 for match in matches]
+    for at, (line, match, number) in enumerate(zip(lines, matches, numbers, strict=True)):
+        follows = number - 1 in numbers[max(0, at - 1) : at] or number + 1 in numbers[at + 1 : at + 2]
+        yield line[match.end() :] if match and (match[2] == "→" or follows) else line
 
 
 def _depth(line: str, bare: str) -> int:

@@ -18,6 +18,9 @@ _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
 _COMPOSITE = re.compile(r"[\s{}\[\]=,<>]")
 _SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
 _DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
+_WORD = re.compile(r"[a-z]+")
+_INSIDE = re.compile(r"(?<![\w.])\d[\w.]*")  # a number in a piece of code
+OTHER_NUMBER = 0.3  # presence of a piece of code that the sources have with another number
 _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
@@ -34,6 +37,10 @@ def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Standing:
         return Standing(*_numbers(evidence, anchor, end))
     for presence, form in _forms(anchor.text):
         found = _literal(evidence, form, end)
+        if not found and _INSIDE.search(form) and " " in form:
+            other = _with_another_number(evidence, form, end)
+            if other:
+                return Standing(OTHER_NUMBER, other)
         if found:
             return Standing(presence, sorted({*found, *_by_itself(evidence, form, end)}))
     presence, places = _scattered(evidence, anchor, end)
@@ -73,17 +80,38 @@ def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
     exact = re.compile(head + re.escape(form) + tail)
     found = [place for place in read if exact.search(evidence.units[place].text)]
     if found:
-        return found
+        return _as_a_name(evidence, form, found) or found
     wanted = _SQUEEZE.sub("", form.lower())
     return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
 
 
+def _with_another_number(evidence: Evidence, form: str, end: int) -> list[int]:
+    """The units that have the same piece of code but for its numbers: "retry: 1" where the claim has "retry: 4"."""
+    parts = [_SQUEEZE.sub("", part.lower()) for part in _INSIDE.split(form)]
+    alike = re.compile(r"\d[\w.]*".join(map(re.escape, parts)))
+    read = _rarest(evidence, _INSIDE.sub(" ", form), end)[:MOST_READ]
+    return [place for place in read if alike.search(_SQUEEZE.sub("", evidence.units[place].text.lower()))]
+
+
+def _as_a_name(evidence: Evidence, form: str, found: list[int]) -> list[int]:
+    """Of the units with a name that is also a word, those that have the name: "the `path` key" is, "the path is long" and "a/path/b" are not."""
+    if not _WORD.fullmatch(form):
+        return found
+    marked = re.compile(rf"(?<=[`\"'.@$<]){form}(?![\w/])|(?<![\w/.-]){form}(?=[`\"'(.:=])(?![.:]\s|[.:]$)")
+    bare = re.compile(rf"(?<![\w/.-]){form}(?![\w/-])")
+    units = evidence.units
+    return [p for p in found if (marked if units[p].prose else bare).search(units[p].text)]
+
+
 def _by_itself(evidence: Evidence, form: str, end: int) -> list[int]:
-    """The units that name the same thing by its last part alone: "handler.ts" for "src/hooks/handler.ts"."""
-    last = re.split(r"[/.](?=\w+(?:\.\w{1,5}){0,2}$)" if "/" in form else r"\.", form)[-1]
-    if last == form or not _DISTINCT.search(last) or " " in form:
+    """The units that name the same thing by its end: "handler.ts" or "hooks/handler.ts" for "src/hooks/handler.ts"."""
+    folders, _, last = form.rpartition("/" if "/" in form else ".")
+    if not folders or not _DISTINCT.search(last) or " " in form:
         return []
-    alone = re.compile(rf"(?<![\w/.-]){re.escape(last)}(?![\w/])")
+    before = ""
+    for folder in folders.split("/") if "/" in form else ():
+        before = f"(?:{before}{re.escape(folder)}/)?"
+    alone = re.compile(rf"(?<![\w/.-]){before}{re.escape(last)}(?![\w/])")
     read = _rarest(evidence, last, end)
     return [place for place in read[:MOST_READ] if alone.search(evidence.units[place].text)]
 

@@ -14,7 +14,8 @@ from dreams.language import lexicon
 from dreams.language.claims.anchors import Claim
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import Field
-from dreams.language.claims.terms import pieces, word_of
+from dreams.language.claims.opposites import QUANTITIES
+from dreams.language.claims.terms import Piece, pieces, word_of
 
 _DENIAL = re.compile(
     r"\b(?:not|never|no longer|no|none|cannot|without|neither|nor|nothing|nobody|nowhere|[a-z]+n['’]t|unable|lacks?|lacking)\b",
@@ -57,6 +58,7 @@ _GUARDED = re.compile(
 )
 SCOPE = 3  # words behind a denial that it is about
 NEAR = 45  # code points between a denial and the word that it is about
+BETWEEN = 2  # pieces behind a word in which the next one must stand
 BESIDE = 12  # the same for what only says "not" beside the word
 WEIGHED = 3_000  # units that say a denied word
 MARGIN = 0.05  # by which a plain statement must fit better than a denial to speak against it
@@ -166,13 +168,28 @@ def _denies(source: str, text: str) -> bool:
     """A denial in the source of words that the text says without any denial."""
     if _DENIAL.search(text) or _GUARDED.search(text):
         return False
-    said = {term for piece in pieces(text) for term in piece.terms}
-    return any(denial.scope and set(denial.scope[:2]) <= said for denial in denials(source))
+    said = pieces(text)
+    return any(together(said, denial.scope[:2]) for denial in denials(source))
+
+
+def together(said: Sequence[Piece], words: Sequence[str]) -> tuple[Piece, Piece] | None:
+    """The pieces of one word, or of two in this order and hardly apart: "use string" is not said by "uses X for the string"."""
+    for index, piece in enumerate(said):
+        if words and words[0] == piece.terms[0]:
+            behind = said[index + 1 : index + 1 + BETWEEN]
+            last = piece if len(words) == 1 else next((p for p in behind if p.terms[0] == words[1]), None)
+            if last:
+                return piece, last
+    return None
 
 
 def _opposes(source: str, text: str) -> bool:
     mine, theirs = _plain_words(text), _plain_words(source)
-    return any((one, other) in lexicon.OPPOSITES for one in mine - theirs for other in theirs - mine)
+    return any(
+        (one, other) in lexicon.OPPOSITES and not {one, other} & QUANTITIES
+        for one in mine - theirs
+        for other in theirs - mine
+    )
 
 
 def _plain_words(text: str) -> set[str]:

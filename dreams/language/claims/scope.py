@@ -21,25 +21,26 @@ BODY = 24  # below a place, that may have the rest together
 COMMENTS = 10  # above it
 TAKERS = 12  # places where the rest stands best
 OVER = 2  # lines above such a place whose names count
+_DEEPER = re.compile(r"/[^\s/]+/")
 _COMMENT = re.compile(r"(?:\d+(?:→|\t))?\s*(?:///?|#|\*|/\*|@|--|\"\"\"|<!--)")
 
 
-def content(field: Field, places: Sequence[int]) -> float:
+def content(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
     """The most of the company that stands in one text which the anchor heads: a file that was read or written under this name."""
     share = 0.0
     for place in places[:PLACES]:
-        for part in field.evidence.below(place)[:PARTS]:
+        for part in _headed(field, anchor, place):
             units = range(part.start, min(part.stop, part.start + CONTENT, field.end))
             share = max(share, field.share(field.masks.get(place, 0) | field.gathered(units)))
     return share
 
 
-def below(field: Field, places: Sequence[int]) -> tuple[float, float]:
+def below(field: Field, anchor: Anchor, places: Sequence[int]) -> tuple[float, float]:
     """The most of the company that one line below any place has, with that place; and that all its first lines have."""
     line = body = 0.0
     for place in places[:PLACES]:
         own = field.masks.get(place, 0)
-        for under in _spans(field, place):
+        for under in _spans(field, anchor, place):
             line = max(
                 [line, *(field.share(own | field.masks[unit]) for unit in under if unit in field.masks)]
             )
@@ -50,13 +51,21 @@ def below(field: Field, places: Sequence[int]) -> tuple[float, float]:
     return line, body
 
 
-def _spans(field: Field, place: int) -> Iterator[range]:
+def _spans(field: Field, anchor: Anchor, place: int) -> Iterator[range]:
     """The lines that are indented below a place, and those of the parts that it is the heading of."""
     under = field.evidence.under(place, LINES, field.end)
     if under:
         yield under
-    for part in field.evidence.below(place)[:PARTS]:
+    for part in _headed(field, anchor, place):
         yield range(part.start, min(part.stop, part.start + CONTENT, field.end))
+
+
+def _headed(field: Field, anchor: Anchor, place: int) -> list[range]:
+    """The parts that a place is the heading of; a file's text is said of the file and of its folder, and of no folder above that."""
+    name = anchor.text.strip("`\"' ").rstrip("/").lower()
+    behind = field.evidence.units[place].text.lower().rpartition(name)[2]
+    above = " " not in name and _DEEPER.match(behind)
+    return [] if above else field.evidence.below(place)[:PARTS]
 
 
 def _first_comment(field: Field, place: int) -> int:

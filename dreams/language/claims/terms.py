@@ -15,18 +15,22 @@ from dreams.language import lexicon
 from dreams.language.words import stem
 
 TOKEN = re.compile(
-    r"\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\d_]*(?:,\d{3})*(?:\.\d\w*)*\w*|_*[^\W\d_][^\W_]*(?:_\w*)?|[^\W\d]\w*"
+    r"(?<![^\W_])v\d+(?:\.\d+)*(?![\w-])|\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\d_]*(?:,\d{3})*(?:\.\d\w*)*\w*|_*[^\W\d_][^\W_]*(?:_\w*)?|[^\W\d]\w*"
 )
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _NUMBER = re.compile(r"v?(\d[\d_]*(?:,\d{3})*(?:\.\d+)*)([a-zA-Z]*)")
+_VERSION = re.compile(r"v\d[\d.]*")
 _RADIX = re.compile(r"0[xob][0-9a-f]+", re.IGNORECASE)
+# Numbers that say nothing of anything: a line of a file ("reader.go:84:12"), a shell's streams ("2>&1").
+_SILENT = re.compile(r"(?<=\w)\.[a-z]{1,5}:(\d+(?::\d+)?)\b|(?<!\w)([012]?>&[012]|[012]>)")
 MOST_HUMPS = 12
-# Words that code spells differently from prose.
+# Words that code and tools spell differently from prose.
 _CODE_WORDS = {
     "const": "constant", "func": "function", "fn": "function", "def": "function", "int": "integer", "str": "string",
     "bool": "boolean", "len": "length", "ctx": "context", "req": "request", "res": "response", "impl": "implementation",
     "struct": "type", "nolint": "nolint", "mod": "modify", "del": "delete", "rm": "remove", "mkdir": "directory",
     "prev": "previous", "idx": "index", "cnt": "count", "cfg": "configuration", "conf": "configuration", "iface": "interface",
+    "occurrence": "time", "occurrences": "times",
 }  # fmt: skip
 
 
@@ -43,7 +47,7 @@ class Piece:
 @functools.lru_cache(maxsize=200_000)
 def terms_of(token: str) -> tuple[str, ...]:
     """The terms of one token, the most exact first; none for filler."""
-    if token[0].isdigit():
+    if token[0].isdigit() or _VERSION.fullmatch(token):
         return (f"n:{number_of(token)}",)
     low = token.lower()
     if token.isalpha() and not _is_humped(token):
@@ -132,11 +136,12 @@ def number_of(token: str) -> str:
 @functools.lru_cache(maxsize=20_000)
 def pieces(text: str) -> tuple[Piece, ...]:
     """The tokens of a text in order, filler left out. Cached: the units that many claims speak of are asked again."""
-    return tuple(_pieces(text))
+    return tuple(pieces_in(text))
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def pieces_in(text: str) -> Iterator[Piece]:
+    silent = {spot for match in _SILENT.finditer(text) for spot in range(*match.span(match.lastindex or 0))}
     for match in TOKEN.finditer(text):
         terms = terms_of(match[0])
-        if terms:
+        if terms and match.start() not in silent:
             yield Piece(match[0], match.start(), match.end(), terms)

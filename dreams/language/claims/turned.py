@@ -7,54 +7,21 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from dreams.language import lexicon
 from dreams.language.claims.anchors import Claim
 from dreams.language.claims.field import Field
+from dreams.language.claims.opposites import OPPOSITES
 from dreams.language.claims.polarity import is_guarded
-from dreams.language.claims.terms import Piece, pieces, word_of
+from dreams.language.claims.terms import Piece, pieces
 
 FIT = 0.5  # share of the rest of the claim that the place with the opposite must have
 MARGIN = 0.15  # by which it must fit better than every place with the claim's own word
 MOST_READ = 3_000  # units with one word
 READ = 12  # of the best places, whose text is read
 AROUND = 40  # code points in front of a word in which a denial is about it
-# Words with an opposite that are mostly something else: "on" and "off", "all" and "any".
-_OTHERWISE = """
-include exclude deprecated supported new old on off all any some none this each every up down with without must may always
-never no yes get set more less few many while during like keep source target current
-"""
-_PLAIN = frozenset(_OTHERWISE.split())
 _CODE = re.compile(r"`[^`]*`")
-# Of these a thing is one: what is said of staging is not said of production.
-_GROUPS = (
-    tuple(dict.fromkeys(lexicon.ENVIRONMENTS.values())),
-    ("linux", "macos", "darwin", "windows"),
-    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    ("january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"),
-    ("kb", "mb", "gb", "tb"), ("millisecond", "second", "minute", "hour", "day", "week"), ("red", "green", "blue", "yellow", "black", "white"),
-    ("enabled", "disabled"), ("enables", "disables"), ("adds", "removes"), ("added", "removed"), ("passed", "failed"), ("passes", "fails"),
-)  # fmt: skip
-
-
-def _opposites() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for one, other in lexicon.OPPOSITES:
-        if not {one, other} & _PLAIN:
-            found[word_of(one)].add(word_of(other))
-            found[word_of(other)].add(word_of(one))
-    for group in _GROUPS:
-        words = {word_of(word) for word in group}
-        for word in words:
-            found[word] |= words
-    found.pop(word_of("ignore"), None)  # of a case or a blank, and then nothing includes it
-    return {word: frozenset(others - {word}) for word, others in found.items()}
-
-
-OPPOSITES = _opposites()
 
 
 def turned_word(field: Field, claim: Claim) -> tuple[Piece, int] | None:

@@ -8,6 +8,7 @@ from dreams.language.claims import polarity
 from dreams.language.claims.anchors import Claim
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import Field
+from dreams.language.claims.numbered import are_of_others
 from dreams.language.claims.terms import TOKEN, pieces
 
 FEWEST = 3  # words that must follow one another to be a quotation
@@ -34,7 +35,7 @@ def overtaken(field: Field, claim: Claim, place: int) -> int | None:
     later = [p for p in field.masks if units[p].line > line and units[p].role == "user" and units[p].prose]
     aside = sum(1 << bit for bit, term in enumerate(field.company.terms) if term.startswith("n:"))
     for other in sorted(later, reverse=True):
-        if field.share(field.masks[other] | aside) < LATER:
+        if field.share(field.masks[other] | aside) < LATER or are_of_others(claim.text, units[other].text):
             continue
         said = {piece.terms[0] for piece in pieces(units[other].text) if piece.terms[0].startswith("n:")}
         if (numbers and said and not said & numbers) or polarity.turned(claim.text, [units[other].text]):

@@ -6,6 +6,7 @@ what they are said of. `doubt` measures that for each anchor; `polarity` and `dr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,7 @@ from dreams.language.claims.doubt import PRESENT, doubted
 from dreams.language.claims.dropped import dropped, outweighed
 from dreams.language.claims.evidence import Evidence, Unit
 from dreams.language.claims.field import Field
+from dreams.language.claims.numbered import are_of_others
 from dreams.language.claims.turned import turned_word
 from dreams.language.claims.verbatim import overtaken, quoted
 from dreams.language.claims.wordings import Wordings, wordings
@@ -31,6 +33,7 @@ KNOWN = 0.5  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
 ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
 _PLACES = 40
+CLOSE = 0.7  # of the best share, up to which a place speaks of the claim too
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +47,17 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer, the places that it rests on (the best first), and a few words of reason for a person.
-
-    `word_for_word`: it was found as it stands, and not weighed.
-    """
+    """The answer, the places that it rests on (the best first), and a few words of reason for a person."""
 
     verdict: Answer
     evidence: tuple[Quote, ...]
     why: str
-    word_for_word: bool = False
 
 
 def check(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict:
     """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
     field, claim = _asked(evidence, text, before_line)
-    return _stands(field, claim) or _by_parts(field, claim)
+    return _stands(field, claim) or _of_this(claim, _by_parts(field, claim))
 
 
 def stands(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict | None:
@@ -76,7 +75,14 @@ def _stands(field: Field, claim: Claim) -> Verdict | None:
     later = overtaken(field, claim, place)
     if later is not None:
         return Verdict("contradicted", _quotes(field, [later, place]), "a person said otherwise later")
-    return Verdict("supported", _quotes(field, [place]), "it stands there word for word", word_for_word=True)
+    return Verdict("supported", _quotes(field, [place]), "it stands there word for word")
+
+
+def _of_this(claim: Claim, found: Verdict) -> Verdict:
+    """Whatever is said of queue 0 is no contradiction of what a claim says of queue 1."""
+    if found.verdict != "contradicted" or not are_of_others(claim.text, found.evidence[0].quote):
+        return found
+    return Verdict("unsupported", found.evidence, "a source says it of another of the same kind")
 
 
 def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Field, Claim]:
@@ -91,6 +97,7 @@ def _by_parts(field: Field, claim: Claim) -> Verdict:
     return (
         _by_wordings(field, claim, told)
         or _by_anchors(field, claim, bindings)
+        or _by_hollow_code(field, claim)
         or _by_polarity(field, claim)
         or (None if claim.anchors else _by_words(field, claim))
         or _supported(field, bindings)
@@ -131,6 +138,18 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict 
         return Verdict("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
     answer: Answer = "contradicted" if _says_another(field, claim, binding) else "unsupported"
     return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
+
+
+def _by_hollow_code(field: Field, claim: Claim) -> Verdict | None:
+    """`any` and `this` cannot be looked up, but where the rest stands best they must stand too."""
+    best = field.richest(_PLACES)
+    top = field.at(best[0]) if best else 0.0
+    close = {near for place in best if field.at(place) >= CLOSE * top for near in field.beside(place)}
+    for word in claim.hollow:
+        alone = re.compile(rf"(?<![\w/.-]){word}(?![\w/-])")
+        if not any(alone.search(field.evidence.units[place].text) for place in close):
+            return Verdict("unsupported", _quotes(field, best[:1]), f"“{word}” is not said of this")
+    return None
 
 
 def _says_another(field: Field, claim: Claim, binding: Binding) -> bool:

@@ -13,6 +13,7 @@ from itertools import islice
 
 from dreams.language.claims.anchors import Claim
 from dreams.language.claims.field import Field
+from dreams.language.claims.numbered import are_of_others
 from dreams.language.claims.terms import TOKEN
 
 CONTEXT = 5  # words on each side that must stand there too, or all up to the claim's end
@@ -44,7 +45,9 @@ class Wordings:
 
 
 def wordings(field: Field, claim: Claim) -> Wordings:
-    places = [place for place in field.richest(MOST_READ) if field.at(place) >= LIKELY]
+    units = field.evidence.units
+    near = (place for place in field.richest(MOST_READ) if field.at(place) >= LIKELY)
+    places = [place for place in near if not are_of_others(claim.text, units[place].text)]
     same, other = _said_there(field, claim, places)
     taken = {s: p for s, p in other.items() if s not in same and not _is_overtaken(field, claim, s, p)}
     return Wordings(frozenset(same), taken, _denied(field, claim, places))
