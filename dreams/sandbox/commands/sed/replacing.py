@@ -14,8 +14,12 @@ LONGEST = 32 * 1024 * 1024
 
 def bounded(text: bytes) -> bytes:
     if len(text) > LONGEST:
-        raise LimitReached(f"stopped at a text of more than {LONGEST:,} bytes")
+        raise too_long()
     return text
+
+
+def too_long() -> LimitReached:
+    return LimitReached(f"stopped at a text of more than {LONGEST:,} bytes")
 
 
 def substituted(one: Substitution, pattern: re2._Regexp, text: bytes, meter: Meter) -> bytes | None:
@@ -39,7 +43,7 @@ def substituted(one: Substitution, pattern: re2._Regexp, text: bytes, meter: Met
             out += [text[copied:start], _filled(one.replacement, found)]
             size += len(out[-1])
             if size > LONGEST:
-                raise LimitReached(f"stopped at a text of more than {LONGEST:,} bytes")
+                raise too_long()
             copied, changed = stop, True
             if not one.everywhere:
                 break

@@ -10,7 +10,8 @@ from ... import posix
 from ...errors import UsageError
 from ...process import Process
 from .program import Address, Command
-from .replacing import bounded, substituted
+from .replacing import substituted
+from .space import Space
 
 
 class _Ended(Exception):
@@ -29,7 +30,8 @@ class Run:
         self._commands = commands
         self._quiet = quiet
         self._end = end
-        self._hold, self._hold_whole = b"", True
+        self._space = Space()
+        self._held, self._hold_whole = Space(), True
         self._last_pattern: re2._Regexp | None = None
         self._out: list[bytes] = []
         self._missing = False  # the last line that went out had no end of its own
@@ -40,7 +42,7 @@ class Run:
         if self._ended:
             return
         self._number = 0
-        self._hold, self._hold_whole = b"", True
+        self._held, self._hold_whole = Space(), True
         self._lines = lines
         self._following = next(lines, None)
         for command in self._commands:
@@ -54,6 +56,15 @@ class Run:
         except _Ended:
             self._ended = True
         yield self._printed()
+
+    @property
+    def _text(self) -> bytes:
+        """The pattern space."""
+        return self._space.text
+
+    @_text.setter
+    def _text(self, text: bytes) -> None:
+        self._space = Space(text)
 
     # Lines in and out
 
@@ -103,8 +114,8 @@ class Run:
         if self._following is None:
             self._flush()
             raise _CycleEnded
+        grown = self._space
         if join:
-            before = self._text
             self._put_appended()
         else:
             self._flush()
@@ -112,7 +123,8 @@ class Run:
         self._read()
         self._replaced = replaced
         if join:
-            self._text = bounded(before + self._end + self._text)
+            grown.add(self._end, self._text)
+            self._space = grown
 
     # Commands
 
@@ -193,17 +205,17 @@ class Run:
     def _move(self, letter: str) -> None:
         """h, H, g, G, x and z. Whether a line had an end travels with its text."""
         if letter == "h":
-            self._hold, self._hold_whole = self._text, self._whole
+            self._held, self._hold_whole = Space(self._text), self._whole
         elif letter == "H":
-            self._hold = bounded(self._hold + self._end + self._text)
+            self._held.add(self._end, self._text)
             self._hold_whole = self._whole
         elif letter == "g":
-            self._text, self._whole = self._hold, self._hold_whole
+            self._text, self._whole = self._held.text, self._hold_whole
         elif letter == "G":
-            self._text = bounded(self._text + self._end + self._hold)
+            self._space.add(self._end, self._held.text)
             self._whole = self._hold_whole
         elif letter == "x":
-            self._text, self._hold = self._hold, self._text
+            self._space, self._held = self._held, self._space
             self._whole, self._hold_whole = self._hold_whole, self._whole
         elif letter == "z":
             self._text = b""
