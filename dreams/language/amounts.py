@@ -71,7 +71,7 @@ def amounts(text: str) -> Amounts:
         frozenset(
             (match["number"], match["from"] is not None)
             for match in _BOUND.finditer(text)
-            if not _REFUSING.search(text)
+            if not _REFUSING.search(_BOUND.sub("", text))
         ),
     )
 

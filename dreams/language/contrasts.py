@@ -181,8 +181,9 @@ def quoted_apart(short: Statement, long: Statement) -> bool:
 
 def _quoted(one: Statement, other: Statement) -> list[str]:
     there = plain(other.text)
+    words = set(there.split())
     found = (plain(one.text[start:end]).partition("(")[0] for start, end in code_spans(one.text))
-    return [span for span in found if span not in there]
+    return [span for span in found if span not in (words if span.isalpha() else there)]
 
 
 def _common(short: Statement, long: Statement) -> dict[str, float]:

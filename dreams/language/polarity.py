@@ -43,7 +43,8 @@ def at_odds(short: Statement, long: Statement, weights: Mapping[str, float], *, 
     signs, others = _signs(mine), _signs(theirs)
     odd = {word for word in weights if not signs.get(word, BOTH) & others.get(word, BOTH)}
     odd -= _denied_by_both(mine, theirs, weights)
-    return bool(odd) and any(_mostly(words, odd, weights, least) for words, _ in mine + theirs)
+    heads = frozenset(word for one in (short, long) for _, words in one.denied for word in words[:1])
+    return bool(odd) and any(_mostly(words, odd, heads, weights, least) for words, _ in mine + theirs)
 
 
 _Clauses = list[tuple[frozenset[str], Signs]]
@@ -59,11 +60,13 @@ def _denied_by_both(mine: _Clauses, theirs: _Clauses, weights: Mapping[str, floa
     return frozenset(found)
 
 
-def _mostly(words: frozenset[str], odd: set[str], weights: Mapping[str, float], least: float) -> bool:
-    """One word alone may stand in a clause about something else."""
+def _mostly(
+    words: frozenset[str], odd: set[str], heads: frozenset[str], weights: Mapping[str, float], least: float
+) -> bool:
+    """One word alone may stand in a clause about something else, unless it is what is denied."""
     against = [weights[word] for word in words & odd if word in weights]
     along = sum(weights[word] for word in words - odd if word in weights)
-    alone = len(against) == 1 and len(words - _EMPTY) > MOST_ALONE
+    alone = len(against) == 1 and not words & odd & heads and len(words - _EMPTY) > MOST_ALONE
     return not alone and sum(against) >= least and sum(against) > along
 
 

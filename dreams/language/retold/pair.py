@@ -56,19 +56,20 @@ def matched(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
     return mine | pair.common, theirs | pair.common
 
 
-def _telling(one: Statement) -> list[Item]:
+def telling(one: Statement) -> list[Item]:
     return [item for item in one.items if item.word not in LIGHT and item.word not in lexicon.GENERIC]
 
 
 def beside(one: Statement, word: str, common: frozenset[str]) -> set[str]:
-    """The words of both texts that stand next to it."""
-    items = _telling(one)
-    found: set[str] = set()
-    for place, item in enumerate(items):
-        if item.word == word:
-            near = items[max(0, place - NEAR) : place + NEAR + 1]
-            found |= {other.word for other in near if other.clause == item.clause and other.word in common}
-    return found
+    """The words of both texts that stand next to it in its clause."""
+    items = telling(one)
+    return {
+        other.word
+        for place, item in enumerate(items)
+        if item.word == word
+        for at in range(max(0, place - NEAR), min(len(items), place + NEAR + 1))
+        if (other := items[at]).word in common and other.clause == item.clause
+    }
 
 
 def all_that_differs(pair: Pair, words: frozenset[str], *, of_long: bool) -> bool:
