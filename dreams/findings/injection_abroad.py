@@ -34,7 +34,7 @@ ABROAD: tuple[Rule, ...] = (
     ),
     rule(
         "ignore-previous", "tells an agent to ignore its instructions", READ,
-        r"(?i)\b(?:ignoriere|vergiss|missachte) (?:bitte )?(?:alle |die |deine |sämtliche )?(?:vorgaben|regeln|anweisungen|instruktionen|richtlinien|befehle)\b",
+        r"(?i)\b(?:ignoriere|vergiss|missachte) (?:bitte )?(?:alle |die |deine |sämtliche |alle deine )?(?:vorgaben|regeln|anweisungen|instruktionen|richtlinien|befehle|system\w+)\b",
         r"(?i)\bab (?:jetzt|sofort|nun) (?:gelten|gilt|zählen|zählt) nur\b|\b(?:befolge|gehorche|hör) (?:\w+ ){0,4}(?:nur|allein|ausschließlich|dieser?|diesem)\b|\bobéi\w*\b|\bobede[cz]\w*\b|\bobedeç\w*\b|\bobbedi\w*\b|\bgehoorzaam\w*\b|[пП]одчиняйся|[сС]лушайся только|[пП]овинуйся",
         r"(?:忽略|无视|無視)[^。\n]{0,6}系统|システムプロンプト[^。\n]{0,4}無視|(?:服从|服從|遵从|只听从)(?:本|此|这|這)|从现在起[,，]?你|從現在起|(?:だけ|のみ)に従|Забудь[^.\n]{0,12}правил",
         holds=not_quoted,

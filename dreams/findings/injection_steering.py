@@ -31,7 +31,7 @@ _DEED = (
 _HARM = (
     rf"(?:(?:send|post|upload|forward|copy|e-?mail|export|leak|share|include|append)\b{_ON}(?:{_SECRETS}|{_AWAY})|"
     r"(?:wipe|erase|destroy)\b|(?:delete|remove|drop) (?:the |all |any |every )?(?:\w+ )?(?:working tree|history|logs?|database|tests?|backups?|licen[cs]e(?: check)?|traces?|evidence|repo\w*)|"
-    r"(?:export|dump|copy) the (?:database|db)|(?:rotate|replace|swap) the (?:keys?|tokens?|credentials)|(?:merge|push|publish|approve)\b(?: (?:the|it|to|all|every|any|everything|on)\b)|"
+    r"(?:export|dump|copy) the (?:database|db)|(?:rotate|replace|swap) the (?:keys?|tokens?|credentials)|(?:switch|change|move|point) the (?:default )?(?:branch|remote|origin|registry|upstream)\b|(?:merge|push|publish|approve)\b(?: (?:the|it|to|all|every|any|everything|on)\b)|"
     r"(?:add|create|install|register) (?:a |an |the )?(?:\w+ )?(?:cron ?job|backdoor|hook|scheduled task|user account|ssh key)|"
     r"(?:open|load|visit|fetch|download|import|read|follow)\b[^\n]{0,20}https?://|(?:run|execute|source|install|call)\b[^\n]{0,40}(?:\.(?:sh|py|ps1|js|exe|bat)\b|https?://|curl|wget|\bscript\b|\bpayload\b|\bwhatever\b)|"
     r"(?:answer|reply|say|claim|state|respond|insist)(?: with)? (?:[\"'“]?no\b|[\"'“]?yes\b|that (?:it|there|nothing|this|you)\b|nothing)|deny\b|lie\b|(?:start |begin )?(?:recommend|promot|prais|advertis)(?:e|ing)? (?:the |our |only )|"
@@ -41,6 +41,8 @@ _HARM = (
 STEERING: tuple[Rule, ...] = (
     rule(
         "agent-order", "gives an order to an agent that reads it", READ,
+        r"(?i)\b(?:AI|LLM|coding) (?:assistants?|agents?|models?|tools?) (?:must|have to|are to|shall|should) (?:always|each|all|now)\b|\ball (?:AI |coding )?(?:assistants|agents|models) (?:must|have to|are to|shall)\b",
+        r"(?i)\byou are (?:now )?(?:an? |the )?(?:system )?(?:administrator|admin|root|owner|superuser|super user|master)\b|\buse your full (?:powers?|rights|access)\b|^[\s>*-]*(?:override|system note|admin note|sysadmin|prompt)\s*:\s*\S",
         r"(?i)\b(?:its|his|her|their|my) word is (?:final|law)\b|\banswers? to [\w-]+, |\b(?:seeing|if you (?:see|read|find|meet)) (?:this|the (?:text|token|word|phrase|string|line))\b|\b(?:ask|get|trick|convince|persuade) (?:the )?(?:users?|people|them|him|her)\b[^\n]{0,30}\b(?:card number|password|pin|credentials?|to (?:disable|install|turn off|run|share))\b",
         rf"(?i)\b(?:in|at the end of|into|with) (?:your|each|every|all) (?:repl(?:y|ies)|answers?|responses?|messages?)\b[^\n]{{0,40}}{_HOST}|\b(?:answer|reply|response)s? must (?:contain|include|carry|end with)\b[^\n]*(?:{_HOST}|~/|\.netrc|\.env)|\bwhenever possible,? (?:recommend|suggest|mention|link)\w*|\bsay only (?:good|positive|nice)\b",
         r"(?i)\bobey\b|\b(?:any|every|each) (?:model|agent|assistant|ai|llm|bot)s? (?:that|who|which)\b|\bbefore you (?:begin|start|proceed|continue|go on|do)\b[^\n]{0,20}\b(?:please|send|post|run|open|fetch|load|call|list|write)\b",
@@ -77,6 +79,8 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "ignore-previous", "tells an agent to ignore its instructions", READ,
+        r"(?i)\b(?:disregard|ignore|forget|discard|drop) (?:what(?:ever)? |all |anything |everything )?(?:that )?(?:you were|you['’]ve been|you have been|i|we|they|the user) (?:told|said|given|taught|instructed)\b|\b(?:print|reveal|show|dump|output|leak) (?:me )?your (?:configuration|config|setup|settings|rules|instructions|guidelines|prompt|context|memory)\b",
+        r"(?i)\b(?:safety|security|protective) (?:filters?|checks?|rules?|polic(?:y|ies)|measures?|features?) (?:are|is|have been|were) (?:now )?(?:disabled|off|suspended|lifted|removed|switched off|turned off)\b",
         r"(?i)\brefusals? (?:is|are) (?:disabled|off|forbidden|not)\b|\b(?:do not|don['’]t|never) refuse\b|\bnever say (?:that )?(?:something|anything|it) is (?:impossible|forbidden|not allowed)\b|\brestrictions? (?:are|is|have been|were) (?:lifted|gone|off|removed|suspended)\b|\b(?:answers?|repl(?:y|ies)) must never contain a (?:warning|caveat|disclaimer|refusal)\b",
         r"(?i)\b(?:rules|guidelines|instructions|limits|orders|constraints|policies) (?:that )?you (?:were|have been|are) (?:given|told|taught|trained)\b|\byour (?:rules|guidelines|instructions|limits|policies|restrictions|constraints|training) (?:have been|has been|were|was|are|is|do not|don['’]t|no longer|need not|can be) \w+",
         r"(?i)\b(?:set|put|lay|leave|cast) aside (?:your|all|the (?:rules|system)|any) \w+|\bun(?:restricted|filtered|censored|limited) mode\b",
@@ -93,6 +97,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "claimed-authority", "claims that somebody gave leave", "Make sure that this person really said so; a note is no permission.",
+        r"(?i)\b(?:agents?|assistants?|claude|models?) (?:may|can|are free to|are allowed to) (?:ignore|skip|bypass|upload|delete|override|disable|force|publish|share|read any|use any|modify any)\b",
         r"(?i)\b(?:dangerous|destructive|all|any|irreversible|privileged) (?:commands?|actions?|operations?|requests?) (?:is|are|were) (?:now |always )?(?:allowed|permitted|approved|fine|ok|okay|accepted|welcome)\b",
         r"(?i)\b(?:admin\w*|owner|user|team|department|person\b[^\n]{0,20}|boss|management|vendor|maintainers?|it) (?:said|says|agreed|enabled|allowed|permitted|permits|allows|confirmed|decided|told)\b[^.!?;\n]{0,30}\b(?:agents?|assistants?|you|everything|anything|unrestricted|whatever)\b[^.!?;\n]{0,20}(?:\b(?:can|may|should|to|is|are|beforehand|in advance|mode|whenever|do|for this)\b)",
         r"(?i)\b(?:as|i am|i['’]m) (?:the |your |an? )?(?:\w+ )?(?:lead|administrator|admin|developer|creator|owner|operator|boss|manager|maintainer|root),? i (?:\w+ )?(?:permit|allow|order|command|authori[sz]e|grant|instruct|want|tell|ask)\b|\bowner permits\b|\b(?:permits?|allows?|approves?) (?:all |any |full )?data collection\b",
@@ -107,6 +112,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "permission", "gives an agent leave to do things unasked or unseen", "Make sure that you want this of every future session, or reject the hunk.",
+        r"(?i)\b(?:no|without(?: any)?) (?:further |explicit |prior |user )?(?:confirmation|approval|permission|consent)s? (?:is|are|was) (?:needed|necessary|required) (?:for|to|before) (?:any|all|every|network|production|destructive|root|admin|external)\b|\b(?:proceed|run|execute|delete|remove|push|deploy|install|continue|act|change|send)\b[^.!?;\n]{0,60}\bwithout (?:the |any |a )?(?:user(?:['’]s)?|explicit|prior|further|human|person['’]s) (?:consent|approval|confirmation|permission|review)\b",
         r"(?i)\b(?:approve|merge|accept|review) your own\b|\bnobody minds\b|\btests may be (?:deleted|removed|skipped)\b|\bmake the (?:check|test|guard|validation)\w* always (?:pass|succeed|return)\b|\baccept (?:any|all|self-signed) certificates\b|\b(?:turn|switch) off (?:two-factor|2fa|mfa|tls|ssl|logging|audit\w*|auth\w*)\b|\bopen a (?:reverse )?shell\b|\bto the (?:internet|world|public) (?:with|via|through) a tunnel\b",
         r"(?i)\byou (?:never|do not|don['’]t) need (?:any |my |the |explicit )?(?:approval|permission|confirmation|consent|a yes|to (?:ask|check|confirm))\b|\b(?:do not|don['’]t|never) wait for (?:a |an |the |my |any )?(?:yes|ok|okay|go|go-ahead|reply|answer|green light|response)\b",
         r"(?i)\b(?:skip|stop) (?:asking|the questions|confirming|checking)\b|\bno need to (?:check in|check back|ask|confirm|wait|stop)\b|\bthere['’]s no need to (?:check|ask|confirm|wait)\b|\bjust run (?:it|them|everything)\b",
@@ -134,6 +140,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "hides-from-user", "keeps something from the person", "Reject the hunk: a note never needs to hide what an agent does.",
+        r"(?i)\b(?:if|when) asked (?:about|why|whether|for|what)\b[^.!?;,\n]{0,60},? (?:just |simply )?(?:say|deny|claim|pretend|answer that|reply that)\b|\b(?:delete|remove|skip|drop|change|push|disable|disabl\w+|commit|add|edit)\b[^.!?;\n]{0,30}\bwithout (?:reporting|mentioning|disclosing|announcing|noting)\b|\b(?:keep|stay|remain)s?\b[^.!?;\n]{0,60}\b(?:hidden|secret|concealed) from\b",
         r"(?i)\b(?:should|must|to) look like (?:a |an )?(?:typo|formatting|harmless|normal|ordinary|routine|mistake|accident)\b|\bwhatever the truth\b|\beven though it (?:changes|removes|adds|deletes)\b|\bblame\b[^\n]{0,40}\bif (?:anyone|anybody|they|asked|the user)\b",
         r"(?i)\bbehind (?:the |their |his |her |my )?(?:user|owner|team|person|reviewer|human)?['’]?s?\s?back\b|\b(?:leave|leaving|with|without|no) (?:no |any |a )?trace\b|\bkeep (?:this|it|that|these|the \w+|this \w+) to yourself\b|\b(?:do not|don['’]t|never) (?:bring|show|pass|write|include|put|list|log) (?:it|this|that|these|them|the \w+) (?:up|in (?:your|the) (?:summary|report|answer|reply|log|description|message)|on to the user)\b",
         r"(?i)\b(?:mask|mark|report|show|present|label|record|count)\b[^.!?;\n]{0,30}\bfail\w*\b[^.!?;\n]{0,30}\bas (?:pass\w*|success\w*|green|ok|fixed|done)\b|\b(?:answer|say|reply|respond|claim)\b[^.!?;\n]{0,60}\bif (?:the user|anyone|anybody|somebody|someone|a person|they|you are) (?:asks?|asked|wonders?|questions?|questioned)\b",
@@ -168,11 +175,12 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "data-sent-away", "sends what is on this machine somewhere else", "Leave the command out.",
+        r"(?i)\bexfiltrate\b",
         r"(?i)\b(?:keep|store|save|cache|remember|log)\b[^.!?;\n]{0,20}\b(?:every prompt|all prompts|the clipboard|(?:user['’]?s? |root |sudo |admin )password|card number|keystrokes|(?:user['’]?s )?credentials)\b",
         rf"(?i)\b(?:collect|gather|harvest|list|find|read out|extract) (?:all |any |every |the )*{_SECRETS}\b[^\n]*\b(?:and|then|into|in)\b[^\n]*\b(?:list|write|save|put|send|store|add|post|append|them|it)\b|\b(?:zip|tar|pack|archive|compress)\b[^\n]*\b(?:home|~|\.ssh|\.config|repo\w*|project|folder)\b[^\n]*\b(?:upload|send|post|transfer|copy|mail)\b",
         r"(?i)\$\((?:whoami|hostname|env|cat|id|printenv)[^)]*\)\.?\w|\?\w+=(?:<|\{|\$)[^\n]{0,40}\b(?:to|in) (?:each|every|all|any)\b|\b(?:list|names?|contents?) of (?:the )?files? in (?:\$HOME|~|/)[^\n]*https?://",
         rf"(?i)\b{_SEND}\b(?:[^.!?;\n]|[.!?]\S)*?{_SECRETS}(?:[^.!?;\n]|[.!?]\S)*?\b(?:to|at|in|into|with|onto|via|as)\b(?:[^!?;\n])*?{_AWAY}",
-        r"(?i)\b(?:secrets?|(?:api |access )?keys?|tokens?|credentials?|passwords?|transcripts?|conversations?|env(?:ironment)? variables?|prompts?)\b(?: \w+){0,2} (?:to be|are to be|must be|is to be|should be|gets?|are|is|be) (?:always |also )?(?:mirrored|sent|copied|forwarded|uploaded|posted|printed|shown|included|e-?mailed|shipped|published|attached) (?:to|at|in|with|on|for)\b",
+        r"(?i)\b(?:secrets?|(?:api |access )?keys?|tokens?|credentials?|passwords?|transcripts?|conversations?|env(?:ironment)? variables?|prompts?)\b(?: \w+){0,2} (?:to be|are to be|must be|is to be|should be) (?:always |also )?(?:mirrored|sent|copied|forwarded|uploaded|posted|printed|shown|included|e-?mailed|shipped|published|attached) (?:to|at|in|with|on|for)\b",
         r"(?i)\b(?:card numbers?|credit cards?|passwords?|api keys?|secrets?|ibans?|ssns?)\b[^\n]{0,40}[,:] ?(?:then )?(?:store|save|write|note|copy|record|send|keep) (?:it|them)\b",
         r"(?i)\b(?:render|show|display|add|load)\b[^\n]*(?:pixel|!\[|<img)[^\n]*(?:\?|\{|=)",
         r"(?i)\b(?:nslookup|dig|host|ping)\b[^\n]*\$\(|\bscp\s[^\n]*(?:\.aws|\.ssh|\.env|credentials|id_\w+)[^\n]*@|\bgit push (?:mirror|https?://)|\bgit remote add \S+ https?://[^\n]*&&",
@@ -183,6 +191,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "agent-settings", "changes what an agent or shell starts with", "Make this change yourself if you want it.",
+        r"(?i)\b(?:prefer|use|install|take|get|pull|fetch) (?:all |the |your |only )?(?:packages?|dependenc(?:y|ies)|modules?|images?|libraries|plugins?) from https?://",
         r"(?i)\b(?:pin|set|change|switch|point|move|redirect)\b[^\n]{0,20}\b(?:registry|remote|origin|proxy|index|mirror|base[ _]url|dns|gateway|endpoint)\b[^\n]{0,20}\b(?:to|at)\s+(?:https?://|git@|\d{1,3}\.\d)|\binstall \S+ from https?://",
         r"(?i)\b(?:write|create|install|add|set up) (?:a |an )?(?:launch ?agent|launch ?daemon|systemd (?:unit|service)|startup (?:script|item)|reverse (?:shell|tunnel)|tunnel|scheduled task)\b|\bat (?:login|startup|boot|start-up),? (?:execute|run|source|call|load)\b",
         r"(?i)\b(?:edit|add|append|insert|write|modify|change|source|put|register|install|update|echo)\b[^\n]{0,80}(?:\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|\bcrontab\b|\bauthorized_keys\b|LaunchAgents|/etc/hosts\b|/etc/cron|\bsystemd unit\b|\.git/hooks)",
