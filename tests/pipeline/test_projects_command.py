@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.config_root import Root, append
+from tests.pipeline.servers import with_database
 
 PROJECT = Path(__file__).parents[2]
 
@@ -80,7 +81,7 @@ def test_a_fresh_machine_discovers_and_lists_its_projects_in_a_private_database(
 def test_the_roots_of_the_environment_are_used_and_words_say_what_was_found(
     root: Root, tmp_path: Path
 ) -> None:
-    data, roots = tmp_path / "data", {"MEMORYWEB_ROOTS": str(root.path)}
+    data, roots = with_database(tmp_path / "data"), {"MEMORYWEB_ROOTS": str(root.path)}
     first = manage(data, "discover", **roots)
     assert first.stdout.startswith("2 projects, 2 sessions, 1 memory; ")
     append(root.folder(root.base / "work" / "app") / "s1.jsonl", b'{"type":"user","oops\xff\n')
