@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.language.claims import check, read
-from dreams.language.claims.terms import number_of, pieces, terms_of
+from dreams.language.claims.terms import number_of, pieces, terms_in, terms_of
 from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
 
 
@@ -45,6 +45,19 @@ def test_a_sub_agents_words_in_a_progress_line_are_evidence(tmp_path: Path) -> N
     told = {"type": "agent_progress", "message": said("user", "The lamp is on pin 17.")}
     line: dict[str, object] = {"type": "progress", "data": told}
     assert check(read(write(tmp_path / "a.jsonl", [line])), "The lamp is on pin 17").verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("reader.go:84:12: 3 times", {"n:3"}),
+        ("make test 2>&1 2>/dev/null", set()),
+        ("a > 2 and v3.12.1", {"n:2", "n:3.12.1"}),
+    ],
+)
+def test_numbers_that_are_said_of_something_are_terms(text: str, numbers: set[str]) -> None:
+    assert {term for term in terms_in(text) if term[0] == "n"} == numbers
+    assert terms_in(text) == {term for piece in pieces(text) for term in piece.terms}
 
 
 def test_code_and_prose_meet_in_the_same_terms() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.language.claims.layout import pieces_of
-from dreams.language.claims.terms import pieces_in
+from dreams.language.claims.terms import terms_in
 
 LONGEST_PART = 200_000
 MOST_UNITS = 1_500_000
@@ -73,9 +73,7 @@ class Evidence:
         return range(first, len(self.units))
 
     def _index(self, text: str) -> None:
-        place, seen = len(self.units), set[str]()
-        for piece in pieces_in(text):
-            seen.update(piece.terms)
+        place, seen = len(self.units), terms_in(text)
         for term in seen:
             self.postings[term].append(place)
         self.names.append(tuple(term for term in seen if term[:2] in ("i:", "n:")))

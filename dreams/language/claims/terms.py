@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"v?(\d[\d_]*(?:,\d{3})*(?:\.\d+)*)([a-zA-Z]*)")
 _VERSION = re.compile(r"v\d[\d.]*")
 _RADIX = re.compile(r"0[xob][0-9a-f]+", re.IGNORECASE)
 # Numbers that say nothing of anything: a line of a file ("reader.go:84:12"), a shell's streams ("2>&1").
-_SILENT = re.compile(r"(?<=\w)\.[a-z]{1,5}:(\d+(?::\d+)?)\b|(?<!\w)([012]?>&[012]|[012]>)")
+_SILENT = re.compile(r"(?<=\w)(\.[a-z]{1,5}:)\d+(?::\d+)?\b|(?<!\w)(?:[012]?>&[012]|[012]>)")
 MOST_HUMPS = 12
 # Words that code and tools spell differently from prose.
 _CODE_WORDS = {
@@ -136,12 +136,22 @@ def number_of(token: str) -> str:
 @functools.lru_cache(maxsize=20_000)
 def pieces(text: str) -> tuple[Piece, ...]:
     """The tokens of a text in order, filler left out. Cached: the units that many claims speak of are asked again."""
-    return tuple(pieces_in(text))
+    return tuple(_pieces(text))
 
 
-def pieces_in(text: str) -> Iterator[Piece]:
-    silent = {spot for match in _SILENT.finditer(text) for spot in range(*match.span(match.lastindex or 0))}
+def _pieces(text: str) -> Iterator[Piece]:
+    silent = {
+        spot
+        for match in _SILENT.finditer(text)
+        for spot in range(match.end(1) if match[1] else match.start(), match.end())
+    }
     for match in TOKEN.finditer(text):
         terms = terms_of(match[0])
         if terms and match.start() not in silent:
             yield Piece(match[0], match.start(), match.end(), terms)
+
+
+def terms_in(text: str) -> set[str]:
+    """All terms of the pieces of a text."""
+    spoken = _SILENT.sub(r"\1", text) if ":" in text or ">" in text else text
+    return {term for token in TOKEN.findall(spoken) for term in terms_of(token)}
