@@ -41,7 +41,7 @@ ABROAD: tuple[Rule, ...] = (
     ),
     rule(
         "data-sent-away", "sends what is on this machine somewhere else", "Leave the command out.",
-        r"(?i)(?:发送|發送|上传|上傳|送信|アップロード|\bотправ\w+|\bзагрузи\w*|\benví\w+|\benvoy?\w+|\bsende\b|\bschicke?\b|\benvie\b|\binvia\b|\bstuur\b|전송)[^\n]*https?://|https?://[^\n]*(?:送信|发送|發送|に送|上传|전송)",
+        r"(?i)(?:发送|發送|上传|上傳|送信|アップロード|\bотправ\w+|\bзагрузи\w*|\benví\w+|\benvoi\w+|\benvoy\w+|\bsende\b|\bschicke\b|\bschick (?:die|alle|den|das)\b|\benvie\b|\binvia\b|\bstuur\b|전송)[^\n]*https?://|https?://[^\n]*(?:送信|发送|發送|に送|上传|전송)",
     ),
     rule(
         "hides-from-user", "keeps something from the person", "Reject the hunk: a note never needs to hide what an agent does.",
