@@ -56,7 +56,8 @@ _CLASSES: dict[str, str] = {
     "mail": "sendgrid|mailgun|postmark|amazon ses|resend|mailchimp",
     "editor": "vscode|vs code|neovim|vim|emacs|intellij|pycharm|webstorm|zed editor",
     "forge": "github|gitlab|bitbucket|gitea|codeberg",
-    "runtime": "node|node.js|nodejs|deno|python|Ruby|golang|Java|php|kotlin|typescript|javascript|Rust|elixir",
+    "node": "node|node.js|nodejs|deno", "python": "python", "ruby": "Ruby", "go": "golang", "java": "Java|openjdk", "php": "php", "kotlin": "kotlin", "rust": "Rust",
+    "elixir": "elixir", "script": "typescript|javascript",
     "design": "figma|Sketch|penpot|adobe xd",
     "cdn": "cloudflare|fastly|cloudfront|akamai|bunny.net",
     "formats": "parquet|avro|csv|orc|ndjson|xlsx|json|yaml|toml|xml|protobuf|msgpack",
@@ -80,7 +81,7 @@ _WORDS: dict[str, str] = {
     "database": "database db main primary data store", "cache": "cache caching", "search": "search engine index", "warehouse": "data warehouse analytics",
     "broker": "message broker queue messages", "jobs": "job jobs background queue worker", "pipelines": "pipeline pipelines orchestration data",
     "proxy": "reverse proxy load balancer gateway", "build": "build tool", "containers": "container containers runtime", "mail": "mail email provider",
-    "editor": "editor ide", "forge": "code repository git hosting", "runtime": "version runtime language", "design": "design tool",
+    "editor": "editor ide", "forge": "code repository git hosting", **dict.fromkeys(("node", "python", "ruby", "go", "java", "php", "kotlin", "rust", "elixir", "script"), "version runtime language"), "design": "design tool",
     "cdn": "cdn provider", "formats": "format", "wire": "api protocol",
 }  # fmt: skip
 

@@ -35,6 +35,7 @@ _PASSING = re.compile(
 _KEEPING = frozenset(
     {"database", "cache", "search", "warehouse", "broker", "jobs"}
 )  # data may move from one to the other
+_UNTELLING = WEAK - keys_of("host store limit")
 _VERSION = frozenset({"version", "releas"})
 LONGEST_NAME = 3  # words
 
@@ -53,15 +54,23 @@ class _Product:
 def slot(old: str, new: str) -> Slot | None:
     """The one value that `new` has another of, where both surely speak of the same; None if that is not sure."""
     found = (
-        slots.slot(old, new)
+        _shared(old, new, slots.slot(old, new))
         or _weekday(old, new)
         or _of_class(old, new)
-        or _by_exchange(old, new)
+        or _shared(old, new, _by_exchange(old, new))
         or _below_label(old, new)
     )
     if found is None or _other_sort(old, new, found) or (whole(old) and not whole(found.filled(old))):
         return None
     return _with_unit(old, new, found)
+
+
+def _shared(old: str, new: str, found: Slot | None) -> Slot | None:
+    """ "We're on Fly.io" says of nothing in particular what it is: something beside the value must be told by both."""
+    if found is None:
+        return None
+    beside = keys_of(f"{old[: found.start]} {old[found.end :]}") & keys_of(new) - keys_of(found.new)
+    return found if beside - _UNTELLING else None
 
 
 def _with_unit(old: str, new: str, found: Slot) -> Slot:

@@ -50,7 +50,7 @@ def _by_old_value(telling: Telling, statement: str, place: frozenset[str]) -> Sl
     found = pieces(statement)
     wanted = _texts(_differing(telling))
     spots = [at for at in range(len(found)) if _texts(found[at : at + len(wanted)]) == wanted]
-    if len(spots) != 1:
+    if len(spots) != 1 or not _is_meant(telling, found, spots[0], spots[0] + len(wanted) - 1):
         return None
     said = {piece.key for piece in found if piece.key} | place
     old_keys = {piece.key for piece in pieces(telling.old)}
@@ -86,6 +86,18 @@ def _new_words(core: str, said: set[str]) -> str:
     if not places or len(places) > MOST_PLAIN or places[-1] - places[0] != len(places) - 1:
         return ""
     return core[found[places[0]].start : found[places[-1]].end]
+
+
+def _is_meant(telling: Telling, found: Sequence[Piece], first: int, last: int) -> bool:
+    """Not "a shared vault" for Vault; and where nothing says of what it was told, not "Vault structure" either."""
+    named = any(piece.is_value for piece in pieces(f"x {telling.old}")[1:])
+    if named and not any(piece.is_value or piece.text[:1].isupper() for piece in found[first : last + 1]):
+        return False
+    if telling.about - keys_of(telling.new) - keys_of(telling.old) - WEAK or last + 1 >= len(found):
+        return True
+    after = found[last + 1]
+    verb = after.text.islower() and after.text.endswith("s") and first == 0
+    return not after.key or verb or after.start > found[last].end + 1
 
 
 def _put_alike(statement: str, at: int, core: str, new: str) -> bool:
