@@ -6,7 +6,7 @@
 True claims are what assistants say below ROOT of what they read and did (but for the lines of --without), and those of FILE, JSON
 lines {claim, transcript, before_line, kind?, was?}; false ones are the same with one thing changed. Each folder right below
 ROOT is held out once. Prints the table by kind and folder, whole verdicts with weights that never saw the folder, then
-`dreams/language/claims/weights.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
+`dreams/language/claims/binding/weights.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from bench._claims_changes import Sources, changed
 from bench._claims_true import Claim, claims_in, claims_of
 from dreams.language.claims import Evidence, check, read
 from dreams.language.claims.anchors import Kind, claim_of
-from dreams.language.claims.binding import bind
-from dreams.language.claims.doubt import FEWEST, PRESENT, observations
-from dreams.language.claims.weights import BARS, WEIGHTS
+from dreams.language.claims.binding.bind import bind
+from dreams.language.claims.binding.doubt import FEWEST, PRESENT, observations
+from dreams.language.claims.binding.weights import BARS, WEIGHTS
 
 # Which way each observation may speak; what is in neither list may speak both ways.
 MORE = {"below gap", "body gap", "content gap", "crowd near", "crowd wide", "far lost", "line gap", "line lost", "near gap", "near lost", "near other", "odd in list", "rival", "rival told", "slot gap", "slot other", "slot taken", "wider gap"}  # fmt: skip

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams.language.claims import Evidence, check, read, shapes
+from dreams.language.claims import Evidence, check, read
 from dreams.language.claims.anchors import claim_of
-from dreams.language.claims.lookup import occurrences
+from dreams.language.claims.binding import shapes
+from dreams.language.claims.binding.lookup import occurrences
 from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
 
 

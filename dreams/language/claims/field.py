@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable
 from functools import cached_property
 
-from dreams.language.claims.company import Company
+from dreams.language.claims.binding.company import Company
 from dreams.language.claims.evidence import Evidence
 
 REACHES = (0, 1, 3, 8, 25)  # units on each side of a place

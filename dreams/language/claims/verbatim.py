@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dreams.language.claims import polarity
 from dreams.language.claims.anchors import Claim
+from dreams.language.claims.denials import polarity
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import Field
 from dreams.language.claims.numbered import are_of_others

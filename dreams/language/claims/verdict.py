@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.language.claims import polarity
 from dreams.language.claims.anchors import Claim, claim_of, said_of_itself
-from dreams.language.claims.binding import Binding, bind
-from dreams.language.claims.company import company_of
-from dreams.language.claims.doubt import PRESENT, doubted
-from dreams.language.claims.dropped import dropped, outweighed
+from dreams.language.claims.binding.bind import Binding, bind
+from dreams.language.claims.binding.company import company_of
+from dreams.language.claims.binding.doubt import PRESENT, doubted
+from dreams.language.claims.denials import polarity
+from dreams.language.claims.denials.dropped import dropped, outweighed
+from dreams.language.claims.denials.turned import turned_word
 from dreams.language.claims.evidence import Evidence, Unit
 from dreams.language.claims.field import Field
 from dreams.language.claims.numbered import are_of_others
-from dreams.language.claims.turned import turned_word
 from dreams.language.claims.verbatim import overtaken, quoted
 from dreams.language.claims.wordings import Wordings, wordings
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from dreams.language.claims.anchors import Anchor, Claim
+from dreams.language.claims.binding.shapes import shape
 from dreams.language.claims.field import Field
-from dreams.language.claims.shapes import shape
 from dreams.language.claims.terms import Piece, pieces
 
 UNITS = 10

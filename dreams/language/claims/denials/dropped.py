@@ -11,8 +11,8 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from dreams.language.claims.anchors import Claim
+from dreams.language.claims.denials.polarity import WEIGHED, denials, has_cue, is_guarded, together
 from dreams.language.claims.field import Field
-from dreams.language.claims.polarity import WEIGHED, denials, has_cue, is_guarded, together
 
 BEST = 2  # units that must all deny the word
 FIT = 0.25  # share of the claim's words that such a unit must have

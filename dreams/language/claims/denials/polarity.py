@@ -12,9 +12,9 @@ from itertools import islice
 
 from dreams.language import lexicon
 from dreams.language.claims.anchors import Claim
+from dreams.language.claims.denials.opposites import QUANTITIES
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import Field
-from dreams.language.claims.opposites import QUANTITIES
 from dreams.language.claims.terms import Piece, pieces, word_of
 
 _DENIAL = re.compile(

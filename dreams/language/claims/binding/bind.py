@@ -12,15 +12,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.language.claims import scope
 from dreams.language.claims.anchors import Anchor, Claim
-from dreams.language.claims.company import company_of
-from dreams.language.claims.crowd import crowd, good_places
+from dreams.language.claims.binding import scope
+from dreams.language.claims.binding.company import company_of
+from dreams.language.claims.binding.crowd import crowd, good_places
+from dreams.language.claims.binding.local import nearest
+from dreams.language.claims.binding.lookup import MOST_PLACES, Standing, occurrences
+from dreams.language.claims.binding.slots import slot
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import REACHES, Field, Shares
-from dreams.language.claims.local import nearest
-from dreams.language.claims.lookup import MOST_PLACES, Standing, occurrences
-from dreams.language.claims.slots import slot
 
 BEST_PLACES = 60
 IN_LINE, IN_BODY = 0.8, 0.7  # what stands under the anchor counts beside what stands next to it

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from dreams.language.claims import shapes
 from dreams.language.claims.anchors import Anchor, Claim, Kind
-from dreams.language.claims.binding import Binding
+from dreams.language.claims.binding import shapes
+from dreams.language.claims.binding.bind import Binding
+from dreams.language.claims.binding.weights import BARS, WEIGHTS
 from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.weights import BARS, WEIGHTS
 
 PRESENT = 0.5  # how wholly an anchor must stand in the sources to be there at all
 UNMARKED = 0.94  # the bar for a name that is not marked as code

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from dreams.language.claims.anchors import Claim
+from dreams.language.claims.denials.opposites import OPPOSITES
+from dreams.language.claims.denials.polarity import is_guarded
 from dreams.language.claims.field import Field
-from dreams.language.claims.opposites import OPPOSITES
-from dreams.language.claims.polarity import is_guarded
 from dreams.language.claims.terms import Piece, pieces
 
 FIT = 0.5  # share of the rest of the claim that the place with the opposite must have

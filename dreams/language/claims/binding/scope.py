@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from dreams.language.claims.anchors import Anchor, Claim, claim_of
+from dreams.language.claims.binding.shapes import Shape, shape
 from dreams.language.claims.field import Field
-from dreams.language.claims.shapes import Shape, shape
 
 PLACES = 120  # of an anchor, that are looked below
 LINES = 100  # below a place, of which one may have the rest
