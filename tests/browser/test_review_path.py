@@ -72,6 +72,13 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     expect(page.locator("#review-said")).to_contain_text("Edited and approved 1 change")
     assert manifest(memory(project)) == before  # nothing is written before the submit
 
+    # A submit that takes its time is told for how long; back on the page it can be sent again.
+    page.evaluate("addEventListener('submit', (event) => event.preventDefault(), { once: true })")
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.locator("#submit-says")).to_contain_text("writing all of it or none. 1 s")
+    expect(page.get_by_role("button", name="Writing…")).to_be_disabled()
+    page.evaluate("dispatchEvent(new Event('pageshow'))")
+    expect(page.locator("#submit-says")).to_contain_text("Writes 2 changes")
     page.get_by_role("button", name="Submit review").click()
     expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
     assert "](reference_runbook.md)" in (memory(project) / "feedback_testing.md").read_text()
