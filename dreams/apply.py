@@ -103,9 +103,7 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
         conflicts=conflicts + tuple(Waiting(c.path, f"conflict: {c.why}") for c in result.conflicts),
         rebased=unconfirmed,
-        untouched=tuple(
-            path for path in _paths(proposal) if path not in {item.path for item in result.applied}
-        ),
+        untouched=_never_written(proposal, {item.path for item in result.applied}),
         said=result.said,
         error=result.error,
         proposal=proposal.public_id,
@@ -236,6 +234,13 @@ def _already(proposal: Proposal) -> ApplyReport:
         said=("Everything approved was applied before; nothing was written.",),
         proposal=proposal.public_id,
     )
+
+
+def _never_written(proposal: Proposal, now: set[str]) -> tuple[str, ...]:
+    """The files of which nothing was written, by this call or, where a part waited, by one before it."""
+    before = AppliedFile.objects.filter(application__proposal=proposal, application__undone_at__isnull=True)
+    written = now | set(before.values_list("path", flat=True))
+    return tuple(path for path in _paths(proposal) if path not in written)
 
 
 def _paths(proposal: Proposal) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tm
     assert (folder / "project_export.md").exists(), "what does not depend on it is written"
 
     confirmed = applying.apply(proposal, world.ME, rebased=True)
-    assert confirmed.complete
+    assert confirmed.complete and confirmed.untouched == (), "what was written by the first call counts"
     written = (folder / "feedback_testing.md").read_text()
     assert "A line from a live session." in written and "never with -u" in written
     assert text.sha256(written.encode()) == report.rebased[0].sha256, "what is applied is what was shown"
