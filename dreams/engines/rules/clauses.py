@@ -59,6 +59,11 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
+# "… but took it back": not "no longer A but B".
+_BUT = re.compile(
+    r"\bbut (?:we|they|i|then|had|have|took|went|got|rolled|reverted|undid|changed|decided|later|only|just|that|will|want|should|need|did|never)\b",
+    re.IGNORECASE,
+)
 _SCOPE = re.compile(
     r"(?:in|on|for|at|with|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
     r"without|after|before|while|where|according|depending|given|once|as)\b",
@@ -111,7 +116,7 @@ def told_clauses(text: str) -> list[str]:
         or asks(re.split(r"[,;]", text)[0])
     ):
         return []
-    if _SAID.search(_OWN_WORDS.sub("", text)):
+    if _BUT.search(text) or _SAID.search(_OWN_WORDS.sub("", text)):
         return []
     clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
     if any(

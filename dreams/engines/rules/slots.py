@@ -108,6 +108,12 @@ def _measure(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot |
     rest = {p.key for p in theirs if p.key and p is not number} - WEAK
     if len(alike) != 1 or not rest <= known or not _same_measure(mine, alike[0], theirs, numbers[0]):
         return None
+    more = {piece.key for piece in mine if piece.shape == "word" and piece.key} - rest - WEAK
+    if any(
+        piece.key in more and _OF.search(words_before(mine, at).removesuffix(" the"))
+        for at, piece in enumerate(mine)
+    ):
+        return None  # "the timeout of the importer" is not simply "the timeout"
     run = (alike[0], alike[0])
     if _is_designator(mine, run) or _is_designator(theirs, (numbers[0], numbers[0])):
         return None

@@ -1,0 +1,163 @@
+"""In which words a change is understood, and which words make it none."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from dreams.engines.rules.asof import matched_dated
+from dreams.engines.rules.expiring import ended
+from dreams.engines.rules.forgetting import request_of
+from dreams.engines.rules.matching import matched
+from dreams.engines.rules.tellings import standing_from, takes_back, tellings
+from dreams.engines.rules.wishes import wishes
+
+
+def now(line: str, said: str) -> str:
+    """The line with what was told in its place."""
+    for telling in tellings(said):
+        slot = matched(telling, line)
+        line = slot.filled(line) if slot else line
+    return line
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "wanted"),
+    [
+        ("CI runs on CircleCI.", "ci is github actions now", "CI runs on github actions."),
+        ("Package manager: yarn", "we use pnpm now instead of yarn", "Package manager: pnpm"),
+        ("The frontend uses Tailwind 3.", "bumped tailwind to 4", "The frontend uses Tailwind 4."),
+        ("Default branch is master.", "renamed master to main", "Default branch is main."),
+        ("Staging lives at staging.acme.dev.", "staging is at stage.acme.io now", "Staging lives at stage.acme.io."),
+        ("Deploys go out on Tuesdays.", "deploys go out on Thursdays now", "Deploys go out on Thursdays."),
+        ("Lint with eslint.", "dropped eslint, biome now", "Lint with biome."),
+        ("Sprint length is two weeks.", "sprint length is three weeks now", "Sprint length is three weeks."),
+        ("Logs stay for 1 year.", "logs stay for 3 years as of today", "Logs stay for 3 years."),
+        ("Theme: dark", "the theme is light now", "Theme: light"),
+        ("PRs are merged with squash.", "PRs are merged with rebase now, not squash", "PRs are merged with rebase."),
+        ("The auth service runs on port 4000.", "auth service port changed 4000 -> 4100", "The auth service runs on port 4100."),
+        ("Flags are managed in LaunchDarkly.", "it is gone because we moved the flags from LaunchDarkly to Unleash last month, can you fix the client?", "Flags are managed in Unleash."),
+        ("ORM: Sequelize", "the model looks wrong. we migrated from Sequelize to Prisma so don't use sequelize.define", "ORM: Prisma"),
+        ("The database of the shop is MongoDB 6.", "we have upgrade the database of the shop from MongoDB 6 to MongoDB 7", "The database of the shop is MongoDB 7."),
+        ("We use Jira for tickets.", "we don't use Jira anymore, we use Linear for tickets", "We use Linear for tickets."),
+        ("The support mail is help@orbit.io.", "the support mail changed, now it is support@orbit.io", "The support mail is support@orbit.io."),
+        ("Python version: 3.10", "we're on Python 3.12 now", "Python version: 3.12"),
+        ("The cache TTL is 60 seconds.", "your notes are wrong, the cache TTL is 300 seconds", "The cache TTL is 300 seconds."),
+        ("The office is in Lyon.", "we moved offices, the office is in Nantes now", "The office is in Nantes."),
+        ("Ana Berg reviews releases.", "releases are reviewed by Tom Lind now", "Tom Lind reviews releases."),
+    ],
+)  # fmt: skip
+def test_a_change_is_understood_however_it_is_typed(line: str, said: str, wanted: str) -> None:
+    assert now(line, said) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("The API listens on port 8080.", "the admin API listens on port 9090 now"),
+        ("The API listens on port 8080.", "in the sandbox, the API listens on port 9090 now"),
+        (
+            "The API listens on port 8080.",
+            "write a commit message: moved the API from port 8080 to port 9090",
+        ),
+        ("The API listens on port 8080.", "the API listens on port 9090 now, right?"),
+        ("The API listens on port 8080.", "according to the wiki the API listens on port 9090 now"),
+        ("The API listens on port 8080.", "we almost moved the API from port 8080 to port 9090"),
+        ("The API listens on port 8080.", "we moved the API from port 8080 to port 9090 but took it back"),
+        ("The API listens on port 8080.", "start the API on port 9090 now"),
+        ("The timeout of the importer is 5 seconds.", "I set the timeout to 90 seconds"),
+        ("Deploys go out on Tuesdays.", "deploys go out on Thursdays now in my branch only"),
+        ("Theme: dark", "the theme is broken now"),
+        ("Key metrics", "we're on Python 3.12 now"),
+        ("Node.js: 22", "we're on Python 3.12 now"),
+        ("The relay needs Redis.", "the relay needs React now"),
+        ("The vault of the shared notes is full.", "we switched from Vault to AWS Secrets Manager"),
+        ("Vault structure was agreed.", "we switched from Vault to AWS Secrets Manager"),
+        ("Hosting is on Render.", "hosting is in eu-central-1 now"),
+        ("Run the tests with `npm test`.", "migrations are run by `make migrate` now"),
+    ],
+)
+def test_what_is_not_told_as_done_or_of_another_thing_changes_nothing(line: str, said: str) -> None:
+    assert now(line, said) == line
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["oops wrong project", "hm, scratch that. Anna still owns it", "just kidding", "that's staging only, sorry", "only this week though",
+     "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar"],
+)  # fmt: skip
+def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said: str) -> None:
+    assert takes_back(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget that we use npm",
+        "actually let's do the docs",
+        "just so you know, the port is 81",
+        "it is on 81 now",
+    ],
+)
+def test_a_prompt_that_goes_on_takes_nothing_back(said: str) -> None:
+    assert not takes_back(said)
+
+
+def test_what_is_taken_back_in_the_same_prompt_does_not_stand() -> None:
+    said = "the API is on port 9090 now - scratch that, it's 8080"
+    assert said[standing_from(said) :].startswith("scratch")
+    assert standing_from("the API is on port 9090 now. Please fix the test.") == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("The coverage is 80% (as of 2026-03-16).", "The coverage is 85% (as of 2026-10-10)."),
+        ("As of 2026-03 the coverage is 80%.", "As of 2026-10 the coverage is 85%."),
+        ("The coverage is 80% since 2026-03-16.", ""),
+        ("The coverage is 80% (as of 2026-11-01).", ""),
+    ],
+)
+def test_a_value_takes_the_day_of_its_statement_with_it_or_stays(line: str, wanted: str) -> None:
+    (telling,) = tellings("coverage is 85% now")
+    slot = matched_dated(telling, line, frozenset(), dt.date(2026, 10, 10))
+    assert (slot.filled(line) if slot else "") == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("[expires 2026-08-31] The loaner laptop is at desk 12.", dt.date(2026, 8, 31)),
+        ("Between 2026-07-01 and 2026-07-31 the office is closed.", dt.date(2026, 7, 31)),
+        ("No schema changes before 2026-09-15.", dt.date(2026, 9, 15)),
+        ("The booth code is valid through June 2026.", dt.date(2026, 6, 30)),
+        ("Between 2026-07-01 and 2026-07-31 the office was closed.", None),
+        ("Logs older than 2026-01-01 are in the archive.", None),
+    ],
+)
+def test_how_a_day_of_expiry_is_written(text: str, day: dt.date | None) -> None:
+    assert ended(text) == day
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("The beta cluster is gone. Forget about it.", "The beta cluster"),
+        ("`old-sync` doesn't exist anymore, please delete it from your memory", "`old-sync`"),
+        ("we don't have Grunt anymore, remove that from memory", "Grunt"),
+        ("you can drop everything you know about Project Falcon", "Project Falcon"),
+        ("please forget my birthday", "my birthday"),
+    ],
+)
+def test_what_a_request_to_forget_means(said: str, meant: str) -> None:
+    (wish,) = wishes(said)
+    request = request_of(wish)
+    assert request is not None and request.text == meant
+
+
+@pytest.mark.parametrize(
+    "said", ["The build is red. Forget about it, let's go on.", "forget my last message", "delete it"]
+)
+def test_what_is_no_request_to_forget(said: str) -> None:
+    assert all(request_of(wish) is None for wish in wishes(said))
