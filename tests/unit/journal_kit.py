@@ -8,17 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from dreams.journal import FileOp, Plan, System, sha256_of
 from dreams.manifest import Entry, manifest
-
-
-@pytest.fixture
-def quick_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A killed process loses nothing that the kernel holds, so waiting for the disk would only cost time here."""
-    monkeypatch.setattr(os, "fsync", lambda fd: None)
-
 
 LONG_AGO = 1_600_000_000_123_456_789
 

@@ -18,12 +18,6 @@ STEPS = [(os, "fsync"), (os, "replace"), (Path, "rename"), (Path, "unlink"), (os
 SECRET = b"the word that leaked"
 
 
-@pytest.fixture(autouse=True)
-def quick_fsync(monkeypatch):
-    """A killed process loses nothing of what the kernel has: a step still, but one that waits for no disk."""
-    monkeypatch.setattr(os, "fsync", lambda fd: None)
-
-
 def keep(store, text, day):
     return store.commit(
         {"a.md": text}, {"a.md": Meta(0o600, 1)}, f"Day {day}", {}, NOON + timedelta(days=day), "Ann"

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 from dreams.journal import list_journals, recover, run
-from tests.unit.journal_kit import NEW, Failing, Place, Traced, make_place, make_plan, quick_fsync
+from tests.unit.journal_kit import NEW, Failing, Place, Traced, make_place, make_plan
 
-__all__ = ["quick_fsync"]
-
-pytestmark = pytest.mark.usefixtures("quick_fsync")
 CODES = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 

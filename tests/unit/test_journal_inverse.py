@@ -96,7 +96,6 @@ TREES = s.dictionaries(s.sampled_from(NAMES), s.binary(max_size=8))
 MODES = s.sampled_from((0o600, 0o640, 0o644, 0o400))
 
 
-@pytest.mark.usefixtures("_no_fsync")
 @given(old=TREES, new=TREES, mode=MODES)
 @settings(max_examples=60, deadline=None)
 def test_any_set_of_changes_is_taken_back_exactly(
@@ -123,10 +122,3 @@ def test_any_set_of_changes_is_taken_back_exactly(
         if result.applied:
             assert run(back(place, result), place.journal).status == "applied"
         assert place.tree() == before
-
-
-@pytest.fixture(scope="module")
-def _no_fsync() -> object:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda fd: None)
-        yield

@@ -20,12 +20,8 @@ from tests.unit.journal_kit import (
     dies,
     make_place,
     make_plan,
-    quick_fsync,
 )
 
-__all__ = ["quick_fsync"]
-
-pytestmark = pytest.mark.usefixtures("quick_fsync")
 THEIRS = b"written by somebody else"
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 A, ADDED, GONE = "a.md", "team/new.md", "gone.md"

@@ -23,11 +23,7 @@ from dreams.journal import (
     verify_journals,
 )
 from dreams.journal.store import locked
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan, quick_fsync
-
-__all__ = ["quick_fsync"]
-
-pytestmark = pytest.mark.usefixtures("quick_fsync")
+from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
 
 
 @pytest.fixture
@@ -185,8 +181,7 @@ def test_a_failed_plan_can_be_tried_again_under_its_id_and_both_attempts_are_tol
     ]
 
 
-def test_hundreds_of_files_are_recovered_in_one_go(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda fd: None)
+def test_hundreds_of_files_are_recovered_in_one_go(place: Place) -> None:
     for number in range(200):
         (place.memory / f"{number}.md").write_bytes(b"%d" % number)
     before = place.tree()
