@@ -17,6 +17,7 @@ def learnt(prompt: str) -> list[str]:
         ("please remember: our staging database is on port 5433", "our staging database is on port 5433"),
         ("Please remember that I prefer tabs. Now fix the test.", "I prefer tabs."),
         ("note for the future: integration tests need Docker", "integration tests need Docker"),
+        ("for your notes: the rate limit is 600 a minute", "the rate limit is 600 a minute"),
         ("from now on, use pnpm instead of npm", "use pnpm instead of npm"),
         ("From now on always write tests first, ok?", "always write tests first"),
         ("always run make lint before you commit", "always run make lint before you commit"),
