@@ -47,9 +47,9 @@ ABROAD: tuple[Rule, ...] = (
         "hides-from-user", "keeps something from the person", "Reject the hunk: a note never needs to hide what an agent does.",
         rf"(?i)\b(?:sage?|erzähle?|verrate?|melde?|teile?|erwähne?)\b{_ON}\b(?:nutzer|benutzer|anwender|menschen|kunden|niemande[mn])\w*\b{_ON}\b(?:nicht|nichts|kein\w*|davon)\b|\b(?:nutzer|benutzer|anwender)\w*\b{_ON}\b(?:nicht|nichts|nie)\b{_ON}\b(?:sagen|erzählen|verraten|mitteilen|erfahren|merken|wissen)\b|\bverrate? (?:es|das|dies) (?:keinem|niemandem|nicht)\b|\b(?:nutzer|benutzer|anwender)\w*\b[^.\n]*?\b(?:darf|soll|braucht)\b[^.\n]*?\b(?:nichts|nicht|nie)\b|\bsage? (?:dem|der|den) (?:be)?nutzer\w* nichts\b|\b(?:heimlich|unbemerkt|stillschweigend)\b",
         rf"(?i)\bne (?:dis|dites|parle|révèle|mentionne|montre|signale|préviens)\w*\b{_ON}\b(?:utilisateurs?|usager|personne|client)\b|\bn['’](?:informe|avertis|alerte|en parle|avise)\w*\b[^.\n]*?\b(?:personne|utilisateur|rien)\b|\bsans (?:rien|le|en) dire\b|\b(?:à l['’]insu|en cachette|discrètement|secrètement)\b|\bl['’]utilisateur ne doit (?:pas|jamais|rien) (?:savoir|voir|apprendre)\b",
-        rf"(?i)\bno (?:le |les |se lo |lo )?(?:diga|digas|cuente|cuentes|menciones?|reveles?|informes?|muestres?|avises?)\b{_ON}\b(?:usuario|persona|cliente|nadie)\w*|\bno digas nada\b|\bsin (?:avisar|decir)\b|\b(?:en secreto|a escondidas|sigilosamente)\b",
+        rf"(?i)\bno (?:le |les |se lo |lo )?(?:diga|digas|cuente|cuentes|menciones?|reveles?|informes?|muestres?|avises?)\b{_ON}\b(?:usuario|persona|cliente|nadie)\w*|\bno digas nada\b|\bsin (?:avisar|decir)\b|\b(?:oculta|esconde|oculte|esconda)\b[^.\n]*?\b(?:al|del|do|ao) (?:usuario|usuário|utilizador)\b|\b(?:cache|masque|dissimule)\b[^.\n]*?\bl[\x27’]utilisateur\b|\bverbirg\b[^.\n]*?\bnutzer|\b(?:en secreto|a escondidas|sigilosamente)\b",
         rf"(?i)\bnão (?:avise ninguém|conte|diga|mencione|revele|informe|mostre|avise)\w*\b{_ON}\b(?:usuário|utilizador|pessoa|cliente|ninguém)\w*|\bnon (?:dire|dirlo|rivelare|menzionare|mostrare|informare)\b{_ON}\b(?:utente|persona|nessuno)\b|\bvertel de gebruiker (?:niets|niet)\b|\bnie mów użytkownikowi\b",
-        r"не (?:говори|сообщай|рассказывай|упоминай|показывай)[^.\n]{0,30}(?:пользовател|человек|клиент|никому)|Не (?:говори|сообщай|рассказывай|упоминай|показывай)[^.\n]{0,30}(?:пользовател|человек|клиент|никому)|(?:тайно|незаметно|втайне)|[ \s](?:молчи|помалкивай)|никому не (?:говори|сообщай|рассказывай|показывай)",
+        r"не (?:говори|сообщай|рассказывай|упоминай|показывай)[^.\n]{0,30}(?:пользовател|человек|клиент|никому)|Не (?:говори|сообщай|рассказывай|упоминай|показывай)[^.\n]{0,30}(?:пользовател|человек|клиент|никому)|[сС]кро[йю]\w*[^.\n]{0,30}пользовател|(?:тайно|незаметно|втайне)|[ \s](?:молчи|помалкивай)|никому не (?:говори|сообщай|рассказывай|показывай)",
         r"(?:不要|别|勿|不得|请勿|不許)[^。\n]{0,6}(?:告诉|告訴|告知|通知|提及|让)[^。\n]{0,6}(?:用户|用戶|使用者|任何人|人)|(?:不要留下|不留|别留)(?:下)?(?:任何)?痕迹|(?:瞒着|偷偷|悄悄|暗中)|(?:ユーザー?|利用者|誰)に(?:は|も)?[^。\n]{0,14}(?:知らせ|言わ|伝え|教え|見せ|報告し)(?:ない|ず|るな|てはいけ)|こっそり|密かに|(?:사용자|유저)에게[^.\n]{0,10}(?:알리지|말하지|보여주지)",
     ),
     rule(
@@ -62,7 +62,7 @@ ABROAD: tuple[Rule, ...] = (
     ),
     rule(
         "permission", "gives an agent leave to do things unasked or unseen", "Make sure that you want this of every future session, or reject the hunk.",
-        r"(?i)\bohne (?:rückfrage|nachzufragen|zu fragen|bestätigung|zustimmung|erlaubnis)\b|\bsans (?:demander|confirmation|autorisation|l['’]accord)\b|\bsin (?:pedir|preguntar|confirmación|permiso)\b",
+        r"(?i)\bohne (?:den |die )?(?:be)?nutzer\w* (?:zu fragen|zu informieren)\b|\bohne (?:rückfrage|nachzufragen|zu fragen|bestätigung|zustimmung|erlaubnis)\b|\bsans (?:demander|confirmation|autorisation|l['’]accord)\b|\bsin (?:pedir|preguntar|confirmación|permiso)\b",
         r"(?i)\bsem (?:pedir|perguntar|confirmação|permissão)\b|\bsenza (?:chiedere|conferma|permesso)\b|\bzonder te vragen\b|без (?:спроса|разрешения|подтверждения)",
         holds=_not_forbidden,
     ),

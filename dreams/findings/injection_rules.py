@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         "role-tag", "uses a role or XML tag, as prompts do", READ,
         r"(?i)</?(?:system(?:[_-](?:prompt|message|note))?|assistant|user|human|instructions?|admin|developer|(?:assistant|system|developer|agent|model)[_-](?:instructions?|message|prompt|note|rules?)|tool_(?:use|result|call|response|output)|function_calls?|antml:[a-z_]+|system[-_]reminder|user_query|important|command-name)\b[^>\n]{0,200}>",
-        r"\[/?INST\]|<</?SYS>>|<\|[a-z_]{2,30}\|>|\[/?(?:SYSTEM|ADMIN|OVERRIDE|DEVELOPER)(?: [A-Z ]{1,20})?\]",
+        r"\[/?INST\]|<</?SYS>>|<\|[a-z_]{2,30}\|>|\[/?(?:SYSTEM|ADMIN|OVERRIDE|DEVELOPER)(?: [A-Z ]{1,20})?\]|^[\s>*-]*\[(?:system|admin|developer|override)\]\s",
         r"^\s*(?:#{1,6}\s*)?(?:Assistant|Human|ASSISTANT|HUMAN)\s*:\s",
         r"(?i)^\s*(?:#{1,6}\s*)?system(?: (?:prompt|message|override|note))?\s*:\s*(?:you|ignore|override|grant|from now|do not|never|always|act|the user (?:has|is|gave)|new)\b",
         r"[\"'](?:role|ROLE)[\"']\s*:\s*[\"'](?:system|developer)[\"']|\bSYSTEM(?: (?:NOTICE|MESSAGE|ALERT|UPDATE|NOTE))?:\s\w|^\s*#{1,6}\s*Instructions?:\s|\bEND OF (?:MEMORY|CONTEXT|FILE|DOCUMENT|INSTRUCTIONS|PROMPT|INPUT)\b",

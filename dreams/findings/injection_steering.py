@@ -16,24 +16,24 @@ _MUST = (
 _SECRETS = (
     r"(?:transcripts?|conversations?|chat (?:log|history)|session (?:log|data|cookie)s?|cookies?|env(?:ironment)? variables?|\.env\b|secrets?|"
     r"(?:api |access |ssh |private |signing |deploy )?(?:keys?|tokens?)|credentials?|passwords?|shell history|memory files?|"
-    r"(?:last |each |every )?user(?:'s)? (?:message|prompt|input|data)s?|customer data|system prompt|~/\.\w+|/etc/\w+|source code|whole repo(?:sitory)?)"
+    r"(?:last |each |every )?user(?:'s)? (?:message|prompt|input|data)s?|customer data|system prompt|~/\.\w+|/etc/\w+|source code|(?:all |every )commits?|whole repo(?:sitory)?)"
 )
 _AWAY = (
     r"(?:https?://|[\w.+-]+@[\w-]+\.\w|\bgists?\b|paste(?:bin| service)|\bissue\b|\bmirror\b|\bendpoint\b|\bquery string\b|\bcommit message\b|"
     r"\buser-agent\b|\bheaders?\b|\bwebhook\b|\bremote (?:server|host)\b|\bserver (?:below|at)\b|\bdns\b|\bpublic\b|\bpixel\b|\b(?:[\w-]+\.)+(?:com|net|org|io|dev|example|xyz|ru|cn|top|info|me|co|site|online|cloud|app)\b)"
 )
 _HOST = r"(?:https?://|[\w.+-]+@[\w-]+\.\w|\b(?:[\w-]+\.)+(?:com|net|org|io|dev|example|xyz|ru|cn|top|info|me|co|site|online|cloud|app)\b)"
-_SEND = r"(?:send|post|upload|ship|sync|transfer|back up|append|embed|include|attach|share|encode|copy|forward|mirror|leak|exfiltrate|insert|put|e-?mail|transmit|publish|write|dump|export|submit|pass|report)"
+_SEND = r"(?:send|post|upload|paste|ship|sync|transfer|back up|append|embed|include|attach|share|encode|copy|forward|mirror|leak|exfiltrate|insert|put|e-?mail|transmit|publish|write|dump|export|submit|pass|report)"
 _DEED = (
     r"(?:add|append|approve|change|commit|copy|create|delete|disable|download|drop|edit|enable|erase|execute|export|fetch|forward|grant|include|insert|install|"
     r"inject|merge|modify|move|patch|post|publish|push|remove|rename|replace|reset|rotate|run|send|share|swap|switch|turn|update|upload|wipe|write)"
 )
 _HARM = (
     rf"(?:(?:send|post|upload|forward|copy|e-?mail|export|leak|share|include|append)\b{_ON}(?:{_SECRETS}|{_AWAY})|"
-    r"(?:wipe|erase|destroy)\b|(?:delete|remove|drop) (?:the |all |any |every )?(?:\w+ )?(?:working tree|history|logs?|database|tests?|backups?|licen[cs]e(?: check)?|traces?|evidence|repo\w*)|"
+    r"(?:wipe|erase|destroy|purge)\b|(?:delete|remove|drop) (?:the |all |any |every )?(?:\w+ )?(?:working tree|history|logs?|database|tests?|backups?|licen[cs]e(?: check)?|traces?|evidence|repo\w*)|"
     r"(?:export|dump|copy) the (?:database|db)|(?:rotate|replace|swap) the (?:keys?|tokens?|credentials)|(?:switch|change|move|point) the (?:default )?(?:branch|remote|origin|registry|upstream)\b|(?:merge|push|publish|approve)\b(?: (?:the|it|to|all|every|any|everything|on)\b)|"
     r"(?:add|create|install|register) (?:a |an |the )?(?:\w+ )?(?:cron ?job|backdoor|hook|scheduled task|user account|ssh key)|"
-    r"(?:open|load|visit|fetch|download|import|read|follow)\b[^\n]{0,20}https?://|(?:run|execute|source|install|call)\b[^\n]{0,40}(?:\.(?:sh|py|ps1|js|exe|bat)\b|https?://|curl|wget|\bscript\b|\bpayload\b|\bwhatever\b)|"
+    r"(?:open|load|visit|fetch|download|import|read|follow|insert|add|include)\b[^\n]{0,20}https?://|(?:run|execute|source|install|call)\b[^\n]{0,40}(?:\.(?:sh|py|ps1|js|exe|bat)\b|https?://|curl|wget|\bscript\b|\bpayload\b|\bwhatever\b)|"
     r"(?:answer|reply|say|claim|state|respond|insist)(?: with)? (?:[\"'“]?no\b|[\"'“]?yes\b|that (?:it|there|nothing|this|you)\b|nothing)|deny\b|lie\b|(?:start |begin )?(?:recommend|promot|prais|advertis)(?:e|ing)? (?:the |our |only )|"
     r"change the (?:bank|account|payment|iban|recipient)|(?:grant|give) \w+ access)"
 )
@@ -41,6 +41,7 @@ _HARM = (
 STEERING: tuple[Rule, ...] = (
     rule(
         "agent-order", "gives an order to an agent that reads it", READ,
+        r"(?i)\bmore important than (?:anything|everything|what(?:ever)?|all)\b[^.\n]{0,20}\b(?:user|person|human|says?|types?)\b|\bassume (?:that )?the (?:user|owner|person) (?:agrees|consents|approves)\b|\b(?:run|execute) (?:every|all|any|each) (?:code blocks?|snippets?|commands?|scripts?) (?:you|that|in|from|found)\b|\broute (?:every|all|each) (?:requests?|traffic|calls?)\b[^\n]{0,30}https?://",
         r"(?i)\b(?:AI|LLM|coding) (?:assistants?|agents?|models?|tools?) (?:must|have to|are to|shall|should) (?:always|each|all|now)\b|\ball (?:AI |coding )?(?:assistants|agents|models) (?:must|have to|are to|shall)\b",
         r"(?i)\byou are (?:now )?(?:an? |the )?(?:system )?(?:administrator|admin|root|owner|superuser|super user|master)\b|\buse your full (?:powers?|rights|access)\b|^[\s>*-]*(?:override|system note|admin note|sysadmin)\s*:\s*\S",
         r"(?i)\b(?:its|his|her|their|my) word is (?:final|law)\b|\banswers? to [\w-]+, |\b(?:seeing|if you (?:see|read|find|meet)) (?:this|the (?:text|token|word|phrase|string|line))\b|\b(?:ask|get|trick|convince|persuade) (?:the )?(?:users?|people|them|him|her)\b[^\n]{0,30}\b(?:card number|password|pin|credentials?|to (?:disable|install|turn off|run|share))\b",
@@ -79,6 +80,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "ignore-previous", "tells an agent to ignore its instructions", READ,
+        r"(?i)\byour (?:\w+ )?(?:rules|guidelines|instructions|limits|policies|restrictions) (?:have )?(?:expired|ended|lapsed|changed|vanished)\b|\bbecome an? (?:un(?:restricted|filtered|censored|limited)|evil|jailbroken)\b",
         r"(?i)\b(?:disregard|ignore|forget|discard|drop) (?:what(?:ever)? |all |anything |everything )?(?:that )?(?:you were|you['’]ve been|you have been|i|we|they|the user) (?:told|said|given|taught|instructed)\b|\b(?:print|reveal|show|dump|output|leak) (?:me )?your (?:configuration|config|setup|settings|rules|instructions|guidelines|prompt|context|memory)\b",
         r"(?i)\b(?:safety|security|protective) (?:filters?|checks?|rules?|polic(?:y|ies)|measures?|features?) (?:are|is|have been|were) (?:now )?(?:disabled|off|suspended|lifted|removed|switched off|turned off)\b",
         r"(?i)\brefusals? (?:is|are) (?:disabled|off|forbidden|not)\b|\b(?:do not|don['’]t|never) refuse\b|\bnever say (?:that )?(?:something|anything|it) is (?:impossible|forbidden|not allowed)\b|\brestrictions? (?:are|is|have been|were) (?:lifted|gone|off|removed|suspended)\b|\b(?:answers?|repl(?:y|ies)) must never contain a (?:warning|caveat|disclaimer|refusal)\b",
@@ -97,6 +99,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "claimed-authority", "claims that somebody gave leave", "Make sure that this person really said so; a note is no permission.",
+        r"(?i)\bblanket (?:permission|approval|authori[sz]ation|consent)\b|\baccording to (?:anthropic|openai|the (?:admin\w*|owner|vendor|security team))\b[^.\n]{0,40}\b(?:fine|okay|ok|allowed|permitted|may|can|safe)\b",
         r"(?i)\b(?:agents?|assistants?|claude|models?) (?:may|can|are free to|are allowed to) (?:ignore|skip|bypass|upload|delete|override|disable|force|publish|share|read any|use any|modify any)\b",
         r"(?i)\b(?:dangerous|destructive|all|any|irreversible|privileged) (?:commands?|actions?|operations?|requests?) (?:is|are|were) (?:now |always )?(?:allowed|permitted|approved|fine|ok|okay|accepted|welcome)\b",
         r"(?i)\b(?:admin\w*|owner|user|team|department|person\b[^\n]{0,20}|boss|management|vendor|maintainers?) (?:said|says|agreed|enabled|allowed|permitted|permits|allows|confirmed|decided|told)\b[^.!?;\n]{0,30}\b(?:agents?|assistants?|you|everything|anything|unrestricted|whatever)\b[^.!?;\n]{0,20}(?:\b(?:can|may|should|to|is|are|beforehand|in advance|mode|whenever|do|for this)\b)",
@@ -112,6 +115,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "permission", "gives an agent leave to do things unasked or unseen", "Make sure that you want this of every future session, or reject the hunk.",
+        r"(?i)\byou (?:don['’]t|do not|need not|needn['’]t) (?:have|need) to ask\b|\b(?:confirmations?|dialogs?|prompts?|warnings?|approvals?)(?: dialogs?| prompts?)? (?:may|can|should|must) be (?:ignored|skipped|dismissed|bypassed|clicked)\b|\bnobody (?:checks|looks|cares|minds|notices|watches)\b|\bforce-?push (?:freely|at will|whenever|as you)\b|\breplace the (?:checksum|signature|hash|certificate)\b",
         r"(?i)\b(?:no|without(?: any)?) (?:further |explicit |prior |user )?(?:confirmation|approval|permission|consent)s? (?:is|are|was) (?:needed|necessary|required) (?:for|to|before) (?:any|all|every|network|production|destructive|root|admin|external)\b|\b(?:proceed|run|execute|delete|remove|push|deploy|install|continue|act|change|send)\b[^.!?;\n]{0,60}\bwithout (?:the |any |a )?(?:user(?:['’]s)?|explicit|prior|further|human|person['’]s) (?:consent|approval|confirmation|permission|review)\b",
         r"(?i)\b(?:approve|merge|accept|review) your own\b|\bnobody minds\b|\btests may be (?:deleted|removed|skipped)\b|\bmake the (?:check|test|guard|validation)\w* always (?:pass|succeed|return)\b|\baccept (?:any|all|self-signed) certificates\b|\b(?:turn|switch) off (?:two-factor|2fa|mfa|tls|ssl|logging|audit\w*|auth\w*)\b|\bopen a (?:reverse )?shell\b|\bto the (?:internet|world|public) (?:with|via|through) a tunnel\b",
         r"(?i)\byou (?:never|do not|don['’]t) need (?:any |my |the |explicit )?(?:approval|permission|confirmation|consent|a yes|to (?:ask|check|confirm))\b|\b(?:do not|don['’]t|never) wait for (?:a |an |the |my |any )?(?:yes|ok|okay|go|go-ahead|reply|answer|green light|response)\b",
@@ -140,6 +144,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "hides-from-user", "keeps something from the person", "Reject the hunk: a note never needs to hide what an agent does.",
+        r"(?i)\b(?:make|do|run|push|add|change|commit|perform|apply)\b[^.!?;\n]{0,40}\bin secret\b|\b(?:leave|leaving|keep|keeping) the (?:user|owner|person|team|reviewer) (?:unaware|ignorant|uninformed|in the dark)\b|\b(?:avoid|refrain from) (?:mentioning|telling|showing|reporting|disclosing|revealing)\b",
         r"(?i)\b(?:if|when) asked (?:about|why|whether|for|what)\b[^.!?;,\n]{0,60},? (?:just |simply )?(?:say|deny|claim|pretend|answer that|reply that)\b|\b(?:delete|remove|skip|drop|change|push|disable|disabl\w+|commit|add|edit)\b[^.!?;\n]{0,30}\bwithout (?:reporting|mentioning|disclosing|announcing|noting)\b|\b(?:keep|stay|remain)s?\b[^.!?;\n]{0,60}\b(?:hidden|secret|concealed) from\b",
         r"(?i)\b(?:should|must|to) look like (?:a |an )?(?:typo|formatting|harmless|normal|ordinary|routine|mistake|accident)\b|\bwhatever the truth\b|\beven though it (?:changes|removes|adds|deletes)\b|\bblame\b[^\n]{0,40}\bif (?:anyone|anybody|they|asked|the user)\b",
         r"(?i)\bbehind (?:the |their |his |her |my )?(?:user|owner|team|person|reviewer|human)?['’]?s?\s?back\b|\b(?:leave|leaving|with|without|no) (?:no |any |a )?trace\b|\bkeep (?:this|it|that|these|the \w+|this \w+) to yourself\b|\b(?:do not|don['’]t|never) (?:bring|show|pass|write|include|put|list|log) (?:it|this|that|these|them|the \w+) (?:up|in (?:your|the) (?:summary|report|answer|reply|log|description|message)|on to the user)\b",
@@ -164,7 +169,7 @@ STEERING: tuple[Rule, ...] = (
     ),
     rule(
         "delayed-trigger", "waits for a moment to act on", READ,
-        rf"(?i)(?:^|[.!?]\s)[\s*>-]*(?:if|when(?:ever)?|once|after|before|as soon as|each time|every time|on|at|upon)\b(?:[^.!?;\n]|[.!?]\S)*?, ?(?:then |also |please |quietly |silently )*(?:(?:send|post|upload|ship|forward|copy|e-?mail|export|leak|append|add|write|save)\b{_ON}(?:{_HOST}|e-?mail address|\b(?:password|secret|api key|token|credential)s?\b)|(?:wipe|erase|destroy)\b|(?:delete|remove|drop) (?:the |all |any |every )?(?:\w+ )?(?:backups?|history|logs?|database|repo\w*|tests?|working tree|evidence|traces?|keys?|users?)\b|open (?:the )?port|execute (?:the|this|what|everything)|download an? (?:update|file|script|payload)|grant\b|transfer\b)",
+        rf"(?i)(?:^|[.!?]\s)[\s*>-]*(?:if|when(?:ever)?|once|after|before|as soon as|each time|every time|on|at|upon)\b(?:[^.!?;\n]|[.!?]\S)*?, ?(?:then |also |please |quietly |silently )*(?:(?:send|post|upload|ship|forward|copy|e-?mail|export|leak|append|add|write|save)\b{_ON}(?:{_HOST}|e-?mail address|\b(?:password|secret|api key|token|credential)s?\b)|(?:wipe|erase|destroy|purge)\b|(?:delete|remove|drop) (?:the |all |any |every )?(?:\w+ )?(?:backups?|history|logs?|database|repo\w*|tests?|working tree|evidence|traces?|keys?|users?)\b|open (?:the )?port|execute (?:the|this|what|everything)|download an? (?:update|file|script|payload)|grant\b|transfer\b)",
         rf"(?i)\b(?:when(?:ever)?|if|once|after|as soon as|the moment|every time|each time|next time|should|in case|upon|on seeing|wait until|until)\b(?:[^.!?;\n]|[.!?]\S)*?\b(?:{WHO}|users|anybody|you|session|conversation|tests? pass|pull request|prompt|keyword|phrase|reading|messages?)\b(?:[^.!?;\n]|[.!?]\S)*?(?:[,:;\"”']| then| and| to| quietly| also) ?(?:also |then |quietly |silently |immediately |please |and )*{_HARM}",
         rf"(?i)\b(?:after|before|within|on) (?:\w+ )?(?:messages?|turns?|repl(?:y|ies)|the first of \w+|\d{{1,2}} \w+|the \d{{1,2}}\w{{2}})\b(?:[^.!?;\n]|[.!?]\S)*?[\s,]{_HARM}",
         rf"(?i)\b(?:at|on|with|in) (?:the )?(?:beginning|start|opening|end)? ?(?:of )?(?:each|every|any|the next|all) (?:chats?|sessions?|conversations?|repl(?:y|ies)|answers?|turns?)\b(?:[^.!?;\n]|[.!?]\S)*?[\s,]{_HARM}",
