@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from dreams.search.folding import normal, spans
 
 LINE_CHARS = 180
+# A line ends with a whole word, if that is no longer than this.
+LAST_WORD = 20
 BEFORE_CHARS = 60
 MOST_LINES = 2
 AROUND_CHARS = 60
@@ -73,8 +75,11 @@ def _start(line: str, match: int) -> int:
 
 
 def _clip(line: str, start: int) -> str:
-    shown = line[start : start + LINE_CHARS].strip()
-    return f"{'…' if start else ''}{shown}{'…' if len(line) > start + LINE_CHARS else ''}"
+    end = start + LINE_CHARS
+    is_cut = len(line) > end
+    if is_cut and (space := line.rfind(" ", end - LAST_WORD, end + 1)) > start:
+        end = space
+    return f"{'…' if start else ''}{line[start:end].strip()}{'…' if is_cut else ''}"
 
 
 def marked(text: str, terms: tuple[str, ...]) -> Iterator[Part]:

@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks`, `brief`, `dots` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `breaks`, `brief`, `codes`, `dots` (filters);
 `icon`, `query`, `pages`, `bar`, `changed_size` (tags).
 """
 
@@ -205,6 +205,21 @@ def changed_size(added: int, removed: int) -> SafeString:
         f'<rect class="size-ins" width="{came}" height="6"/>'
         f'<rect class="size-del" x="{came}" width="{went}" height="6"/></svg>'
     )
+
+
+@register.filter
+def codes(text: str) -> SafeString:
+    """A sentence whose `commands` stand in backticks, as in a terminal, with them as code."""
+    parts = str(text).split("`")
+    if len(parts) % 2 == 0:
+        return format_html("{}", text)
+    return format_html_join(
+        "", "{}", ((_code(part) if place % 2 else part,) for place, part in enumerate(parts))
+    )
+
+
+def _code(text: str) -> SafeString:
+    return format_html("<code>{}</code>", text)
 
 
 @register.simple_tag

@@ -48,6 +48,11 @@ def test_sizes(count: int, text: str) -> None:
     assert desk.bytes_(count) == text
 
 
+def test_commands_in_a_sentence_are_code_and_nothing_else_is_markup() -> None:
+    assert desk.codes("Run `doctor <b>`, now.") == "Run <code>doctor &lt;b&gt;</code>, now."
+    assert desk.codes("One ` alone <b>") == "One ` alone &lt;b&gt;"
+
+
 @pytest.mark.parametrize(
     ("text", "short"),
     [
