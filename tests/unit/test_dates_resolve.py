@@ -281,6 +281,7 @@ Swipe left for tomorrow; the arrow goes to next week
 let yesterday = now - 1
 Tomorrow Ltd. is a customer.
 Why not postpone it to next month?
+The string next week is not translated.
 A teacher can run it tomorrow morning.
 It would open the comparison of last week.
 Yesterday, if you looked for it, you had to ask

@@ -35,7 +35,7 @@ _WIDGET_AFTER = re.compile(
     rf"['\"’”)]?\s+{_WIDGET}\b|\s+as\s+(?:an?\s+)?(?:text|string|label|word)\b", re.IGNORECASE
 )
 _WIDGET_BEFORE = re.compile(
-    rf"\b(?:{_WIDGET}\s*[:=]|(?:{_WIDGET}|the\s+one)\s+for|{_WIDGET}\s+(?:is|are|reads?|says?|shows?)|words?|phrases?|terms?|click|press|tap)\s+"
+    rf"\b(?:{_WIDGET}\s*[:=]|(?:{_WIDGET}|the\s+one)\s+for|{_WIDGET}\s+(?:is|are|reads?|says?|shows?)|words?|phrases?|terms?|strings?|texts?|click|press|tap)\s+"
     r"(?:(?:on\s+)?[\w ]{0,30}(?:,|\band\b|\bor\b|/)\s*)*[*_'‘\"]*$",
     re.IGNORECASE,
 )
