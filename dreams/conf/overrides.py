@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.conf import settings
-from django.db.models import Q
 
 from dreams.conf.config import Config
 from dreams.conf.values import BadValue, Spec, Value, parse, specs
@@ -51,7 +50,9 @@ class Overrides:
     @classmethod
     def load(cls, project: Project | None = None) -> Overrides:
         """Those of `project` and everywhere; without one, those of every project."""
-        from dreams.models import Override  # noqa: PLC0415 - pure callers use Config without the app registry
+        from django.db.models import Q  # noqa: PLC0415 - pure callers, and the reading worker, use Config without a database
+
+        from dreams.models import Override  # noqa: PLC0415 - as above
 
         rows = Override.objects.all()
         if project is not None:
