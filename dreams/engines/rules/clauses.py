@@ -59,6 +59,11 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
+# A question without its mark, and what is only quoted.
+_ASKED = re.compile(
+    r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)",
+    re.IGNORECASE,
+)
 # "… but took it back": not "no longer A but B".
 _BUT = re.compile(
     r"\bbut (?:we|they|i|then|had|have|took|went|got|rolled|reverted|undid|changed|decided|later|only|just|that|will|want|should|need|did|never)\b",
@@ -85,7 +90,7 @@ _NOT_SO = re.compile(
 )
 _SAID = re.compile(
     r"(?<!are )(?<!is )(?<!be )(?<!get )(?<!was )(?<!were )\b(?:says?|said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|thinks|asked|asks|"
-    r"according to|read that|told me|tells me|heard)\b",
+    r"according to|read that|(?:was|were|been|got) told|(?:understand|gather|assume|suspect|fear|guess|reckon|figure|suppose) (?:that|the|it|we)|told me|tells me|heard)\b",
     re.IGNORECASE,
 )
 _OWN_WORDS = re.compile(
@@ -116,7 +121,7 @@ def told_clauses(text: str) -> list[str]:
         or asks(re.split(r"[,;]", text)[0])
     ):
         return []
-    if _BUT.search(text) or _SAID.search(_OWN_WORDS.sub("", text)):
+    if _BUT.search(text) or _ASKED.match(text) or _SAID.search(_OWN_WORDS.sub("", text)):
         return []
     clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
     if any(

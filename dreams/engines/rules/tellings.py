@@ -80,6 +80,14 @@ _TAKEN_BACK = re.compile(
     r"(?:no|sorry|oops|whoops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that['’]s|i was|i meant|my|it['’]s wrong))",
     re.IGNORECASE,
 )
+# In a remark of a few words any of these is said of what came just before.
+_DOUBT = re.compile(
+    r"\b(?:meant|ignore|disregard|mixed|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
+    r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
+    r"wrong (?:one|repo|project|chat|window))\b",
+    re.IGNORECASE,
+)
+MOST_DOUBTED = 8  # words
 _SENTENCE = re.compile(r"[.!?;\n…]+\s+|\s[—–-]+\s|,\s+(?=(?:no|wait|sorry|oops|actually|scratch|scrap)\b)")
 _LEAD_IN = re.compile(
     r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad)|"
@@ -128,7 +136,9 @@ class Telling:
 
 def takes_back(prompt: str) -> bool:
     """Whether a prompt begins by taking back what was said just before."""
-    return bool(_TAKEN_BACK.match(" ".join(prompt[:200].split())))
+    text = " ".join(prompt[:200].split()).lstrip("([*_-–—.… ")
+    short = len(text.split()) <= MOST_DOUBTED
+    return bool(_TAKEN_BACK.match(text) or (short and _DOUBT.search(text)))
 
 
 def standing_from(prompt: str) -> int:
