@@ -59,6 +59,8 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
+# "Traceback: the worker listens on 81": whose words follow, only the head says.
+_HEADED = re.compile(r"[^:]{1,60}:\s+(?!.*(?:->|=>|→))\S+(?:\s+\S+){3,}", re.DOTALL)
 # A question without its mark, and what is only quoted.
 _ASKED = re.compile(
     r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)",
@@ -121,7 +123,12 @@ def told_clauses(text: str) -> list[str]:
         or asks(re.split(r"[,;]", text)[0])
     ):
         return []
-    if _BUT.search(text) or _ASKED.match(text) or _SAID.search(_OWN_WORDS.sub("", text)):
+    if (
+        _HEADED.match(text)
+        or _BUT.search(text)
+        or _ASKED.match(text)
+        or _SAID.search(_OWN_WORDS.sub("", text))
+    ):
         return []
     clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
     if any(

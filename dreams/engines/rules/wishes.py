@@ -151,7 +151,8 @@ _PASSING = re.compile(
 )
 # "We want the API to listen on 81": a plan of theirs, which asks nothing of whoever keeps the notes.
 _WANTED = re.compile(
-    r"^(?:we|they|i)(?:['’]d| would)? (?:want|need|like|love|wish|hope|plan|prefer)\b(?: it)? (?:the|our|that|to|if|my|a|all|every)\b",
+    r"^(?:we|they|i)(?:['’]d| would)? (?:want|need|like|love|wish|hope|plan|prefer)\b(?: it)? (?:the|our|that|to|if|my|a|all|every)\b|"
+    r"^(?:we|they|i) (?:will |shall )?(?:vote|decide|discuss|talk|meet|debate|wonder|think|ask)\b",
     re.IGNORECASE,
 )
 _HABIT = re.compile(
