@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from dreams import memdir, redact
 from dreams.findings import facts, keeping
@@ -74,6 +75,11 @@ class Context:
         self.path, self.added = path, added
         self.target: Standing | None = None
         self.kept = False
+
+    @cached_property
+    def _stood(self) -> frozenset[str]:
+        """What the directory said before."""
+        return frozenset(unit.key for path, data in self.before.items() for unit in units_of(path, data))
 
     def is_frame(self, line: int, text: str) -> bool:
         """Whether it is a key of the frontmatter that only holds other keys; `line` is 0-based."""
@@ -233,6 +239,9 @@ class Context:
         self.target = self.added.line(part) or self.added.holder(part)
         if self.target is None:
             return False
+        short = len(statement(part).items) < LEAST_PART
+        if short and self.target.unit.key in self._stood:
+            return False  # a word or two stand by chance in a line that was there before
         whole = self.target.unit.text
         return keyed(part) in self.target.unit.key or keeping.in_one_piece(part, whole)
 

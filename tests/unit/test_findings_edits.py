@@ -286,3 +286,10 @@ def test_a_line_that_says_another_thing_blocks(old: str, new: str) -> None:
 
 def one_line(old: str, new: str) -> list[str]:
     return blocks_between({"a.md": f"# Shop\n\n{old}\n"}, {"a.md": f"# Shop\n\n{new}\n"})
+
+
+def test_a_word_that_another_line_had_already_does_not_keep_what_left_with_its_file() -> None:
+    lines = "- **Native** (default): `cargo build` — with the viewer\n- **WASM**: `cargo build --release` — without it\n"
+    before = {"a.md": f"# A\n\n{lines}", "b.md": "# B\n\n- The viewer is blue.\n"}
+    after = {"b.md": before["b.md"] + lines.replace("`cargo build` —", "`make viewer` —")}
+    assert any("cargo build" in message for message in blocks_between(before, after))
