@@ -14,6 +14,7 @@ from dreams.dreambench.found import FOUND
 from dreams.dreambench.passages import Directory
 from dreams.dreambench.phrasings import ATTRIBUTES, Deal
 from dreams.dreambench.truth import KINDS, World
+from dreams.dreambench.typed import TYPED
 
 
 @pytest.fixture(scope="module", params=sorted(generator.WORDINGS))
@@ -32,10 +33,11 @@ def test_every_kind_is_there_at_the_small_size(made: World) -> None:
     assert {case.kind for case in made.cases} == set(KINDS)
 
 
-def test_found_wordings_are_none_of_our_own_and_cover_each_fact() -> None:
-    for own, found in zip(ATTRIBUTES, FOUND, strict=True):
-        assert own.sort == found.sort
+def test_found_and_typed_wordings_are_none_of_our_own_and_cover_each_fact() -> None:
+    for own, found, typed in zip(ATTRIBUTES, FOUND, TYPED, strict=True):
+        assert own.sort == found.sort == typed.sort
         assert not {*own.said, *own.told} & {*found.said, *found.told}
+        assert typed.told and not {*own.told, *found.told} & {*typed.told}
 
 
 def test_what_must_be_kept_or_go_stands_there_before_unless_it_is_only_said(made: World) -> None:
