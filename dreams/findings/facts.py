@@ -17,6 +17,7 @@ __all__ = [
     "as_written",
     "coverage",
     "coverage_of",
+    "loses_words",
     "lost",
     "plain_coverage",
     "shared_words",
@@ -74,6 +75,18 @@ def words_lost(old: str, new: str) -> list[str]:
     gone = sorted(w for w in one.weights if w not in lexicon.GENERIC and not has(there, w))
     heavy = [word for word in gone if word not in LIGHT]
     return gone if heavy or len(one.telling) - len(gone) < LEAST_TOLD else []
+
+
+def loses_words(old: str, new: str) -> bool:
+    """Whether `words_lost` would name any; answered at the first word that tells: most statements have little in common."""
+    one, there = made(old), known(new)
+    light = 0
+    for word in one.weights:
+        if word not in lexicon.GENERIC and not has(there, word):
+            if word not in LIGHT:
+                return True
+            light += 1
+    return light > 0 and len(one.telling) - light < LEAST_TOLD
 
 
 def as_written(words: Iterable[str], text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 from itertools import groupby, pairwise
 
-from dreams.findings.facts import LEAST_TOLD, coverage, lost, plain_coverage, words_lost
+from dreams.findings.facts import LEAST_TOLD, coverage, loses_words, lost, plain_coverage, words_lost
 from dreams.findings.turning import changed_places, kinds, turned
 from dreams.findings.wordings import LIGHT, LONGEST, capitals, has, known, made, plainer
 from dreams.language import lexicon, similarity
@@ -36,7 +36,7 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
 
     `merged` is for a new text made from several: there the words in one piece will do.
     """
-    if not made(old).items or words_lost(old, new) or lost(old, new) or changed_places(old, new):
+    if not made(old).items or loses_words(old, new) or lost(old, new) or changed_places(old, new):
         return in_cells(old, new)
     if _taken_over(made(old), made(new)) or _another_word(old, new):
         return False
@@ -47,7 +47,9 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
 
 def in_cells(old: str, new: str) -> bool:
     """Whether all cells of a table's row stand in `new`, whole and in their order: as a row, or as "column: cell" each."""
-    cells = [plain(cell) for cell in _BAR.split(old) if any(map(str.isalnum, cell))] if "|" in old else []
+    if "|" not in old:
+        return False
+    cells = [plain(cell) for cell in _BAR.split(old) if any(map(str.isalnum, cell))]
     rest = f" {plain(_BAR.sub(' ', new))} "
     for cell in cells:
         _, found, rest = rest.partition(f" {cell} ")

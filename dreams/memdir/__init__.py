@@ -16,7 +16,7 @@ from .links import (
 from .loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, ROW_AIM, ROW_MAX, Loaded, loaded
 from .names import INDEX_NAME, memory_type, name_key, safe_file_name, slug_for
 from .rows import IndexRow, render_row
-from .sections import Item, sections, with_children
+from .sections import Item, kinds, sections, with_children
 from .text import MemoryEditError, comment_spans, mask_code, replace_lines, split_lines
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "WikiLink",
     "comment_spans",
     "is_memory_path",
+    "kinds",
     "loaded",
     "markdown_links",
     "mask_code",

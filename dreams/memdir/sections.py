@@ -64,6 +64,12 @@ def sections(body: str, first_line: int = 1) -> list[Item]:
     return result
 
 
+def kinds(body: str) -> Iterator[ItemKind]:
+    """The kinds of the items of a body, in order; each is found when it is asked for, so the first costs little."""
+    for kind, _ in _blocks(split_lines(body)):
+        yield kind
+
+
 def with_children(items: list[Item], position: int) -> list[Item]:
     """The item and what is nested in it: deeper items after it, blank lines between them included."""
     result = [items[position]]

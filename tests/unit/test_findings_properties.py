@@ -8,7 +8,7 @@ import re
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dreams.findings import Subject, examine, health, regression
+from dreams.findings import Subject, examine, facts, health, regression
 from dreams.findings.base import ChangedHunk
 from dreams.findings.comparing import between
 from tests.unit.findings_kit import codes
@@ -167,3 +167,13 @@ def check_answers(subject, found, told):
         answer = one.question.answer.unit
         gone = one.outcome in {"gone", "changed"} and set(re.findall(r"\w+", answer.text)) & KNOWN <= told
         assert one.outcome == "answered" or gone or answer.key in about
+
+
+few_words = st.lists(
+    st.sampled_from([*WORDS[:6], "write", "put", "the", "keep", "8080", "5"]), max_size=8
+).map(" ".join)
+
+
+@given(few_words, few_words)
+def test_whether_words_are_lost_is_what_naming_them_says(old, new):
+    assert facts.loses_words(old, new) == bool(facts.words_lost(old, new))

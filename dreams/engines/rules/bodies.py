@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
@@ -33,6 +33,7 @@ class Unit:
 def units(path: str, document: memdir.Document) -> list[Unit]:
     """The statements that could be taken out without breaking what stands around them."""
     items = memdir.sections(document.body, document.body_start_line)
+    ends = list_ends(items)
     return [
         Unit(
             path,
@@ -41,7 +42,7 @@ def units(path: str, document: memdir.Document) -> list[Unit]:
             one_line(item.content or item.text),
             item.text,
             tuple(similarity.normalised(title) for title in item.under),
-            _frame(items, place),
+            _frame(items, place, ends[place]),
         )
         for place, item in enumerate(items)
         if _is_free(items, place)
@@ -51,6 +52,7 @@ def units(path: str, document: memdir.Document) -> list[Unit]:
 def labelled_units(path: str, document: memdir.Document) -> Iterator[Unit]:
     """Lines behind a label of their own ("**What's next:** …"), in a paragraph of such lines too: no frame, no children."""
     items = memdir.sections(document.body, document.body_start_line)
+    ends = list_ends(items)
     for place, item in enumerate(items):
         lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
         alone = item.kind == "paragraph" or (
@@ -59,7 +61,7 @@ def labelled_units(path: str, document: memdir.Document) -> Iterator[Unit]:
         if not alone or not all(map(is_labelled, lines)):
             continue
         titles = tuple(similarity.normalised(title) for title in item.under)
-        frame = _frame(items, place)
+        frame = _frame(items, place, ends[place])
         for number, line in enumerate(lines, start=item.first_line):
             yield Unit(path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame)
 
@@ -77,11 +79,39 @@ def _is_free(items: list[memdir.Item], place: int) -> bool:
     return not numbered and len(memdir.with_children(items, place)) == 1
 
 
-def _frame(items: list[memdir.Item], place: int) -> tuple[str, ...]:
+def list_ends(items: Sequence[memdir.Item]) -> list[int]:
+    """For each item the place of the last heading or paragraph before it, -1 where there is none: a list begins there."""
+    found, last = list[int](), -1
+    for place, item in enumerate(items):
+        found.append(last)
+        if item.kind in {"heading", "paragraph"}:
+            last = place
+    return found
+
+
+def upwards(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[memdir.Item]:
+    """What stands above an item, nearest first, without what cannot frame it: beside a list's first level only its `end`
+    counts, and a list of thousands is not walked for each of its bullets."""
+    depth = items[place].depth
+    at = place - 1
+    while at >= 0:
+        if depth <= 0 and at > end:
+            at = end
+            continue
+        item = items[at]
+        if item.kind == "bullet":
+            depth = min(depth, item.depth)
+        yield item
+        at -= 1
+
+
+def _frame(items: list[memdir.Item], place: int, end: int) -> tuple[str, ...]:
     """The introducing line and the parents, nearest first."""
     found: list[str] = []
     depth = items[place].depth
-    for item in reversed(items[:place]):
+    if depth <= 0 and items[place].kind != "bullet":
+        return ()
+    for item in upwards(items, place, end):
         if item.kind == "heading":
             break
         if item.kind == "bullet" and item.depth < depth:
@@ -170,7 +200,8 @@ def with_bullet(document: memdir.Document, text: str) -> memdir.Document | None:
     last = items[-1] if items else None
     if last and last.kind == "bullet" and not last.marker[:1].isdigit() and last.depth == 0:
         every = memdir.sections(document.body)
-        if _frame(every, every.index(last)):
+        place = every.index(last)
+        if _frame(every, place, list_ends(every)[place]):
             return None
         indent = last.text[: len(last.text) - len(last.text.lstrip())]
         return _checked(document, _at_end(document, [f"{indent}{last.marker} {text}"]), text)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dreams import memdir
 from dreams import text as texts
 from dreams.engines.base import Citation, Fate, LineDate
+from dreams.engines.rules import bodies
 from dreams.engines.rules import days as days_of
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.language import dates
@@ -65,12 +66,13 @@ def _lines(document: memdir.Document) -> Iterator[tuple[int, frozenset[str]]]:
     """Lines of prose that no day above them speaks for, each with the days that its section names."""
     items = memdir.sections(document.body, document.body_start_line)
     days: frozenset[str] = frozenset()
+    ends = bodies.list_ends(items)
     for place, item in enumerate(items):
         if item.kind == "heading" or place == 0:
             days = frozenset(_ISO_DAY.findall(_section(items, place)))
         if item.kind in _SKIPPED or item.text.lstrip().startswith(">"):
             continue
-        if not _OWN_DAY.search("\n".join([*item.under, *_above(items, place)])):
+        if not _OWN_DAY.search("\n".join([*item.under, *_above(items, place, ends[place])])):
             yield from ((number, days) for number in range(item.first_line, item.last_line + 1))
 
 
@@ -80,10 +82,10 @@ def _section(items: Sequence[memdir.Item], place: int) -> str:
     return "".join([items[place].text, *(item.text for item in following)])
 
 
-def _above(items: Sequence[memdir.Item], place: int) -> Iterator[str]:
+def _above(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[str]:
     """What frames an item: the bullets it is nested in, the line that introduces its list."""
     depth = items[place].depth
-    for item in reversed(items[:place]):
+    for item in bodies.upwards(items, place, end):
         if item.kind == "heading":
             return
         if item.kind == "bullet" and item.depth < depth:

@@ -42,9 +42,7 @@ def _holds_the_bom(text: str, unit: Unit) -> bool:
 def _leaves_something(tree: Tree, unit: Unit) -> bool:
     """A file left with a name alone would be an orphan of another kind."""
     rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
-    return any(
-        item.kind not in {"blank", "heading", "rule", "comment"} for item in memdir.sections(rest.body)
-    )
+    return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
 
 
 def without(text: str, unit: Unit) -> str:
