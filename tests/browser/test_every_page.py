@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
@@ -27,6 +26,7 @@ from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Versi
 from dreams.search import index
 from dreams.web import urls
 from tests import world as make
+from tests.browser.judging import bring_rules, broken_rules
 from tests.browser.shots import log_in
 from tests.pipeline import world as real
 from tests.web import review_world as desk
@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from dreams.models import Project
 
 WIDE, NARROW, NARROWEST = 1280, 390, 360
-COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+COLOURS = ("color-contrast", "link-in-text-block")
 # What depends on the width.
-LAYOUT = {"runOnly": {"type": "rule", "values": ["target-size", "scrollable-region-focusable"]}}
-AXE = Axe().axe_script  # loaded once into a page, as it is half a megabyte
-RUN = """options => axe.run(document, options).then(found => found.violations.map(
-    one => one.id + ": " + one.nodes.map(node => node.html.slice(0, 200)).join(" | ")))"""
+LAYOUT = ("target-size", "scrollable-region-focusable")
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
 # Fragments and files: no page of their own.
@@ -77,24 +74,23 @@ class Watch:
         is_first = (name := _name(path)) not in self.opened
         self.opened.add(name)
         self.turn += 1
-        self.page.evaluate(AXE)
+        bring_rules(self.page)
         self.page.eval_on_selector_all(
             "main details.fold", "folds => folds.slice(0, 6).forEach(fold => { fold.open = true; })"
         )
         if is_first:
-            self._judge(path, "light", WIDE, {})
+            self._judge(path, "light", WIDE, ())
             self._judge(path, "dark", WIDE, COLOURS)
             self._judge(path, "light", NARROW, LAYOUT)
         else:
-            self._judge(path, *(("light", WIDE), ("dark", NARROW))[self.turn % 2], {})
+            self._judge(path, *(("light", WIDE), ("dark", NARROW))[self.turn % 2], ())
             self._fits(path, NARROW)
         self._fits(path, NARROWEST)
 
-    def _judge(self, path: str, scheme: str, width: int, only: Mapping[str, object]) -> None:
+    def _judge(self, path: str, scheme: str, width: int, rules: Sequence[str]) -> None:
         self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
         self._fits(path, width)
-        options = {"resultTypes": ["violations"], **only}
-        for found in self.page.evaluate(RUN, options):
+        for found in broken_rules(self.page, rules):
             self.wrong.append(f"{path}, {scheme}, {width} px: {found}")
 
     def _fits(self, path: str, width: int) -> None:
@@ -305,7 +301,12 @@ def _turn(number: int) -> dict[str, object]:
     if number % 4 == 0:
         used: object = [
             {"type": "text", "text": f"I look at **part {number}**."},
-            {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": f"ls {LONG}" + "\nls" * 60}},
+            {
+                "type": "tool_use",
+                "id": f"t{number}",
+                "name": "Bash",
+                "input": {"command": f"ls {LONG}" + "\nls" * 60},
+            },
         ]
         return {"type": "assistant", "message": {"role": "assistant", "content": used}}
     return {"type": "user", "message": {"role": "user", "content": f"Turn {number}, the turbine stands."}}
