@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,21 +25,10 @@ LINES = [
 ]
 
 
-def walked(items: Sequence[memdir.Item], place: int) -> list[memdir.Item]:
-    """The bullets it is nested in, nearest first, and what ends them: a paragraph or a heading."""
-    depth, found = items[place].depth, list[memdir.Item]()
-    for item in reversed(items[:place]):
-        if item.kind in {"heading", "paragraph"}:
-            return [*found, item]
-        if item.kind == "bullet" and item.depth < depth:
-            depth = item.depth
-            found.append(item)
-    return found
-
-
-def short(items: Sequence[memdir.Item], place: int, end: int) -> list[memdir.Item]:
-    depth, found = items[place].depth, list[memdir.Item]()
-    for item in bodies.upwards(items, place, end):
+def framing(depth: int, above: Iterable[memdir.Item]) -> list[memdir.Item]:
+    """The bullets that an item is nested in, nearest first, and what ends them: a paragraph or a heading."""
+    found = list[memdir.Item]()
+    for item in above:
         if item.kind in {"heading", "paragraph"}:
             return [*found, item]
         if item.kind == "bullet" and item.depth < depth:
@@ -53,7 +42,7 @@ def test_the_short_way_up_finds_what_the_whole_way_finds(lines: list[str]) -> No
     body = "\n".join(lines)
     items = memdir.sections(body)
     ends = bodies.list_ends(items)
-    assert [short(items, at, ends[at]) for at in range(len(items))] == [
-        walked(items, at) for at in range(len(items))
-    ]
+    for at, item in enumerate(items):
+        whole = framing(item.depth, reversed(items[:at]))
+        assert framing(item.depth, bodies.upwards(items, at, ends[at])) == whole
     assert list(memdir.kinds(body)) == [item.kind for item in items]
