@@ -14,12 +14,12 @@ from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.tellings import Telling, tellings
+from dreams.engines.rules.tellings import REVERTED, Telling, tellings
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences
 from dreams.language import dates, similarity
-from dreams.language.pieces import keys_of
+from dreams.language.pieces import keys_of, pieces
 
 MOST_LESSONS = 200
 MOST_COMPARED = 200
@@ -162,6 +162,17 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
                 lesson.text = changed.filled(lesson.text)
                 lesson.citations.append(heard.citation(telling.quote))
         said[:] = [lesson for lesson in said if not _undone(lesson, telling)]
+    if REVERTED.search(heard.prompt.text):
+        words = keys_of(heard.prompt.text)
+        said[:] = [lesson for lesson in said if not any(_speaks_of(words, each) for each in lesson.changes)]
+
+
+def _speaks_of(words: frozenset[str], change: Telling) -> bool:
+    """Whether most of what a change was about is spoken of, values aside."""
+    about = change.about - keys_of(change.new) - keys_of(change.old)
+    about -= {piece.key for piece in pieces(change.core) if piece.shape == "number"}
+    named = {piece.key for piece in pieces(change.core) if piece.is_value} & about
+    return bool(named & words) or (bool(about) and 2 * len(about & words) >= len(about))
 
 
 def _undone(lesson: Lesson, telling: Telling) -> bool:
@@ -171,8 +182,7 @@ def _undone(lesson: Lesson, telling: Telling) -> bool:
         and each.core != telling.core
         and (
             bool(keys_of(each.new) & keys_of(telling.old))
-            or (bool(keys_of(each.old))
-            and keys_of(each.old) <= keys_of(telling.new or telling.core))
+            or (bool(keys_of(each.old)) and keys_of(each.old) <= keys_of(telling.new or telling.core))
         )
         for each in lesson.changes
     )

@@ -110,7 +110,7 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 REVERTED = re.compile(
-    r"\b(?:revert\w*|roll(?:ed|ing)? (?:it |that |this |them )?back|rollback|undo|undid|undone|unrolled|back (?:to|on|at|with|in|from)|again|change of plans?|"
+    r"\b(?:revert\w*|roll(?:ed|ing)? (?:it |that |this |them )?back|rollback|undo|undid|undone|unrolled|(?:moved|went|switched|changed) back|back (?:to|on|at|with|in|from)|again|change of plans?|"
     r"wrong|typo|mistake|scrap(?:ped)?|scratch|not true|stays?|staying|stayed|still|cancel\w*|abort\w*|abandon\w*|(?:did|does)(?:n['’]t| not) (?:work|happen|stick|go)|"
     r"never happened|gave up on|stick(?:ing)? (?:to|with)|stuck with|keep(?:ing)?|kept)\b",
     re.IGNORECASE,
