@@ -161,7 +161,7 @@ def close_gate(project: Project, reason: str, opens_at: dt.datetime | None) -> G
         "opens_at": opens_at.isoformat() if opens_at else None,
     }
     return GateEvaluation.objects.create(
-        project=project, at=timezone.now(), open=False, results=[gate], fingerprint=reason
+        project=project, at=timezone.now(), open=False, results=[gate], fingerprint=reason[:64]
     )
 
 
