@@ -14,7 +14,7 @@ from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.tellings import REVERTED, Telling, tellings
+from dreams.engines.rules.tellings import REVERTED, Telling, asserted, tellings
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences
@@ -27,6 +27,7 @@ LEAST_MORE = 2  # words by which a wish must say more than memory
 _MINE = re.compile(
     r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)", re.IGNORECASE
 )
+_NOW = re.compile(r"\bnow\b|\bno longer\b", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?:please|always|never|do|don['’]?t|use|avoid|prefer|keep|run|write|ask|stop|make|check|add|put|call|name|answer|reply|"
     r"explain|commit|push|test|you|i (?:want|need|would like) you)\b",
@@ -133,7 +134,8 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
 def _changes(text: str) -> tuple[Telling, ...]:
     """What a statement of one sentence tells as changed."""
     found = tellings(text) if len(sentences(text)) == 1 else []
-    return tuple(telling for telling in found if not telling.bare)
+    told = tuple(telling for telling in found if not telling.bare)
+    return told or ((asserted(text, text),) if _NOW.search(text) else ())
 
 
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
