@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dreams.conf import Config
 from dreams.findings import (
@@ -20,7 +21,8 @@ from dreams.findings import (
 )
 from dreams.findings.base import SEVERITIES, Check, Found, Judged, Repeated, Report, Row, Subject
 
-MAX_FINDINGS = 2000  # of one report; the worst are kept
+MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
+_TO_CONFIRM = frozenset({"refuse", "block"})
 _CHECKS: tuple[tuple[str, Check], ...] = (
     ("scope", scope.check),
     ("secrets", secrets.check),
@@ -100,4 +102,20 @@ def _ordered(found: list[Found]) -> tuple[Found, ...]:
     """Worst first, each thing said once."""
     once = {each.key: each for each in reversed(found)}
     kept = [each for each in found if once.get(each.key) is each]
-    return tuple(sorted(kept, key=lambda each: SEVERITIES.index(each.severity))[:MAX_FINDINGS])
+    kept.sort(key=lambda each: SEVERITIES.index(each.severity))
+    binding = [each for each in kept if each.severity in _TO_CONFIRM]
+    if len(binding) <= MAX_FINDINGS:
+        return tuple(kept[:MAX_FINDINGS])
+    return tuple(_together(binding))
+
+
+def _together(found: Sequence[Found]) -> Iterator[Found]:
+    """One finding for all of a kind in one change: a loss beyond the limit would pass unseen if it were left out."""
+    groups: dict[tuple[str, ...], list[Found]] = {}
+    for each in found:
+        groups.setdefault((each.severity, each.check, each.code, each.path, each.hunk_id), []).append(each)
+    for first, *more in groups.values():
+        message = f"{first.message} The same is to say of {len(more):,} more here." if more else first.message
+        # What was confirmed of fewer, or of others, is not confirmed of these.
+        about = " ".join(each.key for each in (first, *more)) if more else first.about
+        yield replace(first, message=message, about=about)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dreams.findings import examine
+from dreams.findings import examine, examining
 from dreams.findings.comparing import between
 from dreams.findings.directories import Directory, compare
 from tests.unit.findings_kit import FILES, changed, codes, one, report
@@ -86,3 +86,21 @@ def test_a_pinned_memory_changes_by_hand_alone():
     after = {**before, "rules.md": before["rules.md"] + b"- Be kind\n"}
     assert one(report(after, before), "pinned-changed").severity == "block"
     assert "pinned-changed" not in codes(report(after, before, by_hand=True))
+
+
+def test_beyond_the_limit_what_must_be_confirmed_is_put_together_and_never_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(examining, "MAX_FINDINGS", 3)
+    before = {
+        f"{name}.md": f"{name} runs on port 80{name}.\n\n{name} is kept by Ana{name}.\n".encode()
+        for name in "123"
+    }
+    kept = examine(between(before, {})).findings
+    assert {(each.code, each.path) for each in kept} == {("unexplained-loss", path) for path in before}
+    assert all("1 more here" in each.message for each in kept)
+
+    fewer = {**before, "1.md": b"1 runs on port 801.\n"}
+    assert {each.key for each in kept}.isdisjoint(
+        each.key for each in examine(between(fewer, {})).findings if each.path == "1.md"
+    )
