@@ -131,7 +131,9 @@ def test_a_session_says_what_dreams_made_of_it(browser: Client) -> None:
     Project.objects.filter(pk=project.pk).update(last_consolidated_at=timezone.now())
     project.refresh_from_db()
     text = _text(browser, project, "?show=sessions")
-    assert "<b>0 sessions</b> since the last dream" in text and ">not used yet<" in text and ">new<" not in text
+    assert (
+        "<b>0 sessions</b> since the last dream" in text and ">not used yet<" in text and ">new<" not in text
+    )
 
 
 def test_instruction_files_are_listed_in_loading_order(browser: Client, tmp_path: Path) -> None:
