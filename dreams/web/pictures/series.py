@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString
 from dreams.web.pictures import svg
 from dreams.web.pictures.base import Picture, Plot, Words, long_day, round_up
 
-# Of each measure's own part; the first begins at the top of the picture.
-_EACH = 82
-_APART = 10
+# Of each measure's own part, and of the room above it, where its name stands clear of its line.
+_EACH = 90
+_APART = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ def over_time(
     for number, measure in enumerate(measures):
         ground = _EACH * (number + 1) + svg.BOTTOM
         top = round_up(max(measure.values))
-        plot = Plot(top, len(days), ground, above=_EACH * number + (_APART if number else 0))
+        plot = Plot(top, len(days), ground, above=_EACH * number + _APART)
         parts += [*plot.frame(measure.ticks), *_area(plot, measure.values)]
-        parts.append(svg.text(plot.right, plot.above + 8, measure.name, "end"))
+        parts.append(svg.text(plot.right, plot.above - 6, measure.name, "end"))
     parts += Plot(1, len(days), height).days(days)
     return Picture(
         key,
