@@ -91,7 +91,7 @@ def examined(
 
 
 def _is_for_an_engine(found: Found) -> bool:
-    return found.severity in ("refuse", "block") or found.code in MENDABLE
+    return found.blocks or found.code in MENDABLE
 
 
 def _problem(found: Found, places: Mapping[tuple[str, str], str]) -> Problem:
@@ -103,7 +103,7 @@ def _problem(found: Found, places: Mapping[tuple[str, str], str]) -> Problem:
         remedy=found.remedy,
         path=found.path,
         line_no=found.line_no,
-        blocks=found.severity in ("refuse", "block"),
+        blocks=found.blocks,
         operations=frozenset({of_hunk} if of_hunk else of_file),
     )
 

@@ -94,6 +94,11 @@ class Found:
     about: str = ""
 
     @property
+    def blocks(self) -> bool:
+        """Whether nothing is written before a person said yes to it, or at all."""
+        return self.severity in ("refuse", "block")
+
+    @property
     def key(self) -> str:
         """The same thing said of the same text keeps its key when lines move."""
         parts = "\0".join([self.code, self.path, self.hunk_id, self.about or self.message])

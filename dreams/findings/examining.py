@@ -22,7 +22,6 @@ from dreams.findings import (
 from dreams.findings.base import SEVERITIES, Check, Found, Judged, Repeated, Report, Row, Subject
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
-_TO_CONFIRM = frozenset({"refuse", "block"})
 _CHECKS: tuple[tuple[str, Check], ...] = (
     ("scope", scope.check),
     ("secrets", secrets.check),
@@ -103,7 +102,7 @@ def _ordered(found: list[Found]) -> tuple[Found, ...]:
     once = {each.key: each for each in reversed(found)}
     kept = [each for each in found if once.get(each.key) is each]
     kept.sort(key=lambda each: SEVERITIES.index(each.severity))
-    binding = [each for each in kept if each.severity in _TO_CONFIRM]
+    binding = [each for each in kept if each.blocks]
     if len(binding) <= MAX_FINDINGS:
         return tuple(kept[:MAX_FINDINGS])
     return tuple(_together(binding))

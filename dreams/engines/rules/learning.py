@@ -14,7 +14,7 @@ from dreams.engines.rules.bodies import with_bullet
 from dreams.engines.rules.lessons import Lesson
 from dreams.engines.rules.orphans import with_rows
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest
-from dreams.engines.rules.wording import clause, headline
+from dreams.engines.rules.wording import clause, headline, is_slug
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import tokens
@@ -209,7 +209,7 @@ def _style(tree: Tree) -> _Style:
 
 
 def _is_slug(path: str, name: str) -> bool:
-    return name == PurePosixPath(path).stem or (" " not in name and ("_" in name or "-" in name))
+    return name == PurePosixPath(path).stem or is_slug(name)
 
 
 def name_words(lessons: Sequence[Lesson]) -> tuple[list[str], bool]:

@@ -72,8 +72,9 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
         memory.add(text)
     for lesson in _once(said):
         as_said, *now = _readings(lesson)
-        lesson.twin = "" if any(map(memory.says, now)) else _said_in_fewer_words(memory, as_said)
-        if not lesson.twin and any(map(memory.says, (as_said, *now))):
+        known = any(map(memory.says, now))
+        lesson.twin = "" if known else _said_in_fewer_words(memory, as_said)
+        if known or (not lesson.twin and memory.says(as_said)):
             found.known += 1
         elif len(found.lessons) < MOST_LESSONS:
             found.lessons.append(lesson)

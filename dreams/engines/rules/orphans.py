@@ -19,7 +19,15 @@ from dreams.engines.rules.tree import (
     is_daily,
     is_team,
 )
-from dreams.engines.rules.wording import clause, headline, is_labelled, one_line, says_something, sentences
+from dreams.engines.rules.wording import (
+    clause,
+    headline,
+    is_labelled,
+    is_slug,
+    one_line,
+    says_something,
+    sentences,
+)
 from dreams.language import similarity
 from dreams.text import encode, is_utf8
 
@@ -191,14 +199,10 @@ def title_of(tree: Tree, index: memdir.Index, path: str) -> str:
     if by_file:
         return PurePosixPath(path).name
     plain = name if name and len(name) <= TITLE_MAX else PurePosixPath(path).stem
-    if not rows or any(_is_slug(row.title) for row in rows):
+    if not rows or any(is_slug(row.title) for row in rows):
         return plain
     said = headline(hook_of(tree, path), TITLE_MAX)
     return _capital(said if said and "[" not in said else _as_words(plain))
-
-
-def _is_slug(title: str) -> bool:
-    return " " not in title and ("_" in title or "-" in title)
 
 
 def _as_words(slug: str) -> str:

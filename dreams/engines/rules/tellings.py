@@ -96,10 +96,6 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
-# Asked to be remembered it is still told: "remember that it runs at 4 now" says that it runs at 4.
-_REMEMBERED = re.compile(
-    r"^(?:remember|note|keep in mind|memori[sz]e)(?:\s*[:,—–-]+\s*(?:that\s+)?|\s+that\s+)", re.IGNORECASE
-)
 # What is to be done is no statement of what is.
 _TASK = re.compile(
     r"(?:now |then |also |next |just )*(?:add|fix|run|re-?run|make|write|update|remove|create|implement|refactor|use|check|test|build|move|rename|change|"

@@ -71,6 +71,11 @@ def _words(text: str, limit: int) -> str:
     return ""
 
 
+def is_slug(name: str) -> bool:
+    """Words joined as in a file's name."""
+    return " " not in name and ("_" in name or "-" in name)
+
+
 def one_line(text: str) -> str:
     return " ".join(text.split())
 
