@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 
 import filelock
@@ -15,10 +16,21 @@ from django.db.utils import OperationalError, ProgrammingError
 from memoryweb import datadir
 
 LOCK_SECONDS = 120
+# SQLite's own numbers, without their extended parts; PostgreSQL's: a lock that is not given, a deadlock, two writers
+# of the same row, no connection left.
+BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
 
 
 class DatabaseUnavailable(Exception):
     """The database cannot be opened or brought up to date; the message has the remedy."""
+
+
+def is_busy(error: BaseException | None) -> bool:
+    """Whether Django's `error` says that somebody else holds the database: to try again is the remedy."""
+    cause = error.__cause__ if isinstance(error, OperationalError) else None
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return code in BUSY_SQLITE or getattr(cause, "sqlstate", None) in BUSY_POSTGRES
 
 
 def ensure() -> bool:

@@ -20,10 +20,8 @@ def page(status: int, title: str, text: str, onward: str = "/") -> HttpResponse:
     return HttpResponse(format_html(_PAGE, title=title, text=text, onward=onward), status=status)
 
 
-def failed() -> HttpResponse:
-    return page(
-        500, "Something failed here", "Nothing was changed by this request. The server's log has the details."
-    )
+def failed(became: str) -> HttpResponse:
+    return page(500, "Something failed here", f"{became} The server's log has the details.")
 
 
 def wrong_host() -> HttpResponse:

@@ -27,7 +27,6 @@ Handler = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 POLICY = "; ".join(
     [
@@ -61,7 +60,7 @@ def plain_errors(get_response: Handler) -> Handler:
             return get_response(request)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
-            return bare.failed()
+            return bare.failed(errors.what_became(request))
 
     return middleware
 
@@ -119,7 +118,7 @@ def same_site_only(get_response: Handler) -> Handler:
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if request.method not in SAFE_METHODS:
+        if request.method not in errors.SAFE_METHODS:
             return get_response(request) if _is_own_post(request) else bare.cross_site()
         if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
             return get_response(request)

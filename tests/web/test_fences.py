@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
+from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
 
@@ -160,7 +164,19 @@ def _broken(request: object) -> None:
     raise RuntimeError("a secret path: /home/me")
 
 
-urlpatterns = [path("broken/", _broken)]  # type: ignore[type-var] # the view never returns
+def _locked(request: HttpRequest) -> HttpResponse:
+    """A database that another connection writes to, as Django tells it."""
+    file = request.GET["file"]
+    with sqlite3.connect(file) as other, sqlite3.connect(file, timeout=0) as ours:
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            ours.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise OperationalError(*error.args) from error
+    return HttpResponse("not locked")
+
+
+urlpatterns = [path("broken/", _broken), path("locked/", _locked)]  # type: ignore[arg-type] # one never returns
 handler500 = "dreams.web.views.errors.server_error"
 
 
@@ -172,6 +188,26 @@ def test_a_failure_shows_a_way_on_and_no_traceback(caplog: pytest.LogCaptureFixt
     assert b"secret path" not in response.content
     assert b"Traceback" not in response.content
     assert "secret path" in caplog.text
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_busy_database_is_said_and_to_try_again(tmp_path: Path, method: str) -> None:
+    client, address = Client(raise_request_exception=False), f"/locked/?file={tmp_path / 'd.sqlite3'}"
+    with override_settings(ROOT_URLCONF=__name__):
+        response = getattr(client, method)(address, headers={"referer": "http://testserver/settings/"})
+    text = response.content.decode()
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
+    assert "The database is busy" in text and "Try again in a moment." in text
+    onward = {"get": f'href="{address}">Try again<', "post": 'href="/settings/">Open it anew<'}[method]
+    assert onward in text
+    assert ("Nothing was changed" in text) is (method == "get"), "some of a form may have been done"
+
+
+@pytest.mark.django_db
+def test_a_form_that_is_too_long_is_told_so(client: Client) -> None:
+    response = client.post("/login/", {"code": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)})
+    assert response.status_code == 413
+    assert "at most 4 MB and 5,000 fields" in response.content.decode()
 
 
 def test_an_error_page_that_fails_itself_still_answers(monkeypatch: pytest.MonkeyPatch) -> None:

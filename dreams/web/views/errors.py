@@ -7,19 +7,38 @@ that a broken database cannot break them.
 from __future__ import annotations
 
 import logging
+import sys
 from urllib.parse import urlsplit, urlunsplit
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from dreams import database
 from dreams.web import bare
 
 log = logging.getLogger(__name__)
+TOO_MUCH = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if isinstance(exception, TOO_MUCH):
+        return too_much(request)
     return _page(request, 400, "This request cannot be read", "Go back and try again from the page itself.")
+
+
+def too_much(request: HttpRequest) -> HttpResponse:
+    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024**2} MB and {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} fields"
+    return _page(
+        request,
+        413,
+        "Too much at once",
+        f"A form sends at most {most}. Nothing was changed. Do it in smaller parts.",
+        onward=_page_of_the_form(request),
+    )
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -47,12 +66,36 @@ def only_for_buttons(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """Django calls this while it handles what failed."""
+    if database.is_busy(sys.exc_info()[1]):
+        return busy(request)
     return _page(
-        None,
-        500,
-        "Something failed here",
-        "Nothing was changed by this request. The server's log has the details.",
+        None, 500, "Something failed here", f"{what_became(request)} The server's log has the details."
     )
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    """Another process holds the database, longer than a page waits: mostly a dream, an import or a backup."""
+    answer = _page(
+        None,
+        503,
+        "The database is busy",
+        f"Another process was writing to it for longer than this page waits. {what_became(request)} Try again in a moment.",
+        # `//host/…` would be another site's address.
+        onward="/" + request.get_full_path().lstrip("/")
+        if request.method in SAFE_METHODS
+        else _page_of_the_form(request),
+        way_on="Try again" if request.method in SAFE_METHODS else "",
+    )
+    answer.headers["Retry-After"] = "10"
+    return answer
+
+
+def what_became(request: HttpRequest) -> str:
+    """Of what was asked: a form may have done some of it before something failed."""
+    if request.method in SAFE_METHODS:
+        return "Nothing was changed by this request."
+    return "What you asked for may not be done: look before you ask again."
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -76,8 +119,11 @@ def _page_of_the_form(request: HttpRequest) -> str:
     return onward if url_has_allowed_host_and_scheme(onward, allowed_hosts=None) else ""
 
 
-def _page(request: HttpRequest | None, status: int, title: str, text: str, onward: str = "") -> HttpResponse:
-    context = {"status": status, "title": title, "text": text, "onward": onward or "/"}
+def _page(
+    request: HttpRequest | None, status: int, title: str, text: str, onward: str = "", way_on: str = ""
+) -> HttpResponse:
+    way_on = way_on or ("Open it anew" if onward else "To the inbox")
+    context = {"status": status, "title": title, "text": text, "onward": onward or "/", "way_on": way_on}
     for known in [request, None] if request is not None else [None]:
         try:
             return HttpResponse(render_to_string("dreams/error.html", context, request=known), status=status)
