@@ -80,6 +80,14 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A message in parts, for a page that shows one of them already: the statement, and what is said of it."""
+
+    statement: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """One thing to say. `path` and `hunk_id` are empty for a finding on the whole. `line_no` is 1-based, in the new text."""
 
@@ -92,6 +100,7 @@ class Found:
     hunk_id: str = ""
     line_no: int | None = None
     about: str = ""
+    told: Told = Told()
 
     @property
     def blocks(self) -> bool:

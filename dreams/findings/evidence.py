@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from dreams import memdir, redact
 from dreams.engines.base import Citation
-from dreams.findings import dates, facts, told
+from dreams.findings import dates, facts
 from dreams.findings.added import added_units, needs_no_source
-from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.base import ChangedHunk, Found, Subject, Told
 from dreams.findings.standing import State
 from dreams.findings.units import Unit, keyed, units_of, units_of_lines
 from dreams.language import claims, lexicon
@@ -92,20 +92,23 @@ def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
     return Found(
         CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
         "Compare it with the quote, and edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
+        Told(unit.text[:200]),
     )  # fmt: skip
 
 
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
     named = facts.as_written(words, unit.text)[:8]
+    listed = f"{', '.join(f'“{word}”' for word in named)} stand{'' if len(named) > 1 else 's'} in"
+    if any(citation.found for citation in hunk.citations):
+        code, where, verdict = "words-without-source", "no source", "says more than its evidence"
+        remedy = "Compare it with the quote, and edit or reject the change."
+    else:
+        code, where, verdict = "no-evidence", "no memory and no quote", "has no evidence"
+        remedy = "Check it yourself, or reject the change."
     said = unit.text[:200]
-    if not any(citation.found for citation in hunk.citations):
-        return Found(
-            CHECK, "no-evidence", "warn", told.missing(named, "no memory and no quote", said, "has no evidence"),
-            "Check it yourself, or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
-        )  # fmt: skip
     return Found(
-        CHECK, "words-without-source", "warn", told.missing(named, "no source", said, "says more than its evidence"),
-        "Compare it with the quote, and edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
+        CHECK, code, "warn", f"{listed} {where}, so “{said}” {verdict}.", remedy,
+        hunk.path, hunk.hunk_id, line_no, unit.key, Told(said, f"{listed} {where}."),
     )  # fmt: skip
 
 

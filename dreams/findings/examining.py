@@ -19,7 +19,7 @@ from dreams.findings import (
     secrets,
     taxonomy,
 )
-from dreams.findings.base import SEVERITIES, Check, Found, Judged, Repeated, Report, Row, Subject
+from dreams.findings.base import SEVERITIES, Check, Found, Judged, Repeated, Report, Row, Subject, Told
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
 _CHECKS: tuple[tuple[str, Check], ...] = (
@@ -117,4 +117,4 @@ def _together(found: Sequence[Found]) -> Iterator[Found]:
         message = f"{first.message} The same is to say of {len(more):,} more here." if more else first.message
         # What was confirmed of fewer, or of others, is not confirmed of these.
         about = " ".join(each.key for each in (first, *more)) if more else first.about
-        yield replace(first, message=message, about=about)
+        yield replace(first, message=message, about=about, told=Told() if more else first.told)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams.findings import derived, facts, told
-from dreams.findings.base import ChangedHunk, FateName, Found, Row
+from dreams.findings import derived, facts
+from dreams.findings.base import ChangedHunk, FateName, Found, Row, Told
 from dreams.findings.standing import Standing
 from dreams.findings.units import Unit
 
@@ -39,9 +39,10 @@ def found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit
     said = _short(unit.text if unit else text)
     if answer.fate == "unexplained":
         lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], unit.text if unit else text)]
+        only = f" It is the only place that says {', '.join(f'“{fact}”' for fact in lost)}." if lost else ""
         return Found(
-            CHECK, "unexplained-loss", "block", told.loss(said, lost),
-            "Reject the change, edit it so that the statement stays, or confirm that it may go.", **place,  # type: ignore[arg-type]  # keywords of mixed types
+            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” stands nowhere any more.{only}",
+            "Reject the change, edit it so that the statement stays, or confirm that it may go.", told=Told(said), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(

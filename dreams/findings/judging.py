@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dreams.engines.base import Citation
 from dreams.findings.added import added_units, needs_no_source
-from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Subject
+from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Subject, Told
 from dreams.findings.standing import State
 from dreams.findings.units import Unit, has_content
 
@@ -69,4 +69,5 @@ def _otherwise(one: Judged, place: Citation) -> Found:
     return Found(
         CHECK, "says-otherwise", "warn", f"“{one.text[:200]}” is not what {where}: “{place.quote[:200]}”",
         "Compare it with the quote, and edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
+        Told(one.text[:200]),
     )  # fmt: skip

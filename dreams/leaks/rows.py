@@ -91,7 +91,9 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
         (Hunk.objects.filter(file__proposal__project=project), "heard"),
+        (Finding.objects.filter(of_proposal).exclude(told={}), "told"),
         (LeftOut.objects.filter(project=project), "added"),
+        (DreamRun.objects.filter(project=project), "mended"),
         (Turn.objects.filter(dream__project=project), "tools"),
         (FileChange.objects.filter(of_proposal, conflict__isnull=False), "conflict"),
     ):

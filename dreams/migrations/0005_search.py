@@ -10,20 +10,16 @@ from django.apps.registry import Apps
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
+from dreams.migrations._statements import run
 from dreams.search import postgresql, sqlite
 
 
 def create_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, {"sqlite": sqlite.CREATE_BEFORE_SESSIONS, "postgresql": postgresql.CREATE})
+    run(editor, {"sqlite": sqlite.CREATE_BEFORE_SESSIONS, "postgresql": postgresql.CREATE})
 
 
 def drop_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, {"sqlite": sqlite.DROP, "postgresql": postgresql.DROP})
-
-
-def _run(editor: BaseDatabaseSchemaEditor, statements: dict[str, tuple[str, ...]]) -> None:
-    for sql in statements.get(editor.connection.vendor, ()):
-        editor.execute(sql, None)
+    run(editor, {"sqlite": sqlite.DROP, "postgresql": postgresql.DROP})
 
 
 class Migration(migrations.Migration):

@@ -7,19 +7,15 @@ from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams import usagemarks
+from dreams.migrations._statements import run
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, usagemarks.CREATE)
+    run(editor, {"sqlite": usagemarks.CREATE})
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, usagemarks.DROP)
-
-
-def _run(editor: BaseDatabaseSchemaEditor, statements: tuple[str, ...]) -> None:
-    for sql in statements if editor.connection.vendor == "sqlite" else ():
-        editor.execute(sql, None)
+    run(editor, {"sqlite": usagemarks.DROP})
 
 
 class Migration(migrations.Migration):

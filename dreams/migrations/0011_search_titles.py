@@ -7,6 +7,7 @@ from django.apps.registry import Apps
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
+from dreams.migrations._statements import run
 from dreams.search import sqlite
 
 
@@ -19,25 +20,20 @@ def only(*names: str) -> models.Q:
 
 
 def drop_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, sqlite.DROP_TRIGGERS)
+    run(editor, {"sqlite": sqlite.DROP_TRIGGERS})
 
 
 def create_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, sqlite.CREATE_TRIGGERS)
+    run(editor, {"sqlite": sqlite.CREATE_TRIGGERS})
 
 
 def create_triggers_of_before(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    _run(editor, sqlite.TRIGGERS_BEFORE_SESSIONS)
+    run(editor, {"sqlite": sqlite.TRIGGERS_BEFORE_SESSIONS})
 
 
 def forget_titles(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
     apps.get_model("dreams", "SearchText").objects.filter(session__isnull=False).delete()
     drop_triggers(apps, editor)
-
-
-def _run(editor: BaseDatabaseSchemaEditor, statements: tuple[str, ...]) -> None:
-    for sql in statements if editor.connection.vendor == "sqlite" else ():
-        editor.execute(sql, None)
 
 
 class Migration(migrations.Migration):

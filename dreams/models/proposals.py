@@ -275,6 +275,11 @@ class Finding(models.Model):
     code = models.CharField(max_length=60)
     severity = models.CharField(max_length=6, choices=Severity)
     message = models.TextField()
+    told = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The message in parts where it has some: {statement, remark}. Empty in rows of before.",
+    )
     remedy = models.TextField(blank=True)
     line_no = models.IntegerField(null=True, blank=True, help_text="1-based, in the new text.")
     confirmed_by = models.CharField(max_length=150, blank=True)

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from django.db import transaction
@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from dreams import text
 from dreams.findings import secrets
-from dreams.findings.base import Judged, Report, Subject
+from dreams.findings.base import Judged, Report, Subject, Told
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.proposals.hearing import Hearing, stored
 from dreams.proposals.limits import QUOTE_LIMIT
@@ -92,12 +92,17 @@ def _save_findings(proposal: Proposal, hunks: Places, report: Report) -> None:
             severity=found.severity,
             message=text.storable(found.message, 2000),
             remedy=text.storable(found.remedy, 1000),
+            told=_parts(found.told),
             line_no=found.line_no,
             confirmed_by=confirmed.get(found.key, ("", None))[0],
             confirmed_at=confirmed.get(found.key, ("", None))[1],
         )
         for found in report.findings
     )
+
+
+def _parts(told: Told) -> dict[str, str]:
+    return {name: text.storable(said, 2000) for name, said in asdict(told).items() if said}
 
 
 def _save_ledger(hunks: Places, report: Report) -> None:

@@ -11,8 +11,9 @@ from django.db import connection
 
 from dreams import apply as applying
 from dreams import history, leaks, memories, recovery, review, rollback, verifying
-from dreams.models import AuditEntry, Blob, Hunk, LedgerEntry, Project, Proposal, Purge, Version
+from dreams.models import AuditEntry, Blob, Finding, Hunk, LedgerEntry, Project, Proposal, Purge, Version
 from dreams.search import index
+from tests import world as rows
 from tests.pipeline import world
 from tests.pipeline.world import ME
 
@@ -123,7 +124,11 @@ def test_all_else_of_the_old_version_stays_and_can_be_restored(project: Project)
 def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
     made = _redacted(project)
     assert LedgerEntry.objects.filter(hunk__file__proposal=made, text__contains=TOKEN).exists()
+    Finding.objects.update(told={"statement": f"Deploys use {TOKEN} there."})
+    dream = rows.make_dream(project, mended=[{"code": "reworded", "said": f"“{TOKEN}” is gone."}])
     leaks.purge(project, [_id(project)], ME)
+    dream.refresh_from_db()
+    assert TOKEN not in str([dream.mended, *Finding.objects.values_list("told", flat=True)])
     entry = LedgerEntry.objects.get(hunk__file__proposal=made, text__contains="[redacted")
     assert TOKEN not in entry.text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from dreams.engines.base import Citation
-from dreams.findings import examine, told
+from dreams.findings import examine
 from dreams.findings.comparing import between
 from dreams.findings.said import Said, Turn, with_citations
 from tests.unit.findings_kit import FILES, changed, codes, one, report
@@ -27,9 +27,8 @@ def test_a_claim_without_a_quote_warns():
     assert found.severity == "warn"
     assert found.line_no == 11
     assert "“Hetzner”" in found.message
-    short = told.without_statement(found.message)
-    assert "“Hetzner”" in short and short.endswith("in no memory and no quote.")
-    assert told.without_statement(told.loss("A, so “B” stands.", [])) == told.loss("A, so “B” stands.", [])
+    assert "“Hetzner”" in found.told.remark and found.told.remark.endswith("in no memory and no quote.")
+    assert found.told.statement == "Backups go to Hetzner every night"
 
 
 def test_words_without_source_are_shown_as_they_are_written():

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams.findings import told
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
 from dreams.web.selectors import review as selector
@@ -188,8 +187,11 @@ def test_many_findings_of_one_kind_are_a_list_of_which_only_what_is_ticked_passe
 ) -> None:
     proposal.findings.all().delete()
     lost = [f"The {word} queue is drained by hand." for word in ("red", "green", "blue", "grey")]
-    found = [desk.add_finding(proposal, "very short", "block", told.loss(said, ["x"])) for said in lost]
-    Finding.objects.filter(proposal=proposal).update(code="unexplained-loss")
+    found = [
+        desk.add_finding(proposal, "very short", "block", f"Unexplained loss: “{said}”") for said in lost
+    ]
+    for finding, said in zip(found, lost, strict=True):
+        Finding.objects.filter(pk=finding.pk).update(code="unexplained-loss", told={"statement": said})
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
     assert "4 statements would stand nowhere any more." in text and "I saw this" not in text
     for finding, said in zip(found, lost, strict=True):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from django.db.models import Count, Min, Q
 
 from dreams import blobs, memdir, review, text, textdiff
-from dreams.findings import told
 from dreams.findings.base import Found
 from dreams.models import DreamRun, FileChange, Finding, Hunk, Proposal
 from dreams.web.selectors import diffs, review_cards, review_index, review_state, review_texts
@@ -244,7 +243,7 @@ def _said_of(loaded: Loaded, hunk: HunkRow, preview: review.EditPreview) -> tupl
     known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
     return tuple(
-        replace(found, message=told.without_statement(found.message))
+        replace(found, message=found.told.remark or found.message)
         if (found.path, found.hunk_id) == own
         else found
         for found in preview.findings

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from dreams.findings import told
 from dreams.models import Finding
 from dreams.web.selectors.review_heard import Statement
 
 # From so many on, findings of one kind are one list: nobody presses the same button ten times with care.
 LEAST_LISTED = 3
 MOST_SHOWN = 4
+LOSS = "unexplained-loss"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
 def _list(rows: Sequence[Finding]) -> Asked:
     remedies = {row.remedy for row in rows}
     # The list says once what becomes of all the statements.
-    lost = [told.lost(row.message) for row in rows]
-    items = tuple(Item(row.key, text or row.message) for row, text in zip(rows, lost, strict=True))
-    return Asked(all(lost), remedies.pop() if len(remedies) == 1 else "", items)
+    is_loss = all(row.code == LOSS and row.told.get("statement") for row in rows)
+    items = tuple(Item(row.key, row.told["statement"] if is_loss else row.message) for row in rows)
+    return Asked(is_loss, remedies.pop() if len(remedies) == 1 else "", items)
 
 
 def _remark(finding: Finding, heard: Sequence[Statement], *, is_open: bool) -> Remark:
@@ -107,8 +107,8 @@ def _remark(finding: Finding, heard: Sequence[Statement], *, is_open: bool) -> R
     line = finding.line_no if finding.check_name != "ledger" else None
     remedy = finding.remedy if is_open else ""
     if finding.code == "says-otherwise" and any(
-        one.answer == "contradicted" and one.text[:200] in finding.message for one in heard
+        one.answer == "contradicted" and one.text[:200] == finding.told.get("statement") for one in heard
     ):
         # Both texts stand beside it, with the way into the session.
         return Remark(finding, "A session says otherwise.", remedy, line)
-    return Remark(finding, told.without_statement(finding.message) if line else finding.message, remedy, line)
+    return Remark(finding, (line and finding.told.get("remark")) or finding.message, remedy, line)
