@@ -13,6 +13,7 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from dreams.templatetags import desk
+from dreams.web import amounts
 
 NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 
@@ -45,7 +46,7 @@ def test_an_age_carries_the_moment_for_machines_and_people() -> None:
     ],
 )
 def test_sizes(count: int, text: str) -> None:
-    assert desk.bytes_(count) == text
+    assert amounts.bytes_(count) == text
 
 
 def test_commands_in_a_sentence_are_code_and_nothing_else_is_markup() -> None:
@@ -79,7 +80,7 @@ def test_what_is_too_long_ends_with_a_sentence_or_at_least_a_word(text: str, sho
     ],
 )
 def test_tokens(count: int, text: str) -> None:
-    assert desk.tokens(count) == text
+    assert amounts.tokens(count) == text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_tokens(count: int, text: str) -> None:
     [(None, "no price known"), (0, "$0"), (Decimal("0.0031"), "$0.0031"), (1234.5, "$1,234.50")],
 )
 def test_money(dollars: Decimal | float | None, text: str) -> None:
-    assert desk.money(dollars) == text
+    assert amounts.money(dollars) == text
 
 
 def test_a_long_path_keeps_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,8 +142,8 @@ def test_markdown_is_safe_in_a_template() -> None:
     [("15", "$15"), ("2.5000", "$2.50"), ("0.1250", "$0.125"), ("0.0100", "$0.01"), ("3.7512", "$3.7512")],
 )
 def test_prices_of_a_million_tokens(dollars: str, text: str) -> None:
-    assert desk.rate(Decimal(dollars)) == text
+    assert amounts.rate(Decimal(dollars)) == text
 
 
 def test_lengths_are_said_in_the_units_of_people() -> None:
-    assert (desk.lasting(1_800), desk.lasting(45), desk.lasting(5_400)) == ("30 min", "45 s", "1 h 30 min")
+    assert (amounts.lasting(1_800), amounts.lasting(45), amounts.lasting(5_400)) == ("30 min", "45 s", "1 h 30 min")

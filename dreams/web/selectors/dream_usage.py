@@ -9,7 +9,7 @@ from decimal import Decimal
 from dreams import conf, dreaming, pricing
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage
 from dreams.models import DreamRun
-from dreams.templatetags import desk
+from dreams.web import amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[Meter]:
         Meter("Time", f"{_clock(seconds)} of {_clock(config.max_seconds)}", seconds, config.max_seconds),
         Meter(
             "Tokens",
-            f"{desk.tokens(run.tokens)} of {desk.tokens(config.max_tokens)}",
+            f"{amounts.tokens(run.tokens)} of {amounts.tokens(config.max_tokens)}",
             run.tokens,
             config.max_tokens,
         ),
@@ -121,7 +121,7 @@ def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[Meter]:
         ("This month, this project", spent.project_month, config.max_cost_project),
     )
     return whole + [
-        Meter(label, f"{desk.money(gone)} of {desk.money(limit)}", float(gone), limit)
+        Meter(label, f"{amounts.money(gone)} of {amounts.money(limit)}", float(gone), limit)
         for label, gone, limit in dollars
         if limit > 0
     ]

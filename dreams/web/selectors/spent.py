@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
 from dreams.models import DreamRun, DreamUsage
-from dreams.templatetags.desk import money
-from dreams.templatetags.desk import tokens as counted
 from dreams.text import plural
+from dreams.web.amounts import money
+from dreams.web.amounts import tokens as counted
 from dreams.web.pictures.base import Picture, whole
 from dreams.web.pictures.durations import MOST, Run, durations
 from dreams.web.pictures.stacks import Series, ranked, stacked
