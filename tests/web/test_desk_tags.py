@@ -146,4 +146,8 @@ def test_prices_of_a_million_tokens(dollars: str, text: str) -> None:
 
 
 def test_lengths_are_said_in_the_units_of_people() -> None:
-    assert (amounts.lasting(1_800), amounts.lasting(45), amounts.lasting(5_400)) == ("30 min", "45 s", "1 h 30 min")
+    assert (amounts.lasting(1_800), amounts.lasting(45), amounts.lasting(5_400)) == (
+        "30 min",
+        "45 s",
+        "1 h 30 min",
+    )
