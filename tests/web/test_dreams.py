@@ -84,7 +84,14 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
         {"name": "Read", "input": {"file": "MEMORY.md"}, "output": "<b>x</b>"},
         {"name": "Grep", "input": '{"pattern": "turbine", "path": "/memory"}', "ms": 0},
     ]
-    _turn(run, 1, "I **read** it. <script>y()</script>", tools=tools, files=["a.md"], counts={"rows": 7})
+    _turn(
+        run,
+        1,
+        "I **read** it. <script>y()</script>",
+        tools=tools,
+        files=["a.md"],
+        counts={"rows": 7, "files": 1, "known": 0},
+    )
     text = _page(browser, run)
     assert "<strong>read</strong>" in text
     assert "<script>y()" not in text
@@ -93,7 +100,9 @@ def test_a_turn_shows_its_text_tools_refusals_counts_and_files(browser: Client) 
     assert "&lt;b&gt;x&lt;/b&gt;" in text
     assert "Grep turbine in /memory</code></summary>" in text
     assert "a.md" in text
-    assert '<b class="number">7</b> rows' in text
+    assert '<b class="number">7</b> index rows' in text
+    assert '<b class="number">1</b> memory merged' in text
+    assert "known already" not in text, "it did not happen"
 
 
 def test_a_thousand_turns_do_not_make_a_page_without_end(browser: Client) -> None:

@@ -21,6 +21,25 @@ MOST_TURNS = 400
 MOST_TOOL_CHARS = 4_000
 MOST_TURN_FILES = 50
 MOST_FILES = 20
+# What engines count, as one and as many; a name that is not here stands for both.
+_COUNTED = {
+    "memories": ("memory", "memories"),
+    "rows": ("index row", "index rows"),
+    "dangling": ("row without its file", "rows without their files"),
+    "sessions": ("session", "sessions"),
+    "prompts": ("prompt", "prompts"),
+    "known": ("known already", "known already"),
+    "secrets": ("secret left out", "secrets left out"),
+    "files": ("memory merged", "memories merged"),
+    "lines": ("line merged", "lines merged"),
+    "tools": ("tool call", "tool calls"),
+    "retries": ("retry", "retries"),
+    "cache read": ("tokens from the cache", "tokens from the cache"),
+    "cache written": ("tokens into the cache", "tokens into the cache"),
+    "added": ("line added", "lines added"),
+    "removed": ("line removed", "lines removed"),
+}
+_WRITES = frozenset({DreamRun.Phase.CONSOLIDATE.value, DreamRun.Phase.PRUNE.value})
 # What of a tool's input a line about it names: what was looked for, then where.
 _TELLING = ("command", "pattern", "file_path", "path")
 
@@ -141,7 +160,9 @@ def _totals(run: DreamRun) -> _Totals:
     for phase, touched in rows[: MOST_TURNS * 5]:
         turns += 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
-        files |= dict.fromkeys(str(path) for path in touched)
+        # Before that, files are only read.
+        if phase in _WRITES:
+            files |= dict.fromkeys(str(path) for path in touched)
     return _Totals(turns, per_phase, list(files))
 
 
@@ -176,15 +197,17 @@ def _turn(row: Turn) -> TurnView:
         tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
         files=[str(path) for path in row.files[:MOST_TURN_FILES]],
         more_files=max(0, len(row.files) - MOST_TURN_FILES),
-        counts=[*_lines(row), *((str(name), _whole(count)) for name, count in list(row.counts.items())[:20])],
+        counts=_counts(row),
         at=row.at,
         tokens=row.input_tokens + row.output_tokens,
     )
 
 
-def _lines(row: Turn) -> list[tuple[str, int]]:
-    found = [("added", row.lines_added), ("removed", row.lines_removed)]
-    return [(f"line{'' if count == 1 else 's'} {name}", count) for name, count in found if count]
+def _counts(row: Turn) -> list[tuple[str, int]]:
+    """What happened in a turn, with its word; nothing that did not happen."""
+    found = {"added": row.lines_added, "removed": row.lines_removed, **dict(list(row.counts.items())[:20])}
+    whole = [(str(name), _whole(count)) for name, count in found.items()]
+    return [(_COUNTED.get(name, (name, name))[count != 1], count) for name, count in whole if count]
 
 
 def _tool(tool: Mapping[str, Any]) -> Tool:
@@ -223,8 +246,8 @@ def _brief(said: object) -> str:
 def _elapsed(run: DreamRun, now: dt.datetime) -> str:
     if run.started_at is None:
         return "not started"
-    seconds = ((run.ended_at or now) - run.started_at).total_seconds()
-    return ages.exact(dt.timedelta(seconds=max(0, int(seconds))))
+    seconds = int(((run.ended_at or now) - run.started_at).total_seconds())
+    return ages.exact(dt.timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
 
 
 def _reviewed(run: DreamRun, number: str | None) -> Listed[Reviewed]:

@@ -62,7 +62,7 @@ class Result:
         """How much of what was told is mended."""
         done = sum(one.is_mended for one in self.mended)
         told = plural(len(self.mended), "thing")
-        return f"Checked before you saw it: {told} went back to the engine, {done} mended"
+        return f"Checked before you saw it: {told} went back to the engine, {done or 'none'} mended"
 
 
 def result(run: DreamRun) -> Result:
