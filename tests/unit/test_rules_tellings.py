@@ -10,7 +10,8 @@ from dreams.engines.rules.asof import matched_dated
 from dreams.engines.rules.expiring import ended
 from dreams.engines.rules.forgetting import request_of
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.tellings import standing_from, takes_back, tellings
+from dreams.engines.rules.retracting import standing_from, takes_back
+from dreams.engines.rules.tellings import tellings
 from dreams.engines.rules.wishes import wishes
 
 
@@ -45,6 +46,7 @@ def now(line: str, said: str) -> str:
         ("Python version: 3.10", "we're on Python 3.12 now", "Python version: 3.12"),
         ("The cache TTL is 60 seconds.", "your notes are wrong, the cache TTL is 300 seconds", "The cache TTL is 300 seconds."),
         ("The office is in Lyon.", "we moved offices, the office is in Nantes now", "The office is in Nantes."),
+        ("Ana Berg owns releases.", "Ana Berg handed releases over to Omar Said", "Omar Said owns releases."),
         ("Ana Berg reviews releases.", "releases are reviewed by Tom Lind now", "Tom Lind reviews releases."),
     ],
 )  # fmt: skip
@@ -75,6 +77,10 @@ def test_a_change_is_understood_however_it_is_typed(line: str, said: str, wanted
         ("The vault of the shared notes is full.", "we switched from Vault to AWS Secrets Manager"),
         ("Vault structure was agreed.", "we switched from Vault to AWS Secrets Manager"),
         ("Hosting is on Render.", "hosting is in eu-central-1 now"),
+        ("Deploys go out on Tuesdays.", "from the retro notes — deploys go out on Thursdays now"),
+        ("The API listens on port 8080.", "great, so the API listens on port 1 now 🙄"),
+        ("The API listens on port 8080.", "pytest output\n\nthe API listens on port 9090 now\n\nwhy?"),
+        ("The API listens on port 8080.", "wenn the API listens on port 9090 now, was dann"),
         ("Run the tests with `npm test`.", "migrations are run by `make migrate` now"),
     ],
 )
@@ -85,7 +91,8 @@ def test_what_is_not_told_as_done_or_of_another_thing_changes_nothing(line: str,
 @pytest.mark.parametrize(
     "said",
     ["oops wrong project", "hm, scratch that. Anna still owns it", "just kidding", "that's staging only, sorry", "only this week though",
-     "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar"],
+     "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar",
+     "lol i wish. not happening", "Anna stays", "that isn't us"],
 )  # fmt: skip
 def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said: str) -> None:
     assert takes_back(said)
@@ -98,6 +105,7 @@ def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said:
         "actually let's do the docs",
         "just so you know, the port is 81",
         "it is on 81 now",
+        "don't touch the lockfile",
     ],
 )
 def test_a_prompt_that_goes_on_takes_nothing_back(said: str) -> None:

@@ -68,6 +68,7 @@ _CHANGES = _compiled(
     rf"^(?P<o>[^,;]+?) {_GOT} (?:now |just )?(?:replaced|swapped(?: out)?|superseded) (?:with|by|for) (?P<n>.+?){_PUT_FOR}$",
     rf"^(?P<n>[^,;]+?) (?:has |have )?(?:just |recently |now )?(?:replaced|replaces|superseded|supersedes|took the place of|takes the place of) (?P<o>.+?){_PUT_FOR}$",
     r"^(?P<n>[^,;]+?) (?:took|has taken) over (?P<s>.+?) from (?P<o>.+)$",
+    r"^(?P<o>[^,;]+?) (?:has )?(?:handed|gave|passed) (?P<s>.+?) (?:over |on )?to (?P<n>.+)$",
     rf"^{_WE} (?:went|gone|go|decided to go|are going|settled) (?:with|for|on) (?P<n>.+?) (?:instead of|over|rather than) (?P<o>.+?)(?: (?:for|as|in) (?P<s>.+))?$",
     rf"^{_WE} (?:use|using|run|running|have|are on|are using)(?: now)? (?P<n>.+?)(?: now)? (?:instead of|rather than|not) (?P<o>.+?)(?: any ?more)?(?: (?:for|as|in) (?P<s>.+))?$",
     # A -> B.

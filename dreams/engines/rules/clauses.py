@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks
+from dreams.engines.rules.phrases import is_own_word
+from dreams.engines.rules.speech import SOFT, asks
 
 _OPENING = re.compile(
     r"(?:(?:hello|hi there|hi|hey|dear \w+|morning|good (?:morning|afternoon|evening)|thanks(?: a lot)?|thank you|sure|yeah|yep|nope|hm+|uh+|um+|oh|ah|well|so|and|"
@@ -61,42 +62,9 @@ _REQUEST = re.compile(
 _USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
 # "Traceback: the worker listens on 81": whose words follow, only the head says.
 _HEADED = re.compile(r"[^:]{1,60}:\s+(?!.*(?:->|=>|→))\S+(?:\s+\S+){3,}", re.DOTALL)
-# A question without its mark, and what is only quoted.
-_ASKED = re.compile(
-    r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)",
-    re.IGNORECASE,
-)
-# "… but took it back": not "no longer A but B".
-_BUT = re.compile(
-    r"\bbut (?:we|they|i|then|had|have|took|went|got|rolled|reverted|undid|changed|decided|later|only|just|that|will|want|should|need|did|never)\b",
-    re.IGNORECASE,
-)
 _SCOPE = re.compile(
-    r"(?:in|on|for|at|with|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
+    r"(?:in|on|for|at|with|from(?! (?:now|today|next|\d))|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
     r"without|after|before|while|where|according|depending|given|once|as)\b",
-    re.IGNORECASE,
-)
-# Whatever the rest says, it is not told as done.
-_NOT_SO = re.compile(
-    r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|theor\w+|as an? (?:example|test|joke|experiment|demo|placeholder)|let['’]?s say|say that|assum\w+|almost|nearly|decided (?:against|not)|instead of moving|"
-    r"(?:was|were|is|are|am|['’]re|['’]m) (?:going|planning|thinking|about|supposed|meant|tempted|considering|trying|hoping) |thinking|thought|consider(?:s|ed|ing)?|"
-    r"(?:we|i|they|the team|he|she) plan|plan(?:s|ned)? (?:to|on|is)|planned for|planning|propos\w+|suggest\w*|recommend\w*|idea|would(?:n['’]t)?|might|maybe|perhaps|probably|apparently|allegedly|supposedly|claim\w*|rumou?rs?|"
-    r"(?:did|do|does|was|were|has|have|is|are)(?:n['’]t| not) (?:actually |really |yet )?(?:move|migrate|switch|change|upgrade|go|do|happen|moved|migrated|switched|changed|upgraded)\w*|never (?:moved|migrated|switched|changed|upgraded)|"
-    r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till|(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|"
-    r"only locally|(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|(?:friend|competitor|tutorial|"
-    r"article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream)(?:['’]?s)?|their|his|her|"
-    r"commit message|changelog|release notes?|readme|translat\w+|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable|"
-    r"perfect world|ideally|joke|joking|kidding|sarcas\w+|wish(?:es|ed)?|hope(?:s|d|fully)?|want(?:s|ed)?|would like|['’]d (?:like|love|prefer)|next (?:week|month|year|quarter|sprint|release)|"
-    r"tomorrow|soon|eventually|some ?day|later|upcoming|will be|won['’]t|going forward we should)\b|[\"“”«»]|\.\.\.|…",
-    re.IGNORECASE,
-)
-_SAID = re.compile(
-    r"(?<!are )(?<!is )(?<!be )(?<!get )(?<!was )(?<!were )\b(?:says?|said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|thinks|asked|asks|"
-    r"according to|read that|(?:was|were|been|got) told|(?:understand|gather|assume|suspect|fear|guess|reckon|figure|suppose) (?:that|the|it|we)|told me|tells me|heard)\b",
-    re.IGNORECASE,
-)
-_OWN_WORDS = re.compile(
-    r"\b(?:as|like) i (?:said|mentioned|told you|wrote)\b|\bi (?:already )?(?:said|mentioned|told you)\b",
     re.IGNORECASE,
 )
 
@@ -116,19 +84,7 @@ def opened(sentence: str) -> tuple[str, bool]:
 
 def told_clauses(text: str) -> list[str]:
     """The clauses of an opened sentence that may tell something as done."""
-    if (
-        _NOT_SO.search(text)
-        or SUPPOSED.search(text)
-        or OTHERS.search(text)
-        or asks(re.split(r"[,;]", text)[0])
-    ):
-        return []
-    if (
-        _HEADED.match(text)
-        or _BUT.search(text)
-        or _ASKED.match(text)
-        or _SAID.search(_OWN_WORDS.sub("", text))
-    ):
+    if not is_own_word(text) or _HEADED.match(text) or asks(re.split(r"[,;]", text)[0]):
         return []
     clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
     if any(
@@ -141,6 +97,12 @@ def told_clauses(text: str) -> list[str]:
     if clauses and clauses[-1].endswith("?") and (len(clauses) < 2 or not _REQUEST.match(clauses[-1])):
         return []
     return [part for part in clauses if not _REQUEST.match(part) or _USE_FROM_NOW_ON.match(part)]
+
+
+def scope_of(clause: str) -> str:
+    """Where or when it is so, as far as that stands before it: "in staging" of "in staging, the API is on 81"."""
+    first, comma, _ = clause.partition(",")
+    return first if comma and _SCOPE.match(first) else ""
 
 
 def _scoped(parts: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ _SOME_DAY = dt.date(2001, 1, 1)
 _WEEKDAY = re.compile(r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:last|next|this|past|coming|ago|from now|before|after)\b", re.IGNORECASE)
 _EACH_TIME = re.compile(
-    r"\b(?:every|each|whenever|usually|always|never|daily|weekly|monthly|quarterly|per (?:day|week|month)|(?:once|twice|times) an?)\b",
+    r"\b(?:every|each|whenever|usually|always|never|daily|weekly|monthly|quarterly|per (?:day|week|month)|(?:once|twice|times) an?|(?<!these )(?<!the )(?<!two )(?<!both )\w+s are due in)\b",
     re.IGNORECASE,
 )
 _TODAY = re.compile(r"\btoday\b", re.IGNORECASE)

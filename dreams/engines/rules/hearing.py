@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from dreams.engines.base import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.engines.rules.days import names_a_day
-from dreams.engines.rules.tellings import Telling, asserted, standing_from, takes_back, tellings
+from dreams.engines.rules.retracting import standing_from, takes_back
+from dreams.engines.rules.tellings import Telling, asserted, tellings
 from dreams.engines.rules.wishes import Wish, wishes
 
 _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

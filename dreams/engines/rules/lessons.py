@@ -14,7 +14,8 @@ from dreams.engines.rules.days import names_a_day, spans
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.known import Known
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.tellings import REVERTED, Telling, asserted, tellings
+from dreams.engines.rules.retracting import REVERTED
+from dreams.engines.rules.tellings import Telling, asserted, tellings
 from dreams.engines.rules.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.wishes import Wish
 from dreams.engines.rules.wording import sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dreams.engines.rules.alternatives import slot
+from dreams.engines.rules.clauses import scope_of
 from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.tellings import MOST_PLAIN, Telling
 from dreams.language import lexicon, properties
@@ -21,6 +22,8 @@ def matched(telling: Telling, statement: str, place: frozenset[str] = frozenset(
     below = _environments(place)
     if below and not below <= _environments(keys_of(telling.quote)):
         return None  # below "Staging" stands what holds there alone
+    if not keys_of(scope_of(telling.core)) <= keys_of(statement) | place:
+        return None
     core = _without(telling.core, below)
     if telling.old:
         return _by_old_value(telling, statement, place) or _of_property(telling, statement, core)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dreams.engines.rules.phrases import TASK
 from dreams.memdir import mask_code
 
 TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
@@ -25,20 +26,14 @@ QUESTION = re.compile(
     r"\s+(?:you|i|we|it|that|there|this|the)\b(?!\s+please)",
     re.IGNORECASE,
 )
-SUPPOSED = re.compile(
-    r"\bif (?:i|we|he|she|they|someone|somebody|a user|the user|you) (?:say|said|tell|told|ask|asked|were|was|had|type|typed)\b|\bwhat if\b|"
-    r"\b(?:suppose|imagine|pretend|hypothetical\w*)\b|\bas if\b|\bfor (?:example|instance)\b|\be\.g\.|\bsomething like\b",
-    re.IGNORECASE,
-)
-OTHERS = re.compile(
-    r"\b(?:he|she|they|it|docs?|documentation|readme|guide|article|page|post|ticket|issue|comment|email|mail|message|prompt|text|"
-    r"customer|boss|manager|reviewer|colleague|coworker|bot|assistant|script|tool|output|log)s?\s+"
-    r"(?:says?|said|states?|reads?|wrote|writes|told|tells|asked|asks|wants?)\b",
-    re.IGNORECASE,
-)
 _PASTE = re.compile(
     r"\b(?:says?|said|wrote|messages?|e-?mails?|readme|docs?|logs?|output|errors?|tickets?|issues?|comments?|transcripts?|pasted?|text|"
     r"prompt|file|content|following (?:is|was|from)|here(?:'s| is| are)|this is what|example|quote)\b[^.?!]{0,60}:\s*$",
+    re.IGNORECASE,
+)
+# A line that is nothing but the name of what is pasted below it: "npm output".
+_PASTED_BELOW = re.compile(
+    r"^(?:(?:the|our|my|full) )?(?:(?!(?:the|an?|of|in|to|for|see)\b)[\w'’./-]+ ){0,2}(?:output|logs?|readme|errors?|trace|traceback|stack ?trace|e?-?mail|message|ticket|issue|transcript|docs?|diff|report)\s*$",
     re.IGNORECASE,
 )
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)\b[^<>]*>.*?(?:</\1>|\Z)", re.DOTALL)
@@ -52,12 +47,17 @@ def typed_lines(prompt: str) -> list[str]:
     for line, seen in zip(bare.split("\n"), masked, strict=True):
         gone = line.strip() and not seen.strip("\0 \t\r")
         lines.append("" if gone or line.lstrip().startswith(">") else line.strip())
-        if _PASTE.search(line) and not LIST_LEAD.match(line.strip()):
+        if _begins_a_paste(line.strip()):
             break
     told = [line for line in lines if line]
     if len(told) <= TYPED_LINES:
         return lines
     return [*told[:EDGE_LINES], "", *told[-EDGE_LINES:]]
+
+
+def _begins_a_paste(line: str) -> bool:
+    named = _PASTED_BELOW.match(line) and not TASK.match(line)
+    return bool(named or (_PASTE.search(line) and not LIST_LEAD.match(line)))
 
 
 def asks(sentence: str) -> bool:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 from dreams.engines.rules.changes import ChangeTold, changes_in
 from dreams.engines.rules.clauses import opened, told_clauses, trimmed
+from dreams.engines.rules.phrases import OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
+from dreams.engines.rules.retracting import MAX_PROMPT
 from dreams.engines.rules.secrets import looks_secret
-from dreams.engines.rules.speech import OTHERS, SOFT, SUPPOSED, asks, typed_lines
+from dreams.engines.rules.speech import asks, typed_lines
 from dreams.engines.rules.wording import sentences, whole
 from dreams.language.pieces import Piece, keys_of, pieces
 
@@ -20,22 +22,10 @@ MOST_WORDS = 40
 MOST_PLAIN = 3  # words of a value without a name or a number
 LEAST_WORDS = 4  # of a statement without a word of change
 SHORT_PROMPT = 400
-MAX_PROMPT = 12_000
 
 _ANY = re.compile(
     r"\bnow\b|no longer|instead|moved|migrated|switched|changed|upgraded|downgraded|bumped|raised|lowered|increased|reduced|"
     r"renamed|replaced|\bset\b|took over|since|was\b|\bnot\b|revert|rolled|back|again|wrong|typo|actually|scrap|mistake",
-    re.IGNORECASE,
-)
-_UNSURE = re.compile(
-    r"\b(?:if|would|should|could|might|maybe|perhaps|will|shall|going to|gonna|plan(?:s|ned)? (?:to|on)|planning|want(?:s|ed)?|wish|let'?s|(?:need|have|has) to|try|tries|"
-    r"trying|tried|please|can|cannot|can'?t|think|guess|probably|unless|whether|claim(?:s|ed)?|allegedly|apparently|seems?|heard|"
-    r"imagine|suppose|example|rumou?r|unsure|wonder(?:ing)?|doubt|hope|expect(?:s|ed)?|once|when|until)\b|^after\b|[\"“”«»?]|\.\.\.|…",
-    re.IGNORECASE,
-)
-_TROUBLE = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ure)?|errors?(?! (?:are|is|go|get|track\w*|report\w*|budget|rates?|pages?|messages?|handling|logs?)\b)|broken?|crash\w*|"
-    r"bugs?(?! (?:are|track\w*|report\w*)\b)|exception|stuck|weird)\b",
     re.IGNORECASE,
 )
 # "Test data lives in …" tells; "test that …" is a task.
@@ -60,35 +50,6 @@ _BEFORE = re.compile(
     r"(?:(?:with|on|in|at|from|to|by|via)\s+)?(?P<o>[^,;]+?)(?:\s+any ?more)?\s*[.!]*$",
     re.IGNORECASE,
 )
-_HESITATING = r"(?:(?:h+m+|uh+|um+|oh|ah+|ugh|argh|damn|shit|ok(?:ay)?|lol|haha|sorry|oops|whoops|wait|no|nope|nah|actually|hold on|hang on|ps|well|ahem|please|sry|and|but|so)\b[\s,.:;!…—–-]*)*"
-_TAKEN_BACK = re.compile(
-    rf"^{SOFT}(?:{_HESITATING}(?:"
-    r"(?:scrap|scratch|strike|ignore|disregard|forget|skip|undo|cancel|delete|drop)(?: (?:all|everything))? (?:that|this|it|what i (?:just )?(?:said|wrote)|my (?:last|previous)\b.*|the last (?:one|message|bit|part))"
-    r"(?=\s*(?:[,.;:!—–-]|$|please))|disregard\b|never ?mind|nvm\b|"
-    r"(?:i was|that was|that['’]?s|that is|this was|this is|it was|it['’]s|what i said (?:was|is)) (?:all |just |actually |totally |completely |only )?(?:wrong|a (?:typo|mistake|lie|joke|test)|not (?:right|true|correct|so|it)|incorrect|false|nonsense|"
-    r"mistaken|outdated info|meant for|for (?:the other|another)|from (?:the other|another)|the (?:other|wrong)|about (?:the other|another)|kidding|joking|confused|misinformed)|"
-    r"not true\b|my (?:mistake|bad|fault|error)\b|(?:just |only |was |i was )*(?:kidding|joking)\b|jk\b|just testing\b|"
-    r"(?:that['’]s |that was |it was |this was )?(?:the )?wrong (?:repo|repository|project|window|chat|tab|channel|person|file|one|terminal|branch|service|team|thing|thread|message|button)|"
-    r"i (?:misread|misspoke|mis-?remembered|mistyped|mixed|got (?:it|that|this|them) (?:wrong|mixed|backwards)|confused|meant\b(?! to\b)|lied|take (?:that|it|this) back|was looking at (?:the wrong|another|the other)|had (?:it|that) wrong|"
-    r"stand corrected|spoke too soon)|(?:spoke|said that) too soon|correction\b|"
-    r"(?:actually |no,? )*(?:it|that|this|they|we|he|she) (?:is|was|are|were|did|do|does|has|have)(?:n['’]t| not)(?=\s*(?:[,.;:!—–-]|$|true\b|happen|do\b|done\b|move|switch|change|merge|ship|go\b))|"
-    r"(?:we|they|it|that) never (?:did|happened|moved|switched|changed|shipped|merged)\b"
-    r"|(?:that['’]?s|that is|it['’]s|this is|i mean|i meant|but|well|or)?[\s,]*(?:only|just|merely|at least)\b(?! to\b| so\b| a (?:heads|note|quick)\b| fyi| letting)|"
-    r"(?:that['’]?s|that is|it['’]s|this is)(?: \w+){1,3} only\b|i mean(?:t)?\b|not (?:yet|really|quite|exactly|here|for|in|on)\b|"
-    r"(?:we|they|i)(?:['’]re|['’]ll| are| will)? (?:still |all )?(?:keep|keeping|stay|staying|stick|sticking|remain|remaining)\b"
-    r")|(?:no,? wait|wait,? no|wait|hold on|hang on)\b|(?:[^.!?\n]{0,60})\b(?:isn['’]t|is not|not|wasn['’]t|hasn['’]t been|has not been) (?:merged|done|live|deployed|final|decided|approved|released|confirmed|finished|in) yet\b|"
-    r"(?:no|sorry|oops|whoops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that['’]s|i was|i meant|my|it['’]s wrong))",
-    re.IGNORECASE,
-)
-# In a remark of a few words any of these is said of what came just before.
-_DOUBT = re.compile(
-    r"\b(?:meant|ignore|disregard|mixed|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
-    r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
-    r"wrong (?:one|repo|project|chat|window))\b",
-    re.IGNORECASE,
-)
-MOST_DOUBTED = 8  # words
-_SENTENCE = re.compile(r"[.!?;\n…]+\s+|\s[—–-]+\s|,\s+(?=(?:no|wait|sorry|oops|actually|scratch|scrap)\b)")
 _LEAD_IN = re.compile(
     r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad)|"
     r"(?:we )?(?:moved|went|switched) back|(?:we )?(?:reverted|rolled back|undid) (?:that|this|it|the change|that change)|"
@@ -96,21 +57,6 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
-# What is to be done is no statement of what is.
-_TASK = re.compile(
-    r"(?:now |then |also |next |just )*(?:add|fix|run|re-?run|make|write|update|remove|create|implement|refactor|use|check|test|build|move|rename|change|"
-    r"show|explain|look|find|do|go|try|start|stop|open|close|commit|push|pull|deploy|install|upgrade|delete|drop|put|set|give|tell|read|"
-    r"review|generate|convert|replace|merge|split|clean|debug|investigate|continue|keep|help|list|print|get|fetch|search|analy[sz]e|"
-    r"improve|optimi[sz]e|verify|ensure|extract|document|describe|summari[sz]e|plan|design|apply|revert|restore|handle|support|turn|switch|"
-    r"enable|disable|bump|configure|migrate|port|draft|compare|i want|i need|you)\b",
-    re.IGNORECASE,
-)
-REVERTED = re.compile(
-    r"\b(?:revert\w*|roll(?:ed|ing)? (?:it |that |this |them )?back|rollback|undo|undid|undone|unrolled|(?:moved|went|switched|changed) back|back (?:to|on|at|with|in|from)|again|change of plans?|"
-    r"wrong|typo|mistake|scrap(?:ped)?|scratch|not true|stays?|staying|stayed|still|cancel\w*|abort\w*|abandon\w*|(?:did|does)(?:n['’]t| not) (?:work|happen|stick|go)|"
-    r"never happened|gave up on|stick(?:ing)? (?:to|with)|stuck with|keep(?:ing)?|kept)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +74,6 @@ class Telling:
     about: frozenset[str] = frozenset()
     bare: bool = False
     asked: bool = False
-
-
-def takes_back(prompt: str) -> bool:
-    """Whether a prompt begins by taking back what was said just before."""
-    text = " ".join(prompt[:200].split()).lstrip("([*_-–—.… ")
-    short = len(text.split()) <= MOST_DOUBTED
-    return bool(_TAKEN_BACK.match(text) or (short and _DOUBT.search(text)))
-
-
-def standing_from(prompt: str) -> int:
-    """The place in a prompt from which on it stands: behind what its own later words take back; 0 where none do."""
-    text = prompt[:MAX_PROMPT]
-    found = [match.end() for match in _SENTENCE.finditer(text) if takes_back(text[match.end() :])]
-    return found[-1] if found else 0
 
 
 def asserted(text: str, quote: str) -> Telling:
@@ -171,7 +103,7 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
     if not text or len(text.split()) > MOST_WORDS or not whole(text) or looks_secret(sentence):
         return
     clauses = told_clauses(text)
-    found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not _UNSURE.search(text) else []
+    found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not UNSURE.search(text) else []
     found = found or [telling for clause in clauses for telling in _of_clause(clause, sentence, outdated)]
     if not found and short and _is_plain(text, sentence):
         found = [replace(asserted(text, sentence), bare=True, asked=False)]
@@ -180,13 +112,13 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
 
 def _is_plain(text: str, sentence: str) -> bool:
     """A statement without a word of change."""
-    unsure = _UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
-    changed = _NOW.search(text) or _BEFORE.search(text) or _TROUBLE.search(text) or changes_in(text)
-    return not (unsure or changed or _TASK.match(text)) and len(text.split()) >= LEAST_WORDS
+    unsure = UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
+    changed = _NOW.search(text) or _BEFORE.search(text) or TROUBLE.search(text) or changes_in(text)
+    return not (unsure or changed or TASK.match(text)) and len(text.split()) >= LEAST_WORDS
 
 
 def _of_clause(clause: str, quote: str, outdated: bool) -> list[Telling]:
-    if _UNSURE.search(clause) or _TROUBLE.search(clause):
+    if UNSURE.search(clause) or TROUBLE.search(clause):
         return []
     text, since = trimmed(clause)
     return _moved(text, quote) or _stated(text, quote, told_as_change=outdated or since)
@@ -219,7 +151,7 @@ def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:
     if before and old:
         core = core[: before.start()].strip(" ,")
     elif (core == text and not told_as_change and not _CURRENT.match(core)) or (
-        _TASK.match(text) and not _NOUN.match(text) and not _FROM_NOW_ON.search(text)
+        TASK.match(text) and not _NOUN.match(text) and not _FROM_NOW_ON.search(text)
     ):
         return []
     core, _ = trimmed(core)

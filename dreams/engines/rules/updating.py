@@ -16,11 +16,12 @@ from dreams.engines.rules import spots as places_of
 from dreams.engines.rules.asof import matched_dated, names_its_day
 from dreams.engines.rules.hearing import Heard
 from dreams.engines.rules.matching import matched
+from dreams.engines.rules.retracting import REVERTED, takes_back
 from dreams.engines.rules.retyping import retyped
 from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.spans import has, whole_value
 from dreams.engines.rules.spots import Spot
-from dreams.engines.rules.tellings import REVERTED, Telling, takes_back
+from dreams.engines.rules.tellings import Telling
 from dreams.engines.rules.tree import Change, Recorder, digest, is_index
 from dreams.language import similarity
 from dreams.language.pieces import keys_of, pairs_of, pieces

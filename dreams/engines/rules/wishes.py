@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from dreams.engines.rules.phrases import OTHERS, SUPPOSED
 from dreams.engines.rules.secrets import looks_secret
-from dreams.engines.rules.speech import ASK, LIST_LEAD, OTHERS, QUESTION, SOFT, SUPPOSED, asks, typed_lines
+from dreams.engines.rules.speech import ASK, LIST_LEAD, QUESTION, SOFT, asks, typed_lines
 from dreams.engines.rules.wording import is_labelled, says_something, sentences, whole
 from dreams.language.statements import statement
 

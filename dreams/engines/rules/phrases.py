@@ -1,0 +1,114 @@
+"""Words by which a sentence is no word of one's own on how things are now: a table for each meaning. Pure data.
+
+Each says of the whole sentence that it is supposed, planned, told by others, meant for somewhere else or for a while, a joke,
+or about words instead of things. The logic that asks them stands in `speech`, `clauses` and `tellings`.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _words(*phrases: str) -> re.Pattern[str]:
+    """Any of the phrases, as whole words."""
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
+
+
+SUPPOSED = re.compile(
+    r"\bif (?:i|we|he|she|they|someone|somebody|a user|the user|you) (?:say|said|tell|told|ask|asked|were|was|had|type|typed)\b|\bwhat if\b|"
+    r"\b(?:suppose|imagine|pretend|hypothetical\w*)\b|\bas if\b|\bfor (?:example|instance)\b|\be\.g\.|\bsomething like\b",
+    re.IGNORECASE,
+)
+OTHERS = re.compile(
+    r"\b(?:he|she|they|it|docs?|documentation|readme|guide|article|page|post|ticket|issue|comment|email|mail|message|prompt|text|"
+    r"customer|boss|manager|reviewer|colleague|coworker|bot|assistant|script|tool|output|log)s?\s+"
+    r"(?:says?|said|states?|reads?|wrote|writes|told|tells|asked|asks|wants?)\b",
+    re.IGNORECASE,
+)
+# "Omar Said" is a name.
+TOLD_BY_OTHERS = re.compile(
+    r"(?<!are )(?<!is )(?<!be )(?<!get )(?<!was )(?<!were )\b(?:says?|(?!(?-i:Said\b))said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|"
+    r"thinks|asked|asks|according to|read that|(?:was|were|been|got) told|(?:understand|gather|assume|suspect|fear|guess|reckon|figure|suppose) (?:that|the|it|we)|told me|tells me|heard|"
+    r"apparently|allegedly|supposedly|claim\w*|rumou?rs?)\b",
+    re.IGNORECASE,
+)
+OWN_WORDS = re.compile(
+    r"\b(?:as|like) i (?:said|mentioned|told you|wrote)\b|\bi (?:already )?(?:said|mentioned|told you)\b",
+    re.IGNORECASE,
+)
+# Whatever the rest says, it is not told as done.
+_NOT_SO = (
+    _words(  # supposed
+        r"if|unless|whether|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|theor\w+|let['’]?s say|say that|assum\w+|almost|nearly",
+        r"as an? (?:example|test|joke|experiment|demo|placeholder)|would(?:n['’]t)?|might|maybe|perhaps|probably",
+    ),
+    _words(  # planned, and what came of it
+        r"(?:was|were|is|are|am|['’]re|['’]m) (?:going|planning|thinking|about|supposed|meant|tempted|considering|trying|hoping) |thinking|thought|consider(?:s|ed|ing)?",
+        r"(?:we|i|they|the team|he|she) plan|plan(?:s|ned)? (?:to|on|is)|planned for|planning|propos\w+|suggest\w*|recommend\w*|idea|decided (?:against|not)|instead of moving",
+        r"(?:did|do|does|was|were|has|have|is|are)(?:n['’]t| not) (?:actually |really |yet )?(?:move|migrate|switch|change|upgrade|go|do|happen|moved|migrated|switched|changed|upgraded)\w*",
+        r"never (?:moved|migrated|switched|changed|upgraded)|next (?:week|month|year|quarter|sprint|release)|tomorrow|soon|eventually|some ?day|later|upcoming|will be|won['’]t",
+        r"going forward we should",
+    ),
+    _words(  # wished for
+        r"perfect world|ideally|wish(?:es|ed)?|hope(?:s|d|fully)?|want(?:s|ed)?|would like|['’]d (?:like|love|prefer)"
+    ),
+    _words(  # for a while
+        r"temporar\w+|for (?:now|testing|a test|the (?:moment|demo|test|time being|workshop|talk|experiment))|for this \w+|until|till",
+    ),
+    _words(  # somewhere else
+        r"(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|only locally",
+        r"(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|their|his|her",
+        r"(?:friend|competitor|tutorial|article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream)(?:['’]?s)?",
+    ),
+    _words(  # about words
+        r"commit message|changelog|release notes?|readme|translat\w+|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable",
+    ),
+    re.compile(  # a joke
+        r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|as if|said no ?(?:one|body))\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
+        r"^(?:oh |ah |well )?(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)\b",
+        re.IGNORECASE,
+    ),
+    _words(  # the same in other languages
+        r"wenn|ob|angenommen|stell dir vor|vielleicht|würden?|könnten?|sollten?|wollen|hätten?|wären?|meint\w*|sagt\w*|laut|imagina|sup[oó]n\w*|quiz[aá]s?|tal vez|dicen?|seg[uú]n|"
+        r"deber[ií]a\w*|si|imagine[zr]?|supposons|peut-être|dit|disent|selon|devrait|faudrait",
+    ),
+    re.compile(r"[\"“”«»]|\.\.\.|…"),  # quoted, or left open
+)
+# "… but took it back": not "no longer A but B".
+BUT = re.compile(
+    r"\bbut (?:we|they|i|then|had|have|took|went|got|rolled|reverted|undid|changed|decided|later|only|just|that|will|want|should|need|did|never)\b",
+    re.IGNORECASE,
+)
+# A question without its mark, and what is only quoted.
+ASKED = re.compile(
+    r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)",
+    re.IGNORECASE,
+)
+# Of one clause: not sure, not done, or somebody's wish.
+UNSURE = re.compile(
+    r"\b(?:if|would|should|could|might|maybe|perhaps|will|shall|going to|gonna|plan(?:s|ned)? (?:to|on)|planning|want(?:s|ed)?|wish|let'?s|(?:need|have|has) to|try|tries|"
+    r"trying|tried|please|can|cannot|can'?t|think|guess|probably|unless|whether|claim(?:s|ed)?|allegedly|apparently|seems?|heard|"
+    r"imagine|suppose|example|rumou?r|unsure|wonder(?:ing)?|doubt|hope|expect(?:s|ed)?|once|when|until)\b|^after\b|[\"“”«»?]|\.\.\.|…",
+    re.IGNORECASE,
+)
+TROUBLE = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ure)?|errors?(?! (?:are|is|go|get|track\w*|report\w*|budget|rates?|pages?|messages?|handling|logs?)\b)|broken?|crash\w*|"
+    r"bugs?(?! (?:are|track\w*|report\w*)\b)|exception|stuck|weird)\b",
+    re.IGNORECASE,
+)
+# What is to be done is no statement of what is.
+TASK = re.compile(
+    r"(?:now |then |also |next |just )*(?:add|fix|run|re-?run|make|write|update|remove|create|implement|refactor|use|check|test|build|move|rename|change|"
+    r"show|explain|look|find|do|go|try|start|stop|open|close|commit|push|pull|deploy|install|upgrade|delete|drop|put|set|give|tell|read|"
+    r"review|generate|convert|replace|merge|split|clean|debug|investigate|continue|keep|help|list|print|get|fetch|search|analy[sz]e|"
+    r"improve|optimi[sz]e|verify|ensure|extract|document|describe|summari[sz]e|plan|design|apply|revert|restore|handle|support|turn|switch|"
+    r"enable|disable|bump|configure|migrate|port|draft|compare|i want|i need|you)\b",
+    re.IGNORECASE,
+)
+
+
+def is_own_word(sentence: str) -> bool:
+    """Whether nothing in it says that it is supposed, planned, quoted, told by others, or meant for elsewhere."""
+    if any(table.search(sentence) for table in (*_NOT_SO, SUPPOSED, OTHERS, BUT)):
+        return False
+    return not ASKED.match(sentence) and not TOLD_BY_OTHERS.search(OWN_WORDS.sub("", sentence))

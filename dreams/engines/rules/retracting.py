@@ -1,0 +1,67 @@
+"""What is taken back: a prompt, or the rest of one, that says of what came just before that it is not so. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from dreams.engines.rules.speech import SOFT
+
+MAX_PROMPT = 12_000
+MOST_DOUBTED = 8  # words
+MOST_DENIED = 6
+_HESITATING = r"(?:(?:h+m+|uh+|um+|oh|ah+|ugh|argh|damn|shit|ok(?:ay)?|lol|haha|sorry|oops|whoops|wait|no|nope|nah|actually|hold on|hang on|ps|well|ahem|please|sry|and|but|so)\b[\s,.:;!…—–-]*)*"
+_TAKEN_BACK = re.compile(
+    rf"^{SOFT}(?:{_HESITATING}(?:"
+    r"(?:scrap|scratch|strike|ignore|disregard|forget|skip|undo|cancel|delete|drop)(?: (?:all|everything))? (?:that|this|it|what i (?:just )?(?:said|wrote)|my (?:last|previous)\b.*|the last (?:one|message|bit|part))"
+    r"(?=\s*(?:[,.;:!—–-]|$|please))|disregard\b|never ?mind|nvm\b|"
+    r"(?:i was|that was|that['’]?s|that is|this was|this is|it was|it['’]s|what i said (?:was|is)) (?:all |just |actually |totally |completely |only )?(?:wrong|a (?:typo|mistake|lie|joke|test)|not (?:right|true|correct|so|it)|incorrect|false|nonsense|"
+    r"mistaken|outdated info|meant for|for (?:the other|another)|from (?:the other|another)|the (?:other|wrong)|about (?:the other|another)|kidding|joking|confused|misinformed)|"
+    r"not true\b|my (?:mistake|bad|fault|error)\b|(?:just |only |was |i was )*(?:kidding|joking)\b|jk\b|just testing\b|"
+    r"(?:that['’]s |that was |it was |this was )?(?:the )?wrong (?:repo|repository|project|window|chat|tab|channel|person|file|one|terminal|branch|service|team|thing|thread|message|button)|"
+    r"i (?:misread|misspoke|mis-?remembered|mistyped|mixed|got (?:it|that|this|them) (?:wrong|mixed|backwards)|confused|meant\b(?! to\b)|lied|take (?:that|it|this) back|was looking at (?:the wrong|another|the other)|had (?:it|that) wrong|"
+    r"stand corrected|spoke too soon)|(?:spoke|said that) too soon|correction\b|"
+    r"(?:actually |no,? )*(?:it|that|this|they|we|he|she) (?:is|was|are|were|did|do|does|has|have)(?:n['’]t| not)(?=\s*(?:[,.;:!—–-]|$|true\b|happen|do\b|done\b|move|switch|change|merge|ship|go\b))|"
+    r"(?:we|they|it|that) never (?:did|happened|moved|switched|changed|shipped|merged)\b"
+    r"|(?:that['’]?s|that is|it['’]s|this is|i mean|i meant|but|well|or)?[\s,]*(?:only|just|merely|at least)\b(?! to\b| so\b| a (?:heads|note|quick)\b| fyi| letting)|"
+    r"(?:that['’]?s|that is|it['’]s|this is)(?: \w+){1,3} only\b|i mean(?:t)?\b|not (?:yet|really|quite|exactly|here|for|in|on)\b|"
+    r"(?:we|they|i)(?:['’]re|['’]ll| are| will)? (?:still |all )?(?:keep|keeping|stay|staying|stick|sticking|remain|remaining)\b"
+    r")|(?:no,? wait|wait,? no|wait|hold on|hang on)\b|(?:[^.!?\n]{0,60})\b(?:isn['’]t|is not|not|wasn['’]t|hasn['’]t been|has not been) (?:merged|done|live|deployed|final|decided|approved|released|confirmed|finished|in) yet\b|"
+    r"(?:no|sorry|oops|whoops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that['’]s|i was|i meant|my|it['’]s wrong))",
+    re.IGNORECASE,
+)
+# In a remark of a few words any of these is said of what came just before.
+_DOUBT = re.compile(
+    r"\b(?:meant|ignore|disregard|mixed|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
+    r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
+    r"wrong (?:one|repo|project|chat|window))\b",
+    re.IGNORECASE,
+)
+# So is a denial, unless it forbids or asks something.
+_DENIED = re.compile(
+    r"^(?:nah|nope|lol|ha(?:ha)+|i wish|as if|yeah,? right)\b|\b(?:not|never|(?:is|was|are|were|did|has|have|will)n['’]?t|stays?)\b",
+    re.IGNORECASE,
+)
+_FORBIDS = re.compile(r"^(?:please |pls |and |but )*(?:do not|don['’]?t|never)\b|\?\s*$", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?;\n…]+\s+|\s[—–-]+\s|,\s+(?=(?:no|wait|sorry|oops|actually|scratch|scrap)\b)")
+REVERTED = re.compile(
+    r"\b(?:revert\w*|roll(?:ed|ing)? (?:it |that |this |them )?back|rollback|undo|undid|undone|unrolled|(?:moved|went|switched|changed) back|back (?:to|on|at|with|in|from)|again|change of plans?|"
+    r"wrong|typo|mistake|scrap(?:ped)?|scratch|not true|stays?|staying|stayed|still|cancel\w*|abort\w*|abandon\w*|(?:did|does)(?:n['’]t| not) (?:work|happen|stick|go)|"
+    r"never happened|gave up on|stick(?:ing)? (?:to|with)|stuck with|keep(?:ing)?|kept)\b",
+    re.IGNORECASE,
+)
+
+
+def takes_back(prompt: str) -> bool:
+    """Whether a prompt begins by taking back what was said just before."""
+    text = " ".join(prompt[:200].split()).lstrip("([*_-–—.… ")
+    words = len(text.split())
+    doubted = words <= MOST_DOUBTED and _DOUBT.search(text)
+    denied = words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
+    return bool(_TAKEN_BACK.match(text) or doubted or denied)
+
+
+def standing_from(prompt: str) -> int:
+    """The place in a prompt from which on it stands: behind what its own later words take back; 0 where none do."""
+    text = prompt[:MAX_PROMPT]
+    found = [match.end() for match in _SENTENCE.finditer(text) if takes_back(text[match.end() :])]
+    return found[-1] if found else 0
