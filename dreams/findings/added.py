@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.findings.base import ChangedHunk, Subject
+from dreams.findings.base import ChangedHunk, Found, Severity, Subject, Told
 from dreams.findings.units import Unit, bare_lines, lines_of, spread, units_of_lines
 from dreams.language.statements import statement
 
@@ -26,6 +26,24 @@ class Line:
     @property
     def hunk_id(self) -> str:
         return self.hunk.hunk_id if self.hunk else ""
+
+
+def found_at(
+    line: Line, check: str, code: str, severity: Severity, says: str, remedy: str, about: str = ""
+) -> Found:
+    """`says` goes on after the line's place, which a page that shows the line leaves out; `about` is else the line."""
+    return Found(
+        check,
+        code,
+        severity,
+        f"{line.path}, line {line.number} {says}.",
+        remedy,
+        line.path,
+        line.hunk_id,
+        line.number,
+        about or " ".join(line.text.split())[:300],
+        Told(remark=f"{says[:1].upper()}{says[1:]}."),
+    )
 
 
 def added_lines(subject: Subject) -> Iterator[Line]:

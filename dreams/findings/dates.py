@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from dreams.engines.base import Citation
-from dreams.findings.added import Line, added_lines
+from dreams.findings.added import Line, added_lines, found_at
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.language import dates
 from dreams.text import decode
@@ -87,14 +87,12 @@ def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:
     changed = _dates_of(hunk.removed) - {date}
     code = "date-changed" if changed else "date-without-source"
     said = f"changes a date to {date}" if changed else f"brings in the date {date}"
-    return Found(
+    return found_at(
+        line,
         CHECK,
         code,
         "warn",
-        f"{line.path}, line {line.number} {said}, and no source says so.",
+        f"{said}, and no source says so",
         "Check the day, and edit or reject the change.",
-        line.path,
-        line.hunk_id,
-        line.number,
         f"{date} {' '.join(line.text.split())[:200]}",
     )

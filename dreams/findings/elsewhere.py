@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from dreams.findings.added import Line
+from dreams.findings.added import Line, found_at
 from dreams.findings.base import Found, Severity, Subject
 from dreams.findings.standing import State
 from dreams.findings.units import has_content, units_of_lines
@@ -73,6 +73,4 @@ def _runs(
 
 
 def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:
-    about = " ".join(line.text.split())[:300]
-    message = f"{line.path}, line {line.number} {says}."
-    return Found(CHECK, code, severity, message, remedy, line.path, line.hunk_id, line.number, about)
+    return found_at(line, CHECK, code, severity, says, remedy)

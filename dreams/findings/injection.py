@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import re2
 
 from dreams.findings import facts, injection_rules
-from dreams.findings.added import Line, added_lines, new_lines, standing_lines
-from dreams.findings.base import Found, Subject
+from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.text import decode
 
 CHECK = "injection"
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Found]:
     yield from _new_commands(subject)
     for hunk in subject.hunks:
         if not hunk.by_hand:
-            yield from _flips(hunk.path, hunk.hunk_id, hunk.new_start, hunk.removed, hunk.added)
+            yield from _flips(hunk)
 
 
 def standing(subject: Subject) -> Iterator[Found]:
@@ -87,18 +87,7 @@ def _mixed(word: str) -> bool:
 
 
 def _found(line: Line, code: str, says: str, remedy: str) -> Found:
-    about = " ".join(line.text.split())[:300]
-    return Found(
-        CHECK,
-        code,
-        "warn",
-        f"{line.path}, line {line.number} {says}.",
-        remedy,
-        line.path,
-        line.hunk_id,
-        line.number,
-        about,
-    )
+    return found_at(line, CHECK, code, "warn", says, remedy)
 
 
 def _new_hosts(subject: Subject) -> Iterator[Found]:
@@ -170,18 +159,14 @@ def _new_commands(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _flips(
-    path: str, hunk_id: str, start: int, removed: tuple[str, ...], added: tuple[str, ...]
-) -> Iterator[Found]:
+def _flips(hunk: ChangedHunk) -> Iterator[Found]:
     """A rule that was turned into its opposite, the rest of the line alike."""
-    for offset, new in enumerate(added):
-        for old in removed[:200]:
+    for offset, new in enumerate(hunk.added):
+        for old in hunk.removed[:200]:
             if _polarity(old) * _polarity(new) == -1 and facts.coverage(_bare(old), _bare(new)) >= 0.6:
-                line = Line(path, start + offset + 1, new)
-                yield Found(
-                    CHECK, "rule-flipped", "warn", f"{path}, line {line.number} turns a rule round: “{_short(old.strip())}” is now “{_short(new.strip())}”.",
-                    "Make sure that the rule changed indeed.", path, hunk_id, line.number, " ".join(new.split())[:300],
-                )  # fmt: skip
+                line = Line(hunk.path, hunk.new_start + offset + 1, new, hunk)
+                says = f"turns a rule round: “{_short(old.strip())}” is now “{_short(new.strip())}”"
+                yield _found(line, "rule-flipped", says, "Make sure that the rule changed indeed.")
                 break
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from dreams import textdiff
-from dreams.findings.added import Line, added_lines, standing_lines
+from dreams.findings.added import Line, added_lines, found_at, standing_lines
 from dreams.findings.base import Found, Severity, Subject
 
 CHECK = "invisible"
@@ -34,7 +34,8 @@ def _findings(lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
         shown = hidden(line.text, first=line.number == 1)
         if shown:
             names = ", ".join(dict.fromkeys(shown[:20]))
-            yield Found(
+            yield found_at(
+                line,
                 CHECK,
                 "escape-sequence"
                 if "⟨U+001B⟩" in names
@@ -42,11 +43,8 @@ def _findings(lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
                 if "⟨0x" in names
                 else "invisible-text",
                 severity,
-                f"{line.path}, line {line.number} holds what cannot be seen: {names}.",
+                f"holds what cannot be seen: {names}",
                 "Edit the line and leave these characters out.",
-                line.path,
-                line.hunk_id,
-                line.number,
                 about=f"{names} {line.text[:200]}",
             )
 

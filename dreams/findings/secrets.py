@@ -9,8 +9,9 @@ import hashlib
 import hmac
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
-from dreams.findings.added import Line, added_lines
+from dreams.findings.added import Line, added_lines, found_at
 from dreams.findings.base import Found, Subject
 from dreams.findings.secret_rules import SecretSpan, spans
 from dreams.text import decode
@@ -36,7 +37,7 @@ def check(subject: Subject) -> Iterator[Found]:
     for line in fresh.values():
         # A hunk whose file is not among the new texts (it was made from other bytes) is looked at by itself.
         if line.path not in subject.after:
-            yield from (_added(line.path, line.number, span, line.text, line) for span in spans(line.text))
+            yield from (_added(line, span, line.text) for span in spans(line.text))
 
 
 def standing(subject: Subject) -> Iterator[Found]:
@@ -51,33 +52,29 @@ def _in_file(path: str, data: bytes, fresh: dict[tuple[str, int], Line]) -> Iter
         first = text.count("\n", 0, span.start) + 1
         last = first + text.count("\n", span.start, span.end)
         line = next((fresh[path, n] for n in range(first, last + 1) if (path, n) in fresh), None)
-        yield _added(path, first, span, text, line) if line else _stands(path, first, span, text)
+        yield _added(replace(line, number=first), span, text) if line else _stands(path, first, span, text)
 
 
-def _added(path: str, number: int, span: SecretSpan, text: str, line: Line) -> Found:
-    return Found(
+def _added(line: Line, span: SecretSpan, text: str) -> Found:
+    return found_at(
+        line,
         CHECK,
         f"secret-{span.rule}",
         "block",
-        f"{path}, line {number} adds what looks like a secret ({_spoken(span.rule)}).",
+        f"adds what looks like a secret ({_spoken(span.rule)})",
         "Edit the change and leave the secret out, or reject it. If it is live, revoke it.",
-        path,
-        line.hunk_id,
-        number,
         about=fingerprint(text[span.start : span.end]),
     )
 
 
 def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
-    return Found(
+    return found_at(
+        Line(path, number, ""),
         CHECK,
         f"standing-secret-{span.rule}",
         "warn",
-        f"{path}, line {number} already holds what looks like a secret ({_spoken(span.rule)}).",
+        f"already holds what looks like a secret ({_spoken(span.rule)})",
         "Redact it, and revoke it if it is live: every session loads it.",
-        path,
-        "",
-        number,
         about=fingerprint(text[span.start : span.end]),
     )
 

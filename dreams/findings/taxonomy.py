@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from dreams import memdir
 from dreams.findings import elsewhere, filing
-from dreams.findings.added import Line, added_lines, new_lines, standing_lines
+from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.base import Found, Severity, Subject
 from dreams.findings.units import keyed, units_of
 from dreams.language import similarity
@@ -118,15 +118,4 @@ def _rejected(subject: Subject) -> Iterator[Found]:
 
 
 def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:
-    about = " ".join(line.text.split())[:300]
-    return Found(
-        CHECK,
-        code,
-        severity,
-        f"{line.path}, line {line.number} {says}.",
-        remedy,
-        line.path,
-        line.hunk_id,
-        line.number,
-        about,
-    )
+    return found_at(line, CHECK, code, severity, says, remedy)
