@@ -17,6 +17,7 @@ from dreams.review import Reviewer, ReviewRefused
 
 # A person decides on each of them.
 MAX_RESTORED = 1_000
+EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the new state."
 
 
@@ -44,9 +45,14 @@ def edit(memory: Memory, content: str, base_sha: str, reviewer: Reviewer, *, rea
     if text.sha256(now or b"") != base_sha:
         raise Stale(STALE.format(path=memory.path))
     data = text.encode(_with_line_ends_of(now or b"", content))
-    why = reason or f"Edited by {reviewer.name or 'hand'}."
+    why = reason or EDITED.format(who=reviewer.name or "hand")
     change = Change(Proposal.Origin.EDIT, "edit", why, {memory.path: data}, {memory.path: now})
     return carry_out(memory.project, change, reviewer)
+
+
+def given(reason: str, who: str) -> str:
+    """`reason` where a person gave one; empty where it only repeats that `who` edited or forgot it."""
+    return "" if reason in (EDITED.format(who=who), FORGOTTEN.format(who=who)) else reason
 
 
 def _now(project: Project) -> dict[str, bytes]:
@@ -70,7 +76,7 @@ def forget(memory: Memory, reviewer: Reviewer, *, reason: str = "") -> ApplyRepo
     index = now.get("MEMORY.md")
     if index is not None and memory.path != "MEMORY.md":
         after["MEMORY.md"] = text.encode(_without_rows(text.decode(index), memory.path))
-    why = reason or f"Forgotten by {reviewer.name or 'hand'}."
+    why = reason or FORGOTTEN.format(who=reviewer.name or "hand")
     before = {path: now.get(path) for path in after}
     return carry_out(memory.project, Change(Proposal.Origin.FORGET, "prune", why, after, before), reviewer)
 

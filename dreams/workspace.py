@@ -106,7 +106,7 @@ def _read_into(
     try:
         data = root.read_bytes(entry.rel, limit=MAX_FILE_BYTES)
     except (OSError, safefs.SafeFsError) as error:
-        skipped[entry.rel] = str(error)
+        skipped[entry.rel] = safefs.reason(error)
         return
     found = entry.stat
     files[entry.rel] = SnapshotFile(

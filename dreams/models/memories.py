@@ -59,6 +59,11 @@ class Memory(models.Model):
     def __str__(self) -> str:
         return self.path
 
+    @property
+    def title(self) -> str:
+        """What a page calls it: the name it gives itself, else its file's."""
+        return self.name or self.path.rpartition("/")[2]
+
 
 class Version(models.Model):
     """One state of a memory: its bytes, when it was seen or written, and by whom."""

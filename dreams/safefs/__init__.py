@@ -11,7 +11,7 @@ Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes t
 
 from __future__ import annotations
 
-from .paths import SafeFsError, TooLarge, UnsafePath, kind_of, split
+from .paths import SafeFsError, TooLarge, UnsafePath, kind_of, reason, split
 from .root import DEFAULT_LIMIT, Root
 from .walking import Found, Skipped
 
@@ -24,5 +24,6 @@ __all__ = [
     "TooLarge",
     "UnsafePath",
     "kind_of",
+    "reason",
     "split",
 ]

@@ -194,9 +194,9 @@ def query(context: Mapping[str, Any], **changes: object) -> str:
 
 
 @register.inclusion_tag("_pages.html", takes_context=True)
-def pages(context: Mapping[str, Any], page: Page[Any]) -> dict[str, Any]:
-    """Newer and older, with where one is; nothing at all when everything fits on one page."""
-    return {"request": context["request"], "page": page}
+def pages(context: Mapping[str, Any], page: Page[Any], place: str = "") -> dict[str, Any]:
+    """Newer and older, with where one is; nothing when all fits on one page. `place` is where the list begins ("#history")."""
+    return {"request": context["request"], "page": page, "place": place}
 
 
 @register.inclusion_tag("_bar.html")

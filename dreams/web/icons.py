@@ -44,6 +44,7 @@ ICONS: dict[str, str] = {
     "left": '<path d="M9.8 3.5 5.3 8l4.5 4.5"/>',
     "right": '<path d="M6.2 3.5 10.7 8l-4.5 4.5"/>',
     "down": '<path d="M3.5 6.2 8 10.7l4.5-4.5"/>',
+    "download": '<path d="M8 2.8v7.4m-3-3 3 3 3-3M3 13.2h10"/>',
     "search": '<circle cx="7" cy="7" r="4.3"/><path d="m10.2 10.2 3.3 3.3"/>',
     "eye": '<path d="M1.8 8S4 4 8 4s6.2 4 6.2 4S12 12 8 12 1.8 8 1.8 8Z"/><circle cx="8" cy="8" r="1.8"/>',
     "menu": '<path d="M2.8 4.5h10.4M2.8 8h10.4M2.8 11.5h10.4"/>',

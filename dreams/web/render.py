@@ -18,6 +18,7 @@ from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor, LinkInlineProcessor, SimpleTagInlineProcessor
 from markdown.preprocessors import Preprocessor
 
+from dreams import memdir
 from dreams.web.dialect import rewritten
 
 # Name of a memory as `[[name]]` writes it → its page's address, or None where there is none.
@@ -175,9 +176,12 @@ class _OwnLinks(md.treeprocessors.Treeprocessor):
         for element in root.iter("a"):
             if "wikilink" in element.get("class", "") or _OUTSIDE.match(element.get("href", "")):
                 continue
-            address = self._address(element.attrib.pop("href", ""))
+            href = element.attrib.pop("href", "")
+            address = self._address(href)
             if address:
                 element.set("href", address)
+            elif self.resolve and memdir.is_memory_path(href):
+                element.set("class", "wikilink missing")
 
     def _address(self, href: str) -> str | None:
         name = href.removeprefix("./").partition("#")[0]

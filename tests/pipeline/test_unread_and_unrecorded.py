@@ -48,7 +48,11 @@ def test_a_memory_that_cannot_be_read_is_unread_until_it_can_and_never_removed(
     row = Memory.objects.get(project=project, path=PATH)
     assert (row.gone_at, bool(row.unread), row.versions.count()) == (None, True, 1)
     assert (_log(project), memories.contents(project)[PATH]) == (before, world.DEPLOY.encode())
-    assert "cannot be read now" in browser.get(f"/memories/{row.pk}/").content.decode()
+    shown = browser.get(f"/memories/{row.pk}/").content.decode()
+    assert "cannot be read now" in shown and "Forget…" not in shown
+    for verb in ("edit", "forget"):
+        answer = browser.post(f"/memories/{row.pk}/{verb}/", {"content": "x"}, follow=True).content.decode()
+        assert "cannot be read now, so nothing here can change it" in answer
     assert "cannot be read now" in browser.get(f"/projects/{project.pk}/?show=memories").content.decode()
 
     # What happens to the others is recorded all the same.

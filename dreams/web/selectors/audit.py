@@ -143,21 +143,25 @@ _TONES = {
 }
 
 
+# What these are about has a number that leads nowhere and says nothing to anybody.
+_NUMBERED = ("login.link", "history.purged")
+
+
 def _row(row: AuditEntry, known: _Known) -> EntryRow:
+    label = auditlog.ACTIONS.get(row.action, row.action)
     return EntryRow(
         number=row.number,
         at=row.at,
         action=row.action,
-        label=auditlog.ACTIONS.get(row.action, row.action),
+        label=label,
         tone=_TONES.get(row.action, ""),
         actor=row.actor,
         project=row.project_label,
         project_pk=row.project_id_was if row.project_id_was in known.projects else None,
         project_gone=row.project_id_was is not None and row.project_id_was not in known.projects,
-        # The number of a login link is of no use to anybody: the link is gone once it is used.
-        object_id="" if row.action == "login.link" else row.object_id,
+        object_id="" if row.action in _NUMBERED else row.object_id,
         leads_to=known.address(row.object_id),
-        facts=_facts(row.data),
+        facts=_facts(row.data, label),
         data=_unfolded(row.data),
     )
 
@@ -171,15 +175,18 @@ def _unfolded(data: Mapping[str, object]) -> str:
     }
     if len(said) == len(data) <= MOST_FACTS:
         return ""
-    return json.dumps(data, ensure_ascii=False, indent=2)[:8_000]
+    return json.dumps(data, ensure_ascii=False, indent=1)[:8_000]
 
 
-def _facts(data: Mapping[str, object]) -> list[tuple[str, str]]:
-    """The few plain values, for the line; all of it can be unfolded."""
-    plain = [(name, value) for name, value in data.items() if isinstance(value, str | int | float | bool)]
-    return [(name.replace("_", " "), _word(value)) for name, value in plain if value not in ("", False)][
-        :MOST_FACTS
+def _facts(data: Mapping[str, object], label: str) -> list[tuple[str, str]]:
+    """The few plain values, and how many of a list, for the line; all of it can be unfolded."""
+    plain = {name: len(value) if isinstance(value, list) else value for name, value in data.items()}
+    said = [
+        (name.replace("_", " "), _word(value))
+        for name, value in plain.items()
+        if isinstance(value, str | int | float) and value
     ]
+    return [(name, word) for name, word in said if word not in label.lower()][:MOST_FACTS]
 
 
 def _word(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams import blobs, textdiff
+from dreams import blobs, manual, textdiff
 from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
 from dreams.blaming.chain import Chain, chain
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
@@ -213,6 +213,7 @@ def _source(cause: Cause) -> Source:
     proposal = version.proposal
     dream = proposal.dream.public_id if proposal and proposal.dream else ""
     operation = hunk.operation if hunk else None
+    reason = (operation.reason if operation else "") or (proposal.summary if proposal else "")
     return Source(
         kind=_kind(cause),
         icon=icon,
@@ -220,7 +221,7 @@ def _source(cause: Cause) -> Source:
         what=_DREAMT.get(Operation.Kind(operation.kind), what) if operation and dream else what,
         who=version.actor,
         at=version.at,
-        reason=(operation.reason if operation else "") or (proposal.summary if proposal else ""),
+        reason=manual.given(reason, version.actor),
         proposal=proposal.public_id if proposal else "",
         dream=dream,
         hunk=str(hunk.pk) if hunk else "",

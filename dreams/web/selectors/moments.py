@@ -22,7 +22,7 @@ INDEX = "MEMORY.md"
 
 @dataclass(frozen=True, slots=True)
 class FileThen:
-    """One file as it was then; `since` says what became of it: "", changed or gone."""
+    """One file as it was then; `since` says what became of it: "", changed or gone. `is_found`: `at` is its file's own time."""
 
     pk: int
     path: str
@@ -36,6 +36,7 @@ class FileThen:
     who: str
     proposal: str
     since: str
+    is_found: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ def _file(row: moments.MemoryThen, version: Version) -> FileThen:
         who=version.actor,
         proposal=version.proposal.public_id if version.proposal else "",
         since="gone" if row.gone_at else changed,
+        is_found=version.origin == Version.Origin.FOUND,
     )
 
 

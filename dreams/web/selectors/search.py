@@ -23,6 +23,7 @@ from dreams.search.marking import Excerpt, Part
 from dreams.search.query import Query
 from dreams.text import plural
 from dreams.web.paging import Listed, page_of
+from dreams.web.selectors.versions import ORIGINS
 
 PAGE = 20
 FEW = 5
@@ -214,14 +215,15 @@ def _versions(rows: Rows, query: Query) -> list[Row]:
 def _version(hit: VersionHit) -> Row:
     row = hit.version
     after = f"&b={hit.after}" if hit.after else ""
-    others = f", and {hit.others} more" if hit.others else ""
+    what = ORIGINS[row.Origin(row.origin)][2]
+    others = f", and {plural(hit.others, 'more version')}" if hit.others else ""
     return Row(
         icon="clock",
         href=f"{reverse('memory-compare', args=[row.memory_id])}?a={row.pk}{after}",
         title=(Part(row.memory.path),),
         project=str(row.memory.project),
         at=row.at,
-        place=f"{row.get_origin_display().lower()}{others}",
+        place=f"{what[0].lower()}{what[1:]}{others}",
         note="still says so" if hit.still else "no longer says so",
         lines=hit.excerpts,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from dreams import blobs, text, textdiff
+from dreams import blobs, manual, text, textdiff
 from dreams.models import Memory, Version
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import difflines
@@ -134,7 +134,7 @@ def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
         sha=row.sha256,
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
         is_removal=removed,
-        reason=row.proposal.summary if row.proposal else "",
+        reason=manual.given(row.proposal.summary, row.actor) if row.proposal else "",
         proposal=row.proposal.public_id if row.proposal else "",
         dream=row.proposal.dream.public_id if row.proposal and row.proposal.dream else "",
         previous=previous,
@@ -142,9 +142,8 @@ def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
 
 
 def _nobody(row: Version) -> str:
-    if row.origin == Version.Origin.FOUND:
-        return ""
-    return WORDS[OUTSIDE if row.origin == Version.Origin.OUTSIDE else SYSTEM]
+    """What brought such a version says already that it was somebody outside."""
+    return "" if row.origin in _NOT_OURS else WORDS[SYSTEM]
 
 
 def compare(old: VersionRow, new: VersionRow) -> Comparison:

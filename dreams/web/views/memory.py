@@ -23,6 +23,7 @@ from dreams.web.selectors.narrowed import Filter
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
 MAX_REASON = 500
+UNREAD = "Its file cannot be read now, so nothing here can change it."
 
 
 @owner
@@ -110,8 +111,9 @@ def restore(request: Request, pk: int) -> HttpResponse:
 def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     data = selector.current_bytes(found)
-    if data is None:
-        messages.error(request, "It is no longer on disk. Restore a version first.")
+    if data is None or found.unread:
+        why = UNREAD if found.unread else "It is no longer on disk. Restore a version first."
+        messages.error(request, why)
         return go(request, "memory", pk=pk)
     if request.method != "POST":
         return _edit_page(request, found, data, _for_field(data), found.sha256)
@@ -189,15 +191,19 @@ def _is_editable(data: bytes) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
-    if found.gone_at is not None:
-        messages.info(request, f"{found.path} is no longer on disk.")
+    if found.gone_at is not None or found.unread:
+        messages.info(request, UNREAD if found.unread else f"{found.path} is no longer on disk.")
         return go(request, "memory", pk=pk)
     if request.method == "POST":
 
         def act() -> ApplyReport:
             return manual.forget(found, _reviewer(request), reason=_reason(request))
 
-        return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
+        try:
+            return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
+        except manual.Stale:
+            messages.error(request, "It changed a moment ago. Nothing was removed: look at it once more.")
+            return go(request, "memory", pk=pk)
     context = {
         "memory": found,
         "project": found.project,
