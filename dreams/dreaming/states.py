@@ -153,7 +153,7 @@ def lost_its_worker(dream: DreamRun) -> str:
     Lock and clock are healed by `holds.heal`.
     """
     if dream.cancel_requested_at is not None:
-        said = "Cancelled; its worker was stopped. Nothing was changed, and the clock is put back."
+        said = "Its worker was stopped. Nothing was changed, and the clock is put back."
         return said if end(dream, DreamRun.Status.KILLED, said) else ""
-    said = "Its worker died. Nothing was changed; the clock is put back and it is tried again later."
+    said = "Its worker died: its process was ended from outside, or the machine went down."
     return said if end(dream, DreamRun.Status.FAILED, said) else ""

@@ -73,7 +73,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         ):
             _dream_under_lock(dream, held, watch)
     except Cancelled:
-        end(dream, DreamRun.Status.KILLED, "Cancelled. Nothing was changed, and the clock was put back.")
+        end(dream, DreamRun.Status.KILLED, "Nothing was changed, and the clock was put back.")
     except LimitReached as error:
         end(dream, DreamRun.Status.FAILED, str(error), wait=AFTER_A_LIMIT)
     except (EngineError, holds.ProjectBusy) as error:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dreams.conf import Config
 from dreams.engines.anthropic import briefing, prompt
-from dreams.engines.anthropic.data import attribute, fenced
+from dreams.engines.anthropic.data import attribute, bare, clean, fenced
 from dreams.engines.base import LineDate
 from tests.unit import engine_kit as kit
 
@@ -31,6 +31,9 @@ def test_nothing_inside_can_close_its_fence(text: str) -> None:
     assert head.count("<") == 1 and head.count(">") == 1 and head.endswith(">")
     assert "<dream-" not in body.lower().removesuffix("</dream-data>")
     assert RLO not in made
+    assert bare(made) == body.removesuffix("\n</dream-data>")
+    if not clean(text).startswith("<dream-") and "</dream-" not in clean(text):
+        assert bare(clean(text)) == clean(text)
 
 
 def test_ordinary_mark_up_in_a_note_stays_as_it_is() -> None:

@@ -27,6 +27,14 @@ def fenced(tag: str, text: str, **attributes: object) -> str:
     return f"<{TAG}{tag}{named}>\n{_TAG.sub('&lt;', clean(text))}\n</{TAG}{tag}>"
 
 
+def bare(text: str) -> str:
+    """What stands between the tags of `fenced`, for a person; also of a text that was cut short."""
+    first, _, rest = text.partition("\n")
+    inside = rest if first.startswith(f"<{TAG}") else text
+    before, _, last = inside.rstrip().rpartition("\n")
+    return before if last.startswith(f"</{TAG}") else inside
+
+
 def attribute(value: object) -> str:
     """One line that cannot leave its quotes."""
     flat = " ".join(clean(str(value)).split())[:300]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dreams.engines.anthropic import data
 from dreams.language import ages
 from dreams.models import DreamRun, Turn
 from dreams.web.paging import Listed, page_of
@@ -34,8 +35,8 @@ _COUNTED = {
     "lines": ("line merged", "lines merged"),
     "tools": ("tool call", "tool calls"),
     "retries": ("retry", "retries"),
-    "cache read": ("tokens from the cache", "tokens from the cache"),
-    "cache written": ("tokens into the cache", "tokens into the cache"),
+    "cache read": ("from cache", "from cache"),
+    "cache written": ("to cache", "to cache"),
     "added": ("line added", "lines added"),
     "removed": ("line removed", "lines removed"),
 }
@@ -220,7 +221,7 @@ def _tool(tool: Mapping[str, Any]) -> Tool:
         name=str(tool.get("name", "tool")),
         brief=brief,
         input=shown(str(said))[:MOST_TOOL_CHARS],
-        output=shown(str(tool.get("output") or ""))[:MOST_TOOL_CHARS],
+        output=shown(data.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
         refused="" if not refused else "Refused" if refused is True else str(refused),
         ms=f"{tool['ms']} ms" if isinstance(tool.get("ms"), int | float) and tool["ms"] else "",
     )

@@ -107,7 +107,7 @@ def told(run: DreamRun, made: Sequence[Proposal]) -> str:
     if run.status == DreamRun.Status.FAILED:
         return run.error or "It failed without a reason."
     if run.status == DreamRun.Status.KILLED:
-        return run.error or "Cancelled. Nothing was changed."
+        return run.error or "Nothing was changed."
     if run.status != DreamRun.Status.COMPLETED:
         return run.get_phase_display() if run.phase else "Waits for a free worker"
     files = sum(proposal.files_n for proposal in made)  # type: ignore[attr-defined] # annotated by _made
