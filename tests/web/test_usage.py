@@ -127,9 +127,11 @@ def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client,
 
 
 def test_with_no_tokens_the_page_says_so_and_offers_more_time(browser: Client) -> None:
+    assert "No usage yet" in browser.get(reverse("usage")).content.decode()
+    _request(world.make_session(world.make_project()), days=40)
     text = browser.get(reverse("usage")).content.decode()
-    assert "No tokens in this time" in text
-    assert "?days=365" in text
+    assert "No tokens of sessions in this time" in text
+    assert '<a class="button" href="?days=365">' in text
 
 
 def test_dreams_by_rules_cost_nothing_and_others_cost_what_was_known(browser: Client) -> None:

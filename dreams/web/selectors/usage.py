@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from dreams.models import DreamRun, Project
+from dreams.models import DreamRun, Project, RequestUsage
 from dreams.pricing import PriceBook
 from dreams.web.pictures.base import Picture
 from dreams.web.selectors import spent, usage_sessions
@@ -52,6 +52,7 @@ class Usage:
     dreams: DreamsUsed
     pictures: list[Picture]
     has_prices: bool
+    any_ever: bool
 
     @property
     def unpriced(self) -> list[str]:
@@ -76,6 +77,7 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
         dreams=_dreams(dreamt, since, names),
         pictures=spent.by_model(sessions, dreamt, today, days),
         has_prices=bool(book.rows),
+        any_ever=bool(sessions or dreamt) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
     )
 
 
