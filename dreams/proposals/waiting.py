@@ -1,8 +1,9 @@
-"""What waits for a person, across projects, in one query: the inbox shows it, and a digest tells it."""
+"""What waits for a person, across projects, in a few queries: the inbox shows it, and a digest tells it."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from dreams.models import FileChange, Finding, Hunk, Proposal
+from dreams.proposals.renames import old_names
 from dreams.text import plural
 
 
@@ -56,6 +58,11 @@ def waiting(most: int) -> list[Waiting]:
             warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
         )
     )
+    shown = list(rows[:most])
+    renamed = old_names([row.pk for row in shown])
+    # As a person counts: a file under a new name is one, and so is its change.
+    names = Counter(pk for pk, _ in renamed)
+    decided = Counter(pk for pk, is_decided in renamed if is_decided)
     found = [
         Waiting(
             public_id=row.public_id,
@@ -66,13 +73,13 @@ def waiting(most: int) -> list[Waiting]:
             engine=row.dream.engine if row.dream else "",
             summary=row.summary,
             created_at=row.created_at,
-            files=row.files_n,
-            changes=row.hunks_n,
-            decided=row.decided_n,
+            files=row.files_n - names[row.pk],
+            changes=row.hunks_n - names[row.pk],
+            decided=row.decided_n - decided[row.pk],
             blocks=row.blocks_n,
             warnings=row.warnings_n,
         )
-        for row in rows[:most]
+        for row in shown
     ]
     return sorted(found, key=lambda w: (-min(w.blocks, 1), -min(w.warnings, 1), w.created_at))
 

@@ -70,6 +70,9 @@ def test_a_renamed_file_is_one_file_with_its_difference(browser: Client, proposa
     text = page(browser, proposal)
     assert f'id="entry-{new.pk}"' in text and f'id="entry-{old.pk}"' not in text
     assert "was project_oncall.md" in text and "17 files" in text
+    assert "26 changes in 17 files" in browser.get("/").content.decode()
+    several = browser.get("/several/", {"proposal": proposal.public_id, "verdict": "reject"})
+    assert "26 changes" in several.content.decode()
     card = of_file(browser, proposal, "project_oncall_rota.md")
     assert "<del>hand</del>" in card and "<ins>the bot</ins>" in card
     assert f'id="file-{new.pk}"' in of_file(browser, proposal, "project_oncall.md")
@@ -86,6 +89,7 @@ def test_one_verdict_decides_the_whole_rename(browser: Client, proposal: Proposa
         "project_oncall_rota.md",
     ]
     assert "2 of 26 decided" in page(browser, proposal)
+    assert "2 of 26 decided" in browser.get("/").content.decode()
 
 
 def test_a_verdict_is_refused_when_another_part_of_its_operation_changed(

@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from dreams import blobs, memdir, text, textdiff
+from dreams import memdir
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
+from dreams.proposals.renames import renames as find_renames
 
 WORST = [severity.value for severity in Finding.Severity]
 
@@ -99,30 +100,8 @@ class Loaded:
     @cached_property
     def renames(self) -> Mapping[int, FileChange]:
         """A file that came → the file that went, where they are one under another name and decided together."""
-        gone, come = self._tied("delete"), self._tied("add")
-        if not gone or not come:
-            return {}
-        texts = blobs.get_many([*(f.base_sha for f in gone), *(f.new_sha for f in come)])
-        by_path = {file.path: file for file in [*gone, *come]}
-        found = textdiff.renamed(
-            {file.path: text.decode(texts.get(file.base_sha, b"")) for file in gone},
-            {file.path: text.decode(texts.get(file.new_sha, b"")) for file in come},
-        )
-        pairs = [(by_path[new], by_path[old]) for new, old in found.items()]
-        return {new.pk: old for new, old in pairs if self._operation(new) == self._operation(old)}
-
-    def _tied(self, kind: str) -> list[FileChange]:
-        """Files of this kind whose one hunk is decided with others."""
-        return [
-            file for file in self.files if file.kind == kind and self._operation(file) and not file.conflict
-        ]
-
-    def _operation(self, file: FileChange) -> int | None:
-        """The operation of a file's one hunk; None where it has more, or none, or the hunk stands alone."""
-        rows = self.hunks[file.pk]
-        if len(rows) != 1 or len(self.together(rows[0])) < 2:
-            return None
-        return rows[0].operation_id
+        alone = [(file, rows[0]) for file in self.files if len(rows := self.hunks[file.pk]) == 1]
+        return find_renames((file, row.operation_id) for file, row in alone if row.operation_id is not None)
 
     @cached_property
     def shown_files(self) -> list[FileChange]:
