@@ -58,7 +58,7 @@ def test_known_prices_make_a_cost_and_unknown_ones_are_said(browser: Client, ses
     assert found.sessions.total.unpriced == 500
     text = browser.get(reverse("usage")).content.decode()
     assert "$2.00" in text
-    assert "without 500 tokens of unknown price" in text
+    assert "500 tokens</span> of unknown price" in text
     assert "no price known" in text
 
 
