@@ -118,8 +118,6 @@ def _walk(like: list[list[float]], best: list[list[float]]) -> list[tuple[int, i
 
 def _unpaired(gone: Sequence[Unit], come: Sequence[Unit], i: int, j: int) -> list[Change]:
     """Units without a partner: list rows one by one, everything else as it stands together."""
-    if not gone and not come:
-        return []
     if gone and come and not all(map(_is_item, [*gone, *come])):
         return [Change(i, i + len(gone), j, j + len(come))]
     removed = [Change(i + start, i + end, j, j) for start, end in _separate(gone)]

@@ -83,8 +83,6 @@ def split_rows(unified: Iterable[Row]) -> list[SplitRow]:
 
 def pieces(row: Row) -> list[Piece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
-    if not row.spans:
-        return [Piece(visible(row.text, "\n"), changed=False)] if row.text else []
     out: list[Piece] = []
     at = 0
     for span in row.spans:

@@ -5,6 +5,7 @@ import errno
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,24 @@ def crashed(place: Place, rename_flags: bool) -> None:
     step = trace.calls.index(("create", "commit.json.tmp"))
     assert dies(lambda: run(make_plan(place), place.journal, Dying(step, rename_flags)))
     assert place.leftovers()
+
+
+@FLAGS
+@pytest.mark.parametrize("how", [in_place, by_rename])
+def test_a_change_just_before_the_swap_survives_a_kill_at_every_step_after_it(
+    tmp_path: Path, how: Callable[[Path], None], rename_flags: bool
+) -> None:
+    calls = raced(
+        make_place(tmp_path / "t"), ("exchange", A), lambda: how(tmp_path / "t" / "memory" / A), rename_flags
+    ).calls
+    for step in range(calls.index(("exchange", A)) + 1, len(calls)):
+        place = make_place(tmp_path / str(step))
+        dying = Dying(step, rename_flags)
+        dying.before["exchange", A] = partial(how, place.memory / A)
+        assert dies(partial(run, make_plan(place), place.journal, dying))
+        recover(place.journal, Traced(rename_flags))
+        assert place.texts() == {**OLD, A: THEIRS}, calls[step]
+        assert place.leftovers() == []
 
 
 @FLAGS

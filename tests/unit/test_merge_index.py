@@ -145,6 +145,16 @@ def test_lines_between_rows_are_merged_as_lines_and_may_conflict():
     assert merge.resolve({0: "ours"}) == "# Ours\n\n" + A + B + C
 
 
+def test_a_conflict_between_rows_says_its_line_in_each_of_the_three_texts():
+    long = A + "  and more of it\n"
+    merge = merge_index(
+        *(HEAD + rows + "\n" + last for rows, last in ((long, "x\n"), (long + B, "y\n"), (long, "z\n")))
+    )
+    (conflict,) = merge.conflicts
+    assert (conflict.base.start, conflict.ours.start, conflict.theirs.start) == (5, 6, 5)
+    assert (conflict.ours.lines, conflict.theirs.lines) == (("y\n",), ("z\n",))
+
+
 def test_a_row_appended_meanwhile_is_no_conflict_with_a_double_that_goes():
     base = HEAD + A + B + A
     dreamt, live = HEAD + A + B + D, base + C
@@ -169,6 +179,14 @@ def test_carriage_returns_are_kept():
 
     merged = merge_index(crlf(HEAD + A), crlf(HEAD + A + B), crlf(HEAD + A + C))
     assert merged.text == crlf(HEAD + A + B + C)
+
+
+def test_a_row_keeps_its_own_line_end_where_a_file_mixes_them():
+    base = HEAD + A + B.replace("\n", "\r\n") + C
+    assert (
+        merge_index(base, base + D, base.replace("about A", "on A")).text
+        == base.replace("about A", "on A") + D
+    )
 
 
 def test_line_ends_turned_on_one_side_are_no_change_of_the_rows():
