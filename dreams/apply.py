@@ -27,6 +27,7 @@ from dreams.review import Reviewer, ReviewRefused
 from dreams.writing import Order, close_if_done, unapplied, write
 
 DEFAULT_MODE = 0o644
+CHANGED_TOO = "it changed in the same place since your review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tup
 
 def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
     if path in snapshot.files:
-        return "it changed in the same place since your review"
+        return CHANGED_TOO
     if not snapshot.exists:
         return "the memory directory is gone"
     unread = snapshot.skipped.get(path)

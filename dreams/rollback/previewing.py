@@ -61,6 +61,16 @@ class UndoneFile:
         return self.now == self.applied
 
     @property
+    def offered(self) -> bytes | None:
+        """The result; of a conflict what it is shown as until a person has solved it: the undo in the places that
+        clash, and later edits everywhere else."""
+        if self.merged is None:
+            return self.result
+        if self.now is None or self.wanted is None:
+            return self.wanted
+        return text.encode(self.merged.resolve(dict.fromkeys(range(len(self.merged.conflicts)), "theirs")))
+
+    @property
     def changes(self) -> bool:
         return self.merged is None and self.result != self.now
 

@@ -86,12 +86,10 @@ def _propose(planned: Preview, reviewer: Reviewer, reason: str, snapshot: worksp
     before = snapshot.contents()
     after = dict(before)
     for file in planned.files:
-        # A conflict is shown with the wanted side until a person has solved it.
-        result = file.wanted if file.merged is not None else file.result
-        if result is None:
+        if file.offered is None:
             after.pop(file.path, None)
         else:
-            after[file.path] = result
+            after[file.path] = file.offered
     label = planned.proposal.dream.public_id if planned.proposal.dream else planned.proposal.public_id
     why = reason or f"Undo of {label}."
     edits = [

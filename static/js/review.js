@@ -1,9 +1,6 @@
 // The review desk with htmx: which changes are on the page, where one is, and what is open. Nothing here decides
 // anything: every verdict is a form that works without it.
 
-// What needs a button without scripts does itself.
-document.documentElement.dataset.scripted = "";
-
 // On a wide page evidence and the list of files stand open; only a narrow one folds them.
 const wide = matchMedia("(min-width: 821px)");
 function unfold(root) {

@@ -52,6 +52,15 @@ def test_a_line_that_went_to_another_file_says_so_at_both_ends_and_leads_there(
     assert f'?file={come.file_id}#hunk-{come.pk}">feedback_rules.md, line 11' in alone
 
 
+def test_evidence_of_an_operation_is_shown_once_in_a_file_and_its_other_parts_lead_there(
+    browser: Client, proposal: Proposal
+) -> None:
+    for path, first in (("feedback_rules.md", "line 9 here"), ("project_deploy.md", "line 13 here")):
+        text = of_file(browser, proposal, path)
+        assert text.count("<blockquote") == 1
+        assert text.count(f">{first}</a></span></p>") == 2 and text.count("Its evidence is shown with") == 2
+
+
 def test_a_line_that_changed_its_place_in_the_file_says_so(browser: Client, proposal: Proposal) -> None:
     text = of_file(browser, proposal, "feedback_rules.md")
     assert ">line 10</a>" in text and "Moved to" in text and "Moved from" in text
@@ -125,6 +134,22 @@ def test_the_rendered_view_marks_what_comes_and_goes_and_its_links_lead_somewher
     deploy = of_file(browser, proposal, "project_deploy.md", "&view=rendered")
     assert '<del class="passage">' in deploy and '<ins class="passage">' in deploy
     assert deploy.count("<table>") == 2 and deploy.count("<pre>") == 2
+    boards = proposal.files.get(path="reference_dashboards.md")
+    read = of_file(browser, proposal, boards.path, "&view=rendered")
+    assert 'value="approved">Approve file' in read and "Approve file" not in of_file(
+        browser, proposal, boards.path
+    )
+    data = {
+        "scope": "file",
+        "file": boards.pk,
+        "base": boards.base_sha,
+        "view": "rendered",
+        "verdict": "rejected",
+    }
+    answer = browser.post(f"/review/{proposal.public_id}/decide/", data, headers={"HX-Request": "true"})
+    assert (
+        f'id="file-{boards.pk}"' in (text := answer.content.decode()) and '<ins class="passage">' not in text
+    )
     billing = of_file(browser, proposal, "project_billing.md", "&view=rendered")
     importer = proposal.project.memories.get(path="project_importer.md")
     assert f'<a class="wikilink" href="/memories/{importer.pk}/"' in billing

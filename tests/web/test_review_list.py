@@ -87,7 +87,7 @@ def test_a_list_that_is_narrowed_says_how_and_comes_whole_after_a_verdict(
     data = {"scope": "listed", "bases": bases, "back": back, "verdict": "approved", "count": 4}
     response = browser.post(f"/review/{proposal.public_id}/decide/", data, headers={"HX-Request": "true"})
     text = response.content.decode()
-    assert 'id="review-listed"' in text and "Undecided, Dated" in text
+    assert 'id="review-listed"' in text and "undecided, dated" in text
     assert "topic_01.md" not in text.partition('id="review-loads"')[0].partition('id="review-listed"')[2]
 
 

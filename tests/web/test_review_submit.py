@@ -119,7 +119,9 @@ def test_a_file_changed_at_the_submit_waits_for_one_confirmation(browser: Client
     outside = desk.TESTING.replace("Rule 1:", "Rule one:")
     file.write_text(outside)
     text = submit(browser, proposal)
-    assert "was not written" in text and "Confirm and write" in text
+    assert (
+        "nothing written yet" in text and "changed since your review" in text and "Confirm and write" in text
+    )
     assert file.read_text() == outside
     text = follow(browser, proposal, "apply", bases=selector.load(proposal).digest, rebased="1")
     assert "Written: 1 file." in text

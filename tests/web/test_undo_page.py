@@ -105,8 +105,14 @@ def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None
 
 def test_a_conflict_becomes_a_review_and_nothing_is_written(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "feedback_testing.md"
-    file.write_text(file.read_text().replace("localhost:5433", "localhost:6000"))
+    file.write_text(
+        file.read_text().replace("localhost:5433", "localhost:6000").replace("Rule 5:", "Rule V:")
+    )
     before = manifest(world.folder(proposal.project))
+    found = selector.undo(proposal, selector.Selection())
+    clashing = next(file for file in found.files if file.is_conflict)
+    lost = [line for block in clashing.blocks for line in block.hunk.base_lines]
+    assert any("localhost:6000" in line for line in lost) and not any("Rule V:" in line for line in lost)
     text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
     assert "cannot be undone without a choice" in text and "Open as a review" in text
     response = undo(browser, proposal)
@@ -148,5 +154,10 @@ def test_single_changes_are_chosen_on_the_page_and_shown_before_anything_is_writ
 def test_all_boxes_are_the_whole_and_none_is_told(browser: Client, proposal: Proposal) -> None:
     every = [hunk.hunk_id for hunk in Hunk.objects.filter(file__proposal=proposal)]
     assert selector.chosen(proposal, every).is_all
-    text = browser.get(f"/review/{proposal.public_id}/undo/", {"choose": "1"}).content.decode()
-    assert "Tick at least one change" in text
+    at = f"/review/{proposal.public_id}/undo/"
+    text = browser.get(at, {"choose": "1"}).content.decode()
+    assert "Tick at least one change" in text and "0 of 5 ticked" in text and "checked hx-get" not in text
+    # Where nothing is chosen nothing is undone: least of all everything.
+    before = manifest(world.folder(proposal.project))
+    assert browser.post(at, {"choose": "1", "seen": ""}).status_code == 422
+    assert manifest(world.folder(proposal.project)) == before

@@ -15,6 +15,8 @@ from dreams.web.selectors.review_loaded import Loaded, address
 from dreams.web.selectors.review_texts import of as texts_of
 
 FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "Not viewed"}
+# As they go on in "3 files …".
+FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unseen": "not viewed"}
 LETTER_WORDS: Final = {"A": "Added", "M": "Changed", "R": "Renamed", "D": "Removed"}
 MOST_TYPED: Final = 100
 # A pk or a place in the list; more digits are no number of ours.
@@ -50,9 +52,9 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """ "Undecided, Dated, in topics/, with “alpha”": the filter as a person reads it."""
-        said = [FILTERS[self.show]] if self.show else []
-        said += [kinds()[self.kind]] if self.kind else []
+        """ "undecided, dated, in topics/, with “alpha”": the filter as a person reads it."""
+        said = [FILTERED[self.show]] if self.show else []
+        said += [kinds()[self.kind].lower()] if self.kind else []
         said += [f"in {self.folder}"] if self.folder else []
         said += [f"with “{self.q}”"] if self.q else []
         return ", ".join(said)
@@ -94,7 +96,7 @@ def passes(entry: Entry, show: str) -> bool:
     if show == "undecided":
         return "pending" in entry.dots
     if show == "findings":
-        return entry.findings > 0
+        return entry.findings + entry.confirmed > 0
     return not (show == "unseen" and entry.is_viewed)
 
 

@@ -178,7 +178,7 @@ def _hunk_card(
         file_pk=file.pk,
         base_sha=file.base_sha,
         seen=loaded.seen(row),
-        line=(row.new_start if row.new_count else row.base_start) + 1,
+        line=row.line,
         what=whats.pop() if len(whats) == 1 else "",
         memory_pk=memory.pk if memory else None,
         kind=operation.get_kind_display() if operation else "Changed",
@@ -221,11 +221,14 @@ def _quotes(maker: _Maker, rows: Iterable[HunkRow]) -> tuple[Quote, ...]:
 
 
 def _shown_by(maker: _Maker, row: HunkRow, others: Sequence[HunkRow], quotes: Sequence[Quote]) -> Part | None:
-    """Of a row of the index, the part that has all its quotes: who decides there has read them."""
-    if not _is_index(row) or not quotes:
-        return None
-    found = (part for part in others if not _is_index(part) and set(quotes) <= set(_quotes(maker, [part])))
-    part = next(found, None)
+    """The part read before that has all its quotes: further up in the file, and of a row of the index in a memory."""
+    before = (
+        part
+        for part in others
+        if (part.file_id == row.file_id and part.number < row.number)
+        or (_is_index(row) and not _is_index(part))
+    )
+    part = next((part for part in before if quotes and set(quotes) <= set(_quotes(maker, [part]))), None)
     return _part(maker, part, row) if part else None
 
 
@@ -267,24 +270,21 @@ def _refused_part(maker: _Maker, refusing: Finding | None, row: HunkRow, here: s
 
 
 def _parts(maker: _Maker, others: Sequence[HunkRow], seen_from: HunkRow) -> tuple[Part, ...]:
-    """Each place in the same file, and each other file once; a file's old name is not named beside its new one."""
+    """Each line in the same file, and each other file once; a file's old name is not named beside its new one."""
     old = {file.pk for file in maker.loaded.renames.values()}
-    found: list[Part] = []
-    for file_pk, rows in groupby(
-        (part for part in others if part.file_id not in old), key=lambda p: p.file_id
-    ):
-        group = list(rows)
-        if file_pk == seen_from.file_id:
-            found += [_part(maker, part, seen_from) for part in group]
-        else:
-            count = f" ({len(group)} changes)" if len(group) > 1 else ""
-            found.append(replace(_part(maker, group[0], seen_from), more=count))
-    return tuple(found)
+    parts = ((part.file_id, _part(maker, part, seen_from)) for part in others if part.file_id not in old)
+    places = groupby(parts, key=lambda part: (part[0], part[1].label))
+    return tuple(_counted([part for _, part in group]) for _, group in places)
+
+
+def _counted(group: Sequence[Part]) -> Part:
+    """The first of them; several changes in one place are told as a number."""
+    return replace(group[0], more=f" ({len(group)} changes)") if len(group) > 1 else group[0]
 
 
 def _part(maker: _Maker, part: HunkRow, seen_from: HunkRow) -> Part:
     if part.file_id == seen_from.file_id:
-        return Part(f"line {part.new_start + 1} here", maker.ties.href(part))
+        return Part(f"line {part.line} here", maker.ties.href(part))
     path = part.file.path
     # Of a long path its end says enough to go there.
     label = path if len(path) <= LONG_PATH else "…/" + path.rpartition("/")[2]

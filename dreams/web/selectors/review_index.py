@@ -50,7 +50,9 @@ class Loads:
 
 
 def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
-    """None where the project has no index and gets none."""
+    """None where the project has no index and gets none, and where nothing of a closed proposal stands."""
+    if not loaded.is_open and not any(h.applied_in_id and not h.undone_in_id for h in loaded.all_hunks):
+        return None
     file = next((file for file in loaded.files if file.path == INDEX), None)
     before, after = _states(loaded, file, texts)
     if before is None and after is None:

@@ -17,7 +17,8 @@ LINE = 24
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file in the list. `dots` are verdicts in the order of the hunks, `kinds` those of its operations."""
+    """One file in the list. `dots` are verdicts in the order of the hunks, `kinds` those of its operations; `findings`
+    are those that nobody confirmed, `worst` the gravest of them."""
 
     pk: int
     folder: str
@@ -31,6 +32,7 @@ class Entry:
     dots: tuple[str, ...]
     worst: str
     findings: int
+    confirmed: int
     is_viewed: bool
     note: str
 
@@ -137,7 +139,8 @@ def bar(loaded: Loaded) -> Bar:
 def entry_of(loaded: Loaded, file: FileChange) -> Entry:
     rows = [hunk for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
     pks = {part.pk for part in loaded.parts_of(file)}
-    found = [finding for pk in pks for finding in loaded.found_in.get(pk, ())]
+    said = [finding for pk in pks for finding in loaded.found_in.get(pk, ())]
+    found = [finding for finding in said if not finding.is_confirmed]
     added, removed = sum(h.new_count for h in rows), sum(h.base_count for h in rows)
     folder, _, name = file.path.rpartition("/")
     old = loaded.renames.get(file.pk)
@@ -154,6 +157,7 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
         dots=tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk]),
         worst=min((f.severity for f in found), key=WORST.index, default=""),
         findings=len(found),
+        confirmed=len(said) - len(found),
         is_viewed=review.is_viewed(file),
         note="conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
     )

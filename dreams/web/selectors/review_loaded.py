@@ -28,6 +28,7 @@ class HunkRow:
 
     file: FileChange
     pk: int
+    number: int
     hunk_id: str
     operation_id: int | None
     kind: str
@@ -44,6 +45,11 @@ class HunkRow:
     @property
     def file_id(self) -> int:
         return self.file.pk
+
+    @property
+    def line(self) -> int:
+        """Its first line (1-based): of the new text, or of the old where nothing comes."""
+        return (self.new_start if self.new_count else self.base_start) + 1
 
     @property
     def is_taken(self) -> bool:
@@ -202,6 +208,7 @@ def load_all(proposals: Sequence[Proposal]) -> list[Loaded]:
 
 _COLUMNS = (
     "pk",
+    "number",
     "hunk_id",
     "operation_id",
     "operation__kind",
@@ -221,8 +228,8 @@ def _hunks(proposals: Collection[int], files: Mapping[int, FileChange]) -> Mappi
     """File → its hunks in their order."""
     found: dict[int, list[HunkRow]] = {pk: [] for pk in files}
     rows = Hunk.objects.filter(file__proposal__in=proposals).order_by("number")
-    for file, pk, hunk_id, operation, kind, *rest in rows.values_list("file_id", *_COLUMNS):
-        found[file].append(HunkRow(files[file], pk, hunk_id, operation, kind or "", *rest))
+    for file, pk, number, hunk_id, operation, kind, *rest in rows.values_list("file_id", *_COLUMNS):
+        found[file].append(HunkRow(files[file], pk, number, hunk_id, operation, kind or "", *rest))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait."""
+    """`stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undo_waits`
+    are undos that a person has still to decide on: nothing of them is done."""
 
     name: str
     label: str
@@ -34,12 +36,14 @@ class State:
     standing: int
     undone: int
     rejected: int
+    undecided: int
     unwritten: int
     stale: frozenset[str]
     unconfirmed: frozenset[str]
     conflicts: tuple[tuple[int, str], ...]
     undoes: Link | None
     undone_by: tuple[Link, ...]
+    undo_waits: tuple[Link, ...]
     by_policy: Link | None
 
     @property
@@ -59,7 +63,7 @@ def state(
     # What this proposal wrote itself is no change by somebody else.
     written = {hunk.file_id for hunk in applied}
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
-    undoes = proposal.undoes
+    undoes, undos = proposal.undoes, _undos(proposal)
     return State(
         name=proposal.state,
         label=proposal.get_state_display(),
@@ -69,14 +73,24 @@ def state(
         standing=sum(hunk.undone_in_id is None for hunk in applied),
         undone=sum(hunk.undone_in_id is not None for hunk in applied),
         rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in hunks),
+        undecided=sum(hunk.verdict == Hunk.Verdict.PENDING for hunk in hunks),
         unwritten=sum(hunk.is_taken and hunk.applied_in_id is None for hunk in hunks),
         stale=changed_since(proposal, live, memories) if live else frozenset(),
         unconfirmed=frozenset(f.path for f in live if not f.rebase_confirmed),
         conflicts=tuple((f.pk, f.path) for f in live if f.conflict),
         undoes=_link(undoes, undoes.created_at) if undoes else None,
-        undone_by=tuple(_link(other, other.closed_at) for other in proposal.undone_by.order_by("created_at")),
+        undone_by=undos[Proposal.State.APPLIED],
+        undo_waits=undos[Proposal.State.OPEN] + undos[Proposal.State.SUBMITTED],
         by_policy=_by_policy(proposal),
     )
+
+
+def _undos(proposal: Proposal) -> Mapping[str, tuple[Link, ...]]:
+    """State → the undos of this proposal that are in it."""
+    found: defaultdict[str, tuple[Link, ...]] = defaultdict(tuple)
+    for other in proposal.undone_by.order_by("created_at"):
+        found[other.state] += (_link(other, other.closed_at),)
+    return found
 
 
 def _by_policy(proposal: Proposal) -> Link | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams import drafts, rollback, text
 from dreams.models import Hunk, Proposal
@@ -79,6 +79,13 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
     )
 
 
+def unticked(proposal: Proposal) -> Undo:
+    """Nothing is ticked: the boxes and nothing else, so that no press undoes what nobody chose."""
+    every = undo(proposal, Selection())
+    choices = tuple(replace(choice, is_chosen=False) for choice in every.choices)
+    return replace(every, what="some changes", changes=0, files=(), conflicts=0, digest="", choices=choices)
+
+
 def chosen(proposal: Proposal, hunk_ids: Sequence[str]) -> Selection:
     """What the ticked boxes say: everything, where all of them are ticked."""
     rows = _standing(proposal)
@@ -127,7 +134,7 @@ def _what(proposal: Proposal, selection: Selection) -> str:
 
 
 def _file(file: UndoneFile, is_shown: bool) -> File:
-    result = file.wanted if file.merged is not None else file.result
+    result = file.offered
     hunks = drafts.file_hunks(file.path, file.now, result) if is_shown and file.now != result else []
     return File(
         path=file.path,
@@ -141,7 +148,7 @@ def _file(file: UndoneFile, is_shown: bool) -> File:
 
 def _sentence(file: UndoneFile, result: bytes | None) -> str:
     if file.merged is not None:
-        return "Changed in the same place since: needs your choice."
+        return "Changed in the same place since: needs your choice. Shown is the undo there; other later edits stay."
     if file.now == result:
         return "Already as it was; nothing to write."
     if result is None:
@@ -150,7 +157,7 @@ def _sentence(file: UndoneFile, result: bytes | None) -> str:
         return "Comes back."
     if file.restored.mtime_ns is not None:
         return "Comes back exactly as it was, bytes, mode and time."
-    return "Only these changes go." if file.is_exact else "Changed since; those later edits stay."
+    return "Only these changes are taken back." if file.is_exact else "Changed since; those later edits stay."
 
 
 def _digest(planned: Preview) -> str:

@@ -138,13 +138,15 @@ def answer(
     under = {loaded.hunks[old.pk][0].pk: loaded.hunks[new][0].pk for new, old in loaded.renames.items()}
     changed = {under.get(hunk.pk, hunk.pk) for hunk in touched} & shown
     files = {hunk.file_id for hunk in loaded.all_hunks if hunk.pk in changed} | ({file} if file else set())
-    cards = selector.some_cards(loaded, files)
+    # A file read as it will be shows no changes by themselves: what was decided on changes how it reads.
+    read = {file_of(request, loaded).pk} if request.POST.get("view") == "rendered" else set()
     return fragment(
         request,
         "dreams/_review_answer.html",
         loaded,
         {
-            "cards": cards,
+            "cards": selector.some_cards(loaded, files - read),
+            "whole": selector.some_cards(loaded, read, "rendered") if read else [],
             "changed": changed,
             **around(request, loaded, {h.file_id for h in touched} | files),
         },

@@ -46,9 +46,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
     if moved:
         how_many = plural(len(moved), "file")
         messages.success(request, f"{how_many} brought onto what is on disk now. Look at the new result.")
-    for file, outcome in outcomes.items():
-        if outcome == "conflict":
-            messages.warning(request, f"{file.path} was changed in the same place on disk. Solve it below.")
+    for file in outcomes:
         gone = len(loaded.hunks[file.pk]) - file.hunks.count()
         if gone > 0:
             messages.warning(
@@ -93,13 +91,15 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
 
 
 def _tell(request: Request, report: applying.ApplyReport) -> None:
-    """What was written, what waits and why, what stayed untouched."""
+    """What was written, what stayed untouched, and what waits for another reason than the page's own messages say."""
     if report.error:
         messages.error(request, f"Nothing was written: {report.error}")
-    for waiting in (*report.conflicts, *report.rebased):
-        messages.warning(
-            request, f"{waiting.path} was not written: {waiting.why.removeprefix('conflict: ')}."
-        )
+    for waiting in report.conflicts:
+        # Of a clash with what stands there the page tells itself, beside the way to solve it.
+        if waiting.why != f"conflict: {applying.CHANGED_TOO}":
+            messages.warning(
+                request, f"{waiting.path} was not written: {waiting.why.removeprefix('conflict: ')}."
+            )
     if report.applied:
         written = plural(len(report.applied), "file")
         rest = (

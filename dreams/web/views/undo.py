@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
@@ -28,24 +28,29 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     if proposal is None:
         raise Http404("no such proposal")
     given = request.POST if request.method == "POST" else request.GET
-    hunk_ids = tuple(filter(None, given.getlist("hunk")))
-    if "choose" in given:
-        if not hunk_ids:
-            messages.info(request, "Tick at least one change to undo.")
-        selection = selector.chosen(proposal, hunk_ids) if hunk_ids else Selection()
-    else:
-        selection = Selection(tuple(filter(None, given.getlist("path"))), hunk_ids)
     try:
-        found = selector.undo(proposal, selection)
+        found = _asked(proposal, given)
     except (NothingToUndo, ReviewRefused) as nothing:
         messages.info(request, str(nothing))
         return SeeOther(review_selector.address(proposal))
     if request.method != "POST":
         return _page(request, found)
+    if not found.changes:
+        return _page(request, found, 422)
     if request.POST.get("seen") != found.digest:
         messages.error(request, "A file changed since you opened this page. Look at what would happen now.")
         return _page(request, found, 409)
     return _carry_out(request, proposal, found)
+
+
+def _asked(proposal: Proposal, given: QueryDict) -> selector.Undo:
+    """What the ticked boxes say, or else the files and changes in the address. Raises as `selector.undo`."""
+    hunk_ids = tuple(filter(None, given.getlist("hunk")))
+    if "choose" not in given:
+        return selector.undo(proposal, Selection(tuple(filter(None, given.getlist("path"))), hunk_ids))
+    if not hunk_ids:
+        return selector.unticked(proposal)
+    return selector.undo(proposal, selector.chosen(proposal, hunk_ids))
 
 
 def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> HttpResponse:
