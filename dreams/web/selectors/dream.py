@@ -14,7 +14,7 @@ from dreams.models import DreamRun, Turn
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.dream_result import Result, result
 from dreams.web.selectors.dream_usage import DreamUsed, used
-from dreams.web.selectors.dreams import TONES, engine_words
+from dreams.web.selectors.dreams import PHASES, TONES, engine_words, is_stopping, status_words
 from dreams.web.shown import shown
 
 SESSIONS_PAGE = 30
@@ -111,14 +111,6 @@ class DreamView:
     result: Result | None
 
 
-_PHASES = {
-    DreamRun.Phase.ORIENT: "Reads the index and the memories",
-    DreamRun.Phase.GATHER: "Looks through new sessions",
-    DreamRun.Phase.CONSOLIDATE: "Merges, corrects and dates",
-    DreamRun.Phase.PRUNE: "Keeps the index within its limits",
-}
-
-
 def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> DreamView:
     """The dream as it is now; only turns with a number above `after` are among its turns."""
     rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
@@ -126,10 +118,10 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
     return DreamView(
         run=run,
         status=run.status,
-        label=run.get_status_display(),
+        label=status_words(run),
         tone=TONES[run.status],
         is_over=run.is_over,
-        cancelling=run.cancel_requested_at is not None and not run.is_over,
+        cancelling=is_stopping(run),
         engine=engine_words(run),
         steps=_steps(run, totals.per_phase),
         turns=[_turn(row) for row in rows],
@@ -172,13 +164,13 @@ def _whole(value: object) -> int:
 
 
 def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:
-    names = list(_PHASES)
+    names = list(PHASES)
     at = names.index(DreamRun.Phase(run.phase)) if run.phase else -1
     if run.status == DreamRun.Status.COMPLETED:
         at = len(names)
     return [
         Step(name.label, sentence, _state(position, at, run), per_phase.get(name.value, 0))
-        for position, (name, sentence) in enumerate(_PHASES.items())
+        for position, (name, sentence) in enumerate(PHASES.items())
     ]
 
 

@@ -16,6 +16,12 @@ from dreams.web.paging import Listed, listed, page_of
 
 PAGE_SIZE = 30
 MOST_PROJECTS = 500
+PHASES = {
+    DreamRun.Phase.ORIENT: "Reads the index and the memories",
+    DreamRun.Phase.GATHER: "Looks through new sessions",
+    DreamRun.Phase.CONSOLIDATE: "Merges, corrects and dates",
+    DreamRun.Phase.PRUNE: "Keeps the index within its limits",
+}
 TONES = {"pending": "", "running": "info", "completed": "ok", "failed": "block", "killed": "warn"}
 
 
@@ -76,7 +82,7 @@ def _row(run: DreamRun) -> DreamRow:
         project=str(run.project),
         project_pk=run.project_id,
         status=run.status,
-        label=run.get_status_display(),
+        label=status_words(run),
         tone=TONES[run.status],
         text=told(run, made),
         engine=engine_words(run),
@@ -90,6 +96,14 @@ def _row(run: DreamRun) -> DreamRow:
         waits=bool(made) and made[0].state == Proposal.State.OPEN,
         left_work=run.is_over and bool(run.kept),  # type: ignore[attr-defined] # annotated by dreams
     )
+
+
+def is_stopping(run: DreamRun) -> bool:
+    return run.cancel_requested_at is not None and not run.is_over
+
+
+def status_words(run: DreamRun) -> str:
+    return "Stopping" if is_stopping(run) else run.get_status_display()
 
 
 def engine_words(run: DreamRun) -> str:
@@ -109,7 +123,7 @@ def told(run: DreamRun, made: Sequence[Proposal]) -> str:
     if run.status == DreamRun.Status.KILLED:
         return run.error or "Nothing was changed."
     if run.status != DreamRun.Status.COMPLETED:
-        return run.get_phase_display() if run.phase else "Waits for a free worker"
+        return PHASES[DreamRun.Phase(run.phase)] if run.phase else "Waits for a free worker"
     files = sum(proposal.files_n for proposal in made)  # type: ignore[attr-defined] # annotated by _made
     if not files:
         return run.summary or "Nothing to improve."
