@@ -112,6 +112,12 @@ def filters(memory: Memory) -> Choices:
     return Choices([(name, what) for name, (_, _, what) in ORIGINS.items() if name in kinds], named)
 
 
+def last_kept(memory: Memory) -> int | None:
+    """The newest version that was no removal: what a removed memory said last."""
+    rows = memory.versions.exclude(sha256="").order_by("-at", "-pk")
+    return rows.values_list("pk", flat=True).first()
+
+
 def version(memory: Memory, pk: int) -> VersionRow | None:
     row = memory.versions.select_related("proposal__dream").filter(pk=pk).first()
     return None if row is None else _version(row, memory, None)

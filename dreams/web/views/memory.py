@@ -49,6 +49,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "links_out": [] if data is None else selector.links_out(found, data),
         "links_in": selector.links_in(found),
         "versions": versions.versions(found, request.GET.get("page"), wanted),
+        "last_kept": versions.last_kept(found) if found.gone_at else None,
         "wanted": wanted,
         "choices": versions.filters(found),
     }
