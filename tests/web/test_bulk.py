@@ -69,14 +69,15 @@ def test_looking_at_several_asks_the_database_no_more_often_than_looking_at_one(
 def test_approving_several_writes_each_and_each_can_be_undone(browser: Client, two: list[Proposal]) -> None:
     page = browser.post("/several/decide/", _form(browser, two, "approve"), follow=True).content.decode()
     assert [_text(p) for p in two] == [PLAIN] * 2
-    assert page.count("1 file written") == 2
+    assert "Written: one (1 file), two (1 file)." in page
     for proposal in two:
         assert browser.get(f"/review/{proposal.public_id}/undo/").status_code == 200
 
 
 def test_rejecting_several_writes_nothing_and_keeps_the_reason(browser: Client, two: list[Proposal]) -> None:
     form = {**_form(browser, two, "reject"), "chip": "Outdated"}
-    browser.post("/several/decide/", form)
+    page = browser.post("/several/decide/", form, follow=True).content.decode()
+    assert "Rejected: one, two. Nothing was written." in page
     assert [_text(p) for p in two] == [world.DEPLOY] * 2
     assert set(Proposal.objects.values_list("state", flat=True)) == {Proposal.State.REJECTED}
     assert set(Decision.objects.values_list("reason", flat=True)) == {"Outdated"}

@@ -47,10 +47,10 @@ def test_each_thing_has_its_place_and_remedy_and_a_secret_is_never_shown(
 
 def test_a_change_is_seen_at_once_although_reports_are_kept(browser: Client, tmp_path: Path) -> None:
     project = _project(tmp_path, **{"leak.md": f"Use {TOKEN} there.\n"})
-    assert "stands in memory" in _page(browser, project)
+    assert "1 line holds a secret." in _page(browser, project)
     (world.folder(project) / "leak.md").write_text("Use a token there.\n")
     memories.refresh(project)
-    assert "stands in memory" not in _page(browser, project)
+    assert "holds a secret." not in _page(browser, project)
 
 
 def test_the_overview_gets_one_line(browser: Client, tmp_path: Path) -> None:

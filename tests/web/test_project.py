@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import auditlog, settings_service
-from dreams.models import AuditEntry, DreamRun, GateEvaluation, Memory, Project, Version
+from dreams.models import AuditEntry, DreamRun, DreamSession, GateEvaluation, Memory, Project, Version
 from dreams.web.selectors import timeline as timelines
 from tests import world
 from tests.pipeline import world as real
@@ -134,6 +134,11 @@ def test_a_session_says_what_dreams_made_of_it(browser: Client) -> None:
     assert (
         "<b>0 sessions</b> since the last dream" in text and ">not used yet<" in text and ">new<" not in text
     )
+    dream = world.make_dream(project)
+    DreamSession.objects.create(dream=dream, session=project.sessions.get(used_bytes=0, given_back_at=None))
+    world.make_proposal(project, dream)
+    text = _text(browser, project, "?show=sessions")
+    assert ">in review<" in text and ">not used yet<" not in text
 
 
 def test_instruction_files_are_listed_in_loading_order(browser: Client, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreams import facts, gates, scheduler
@@ -57,9 +58,10 @@ class Gates:
         return max(known) if known and len(known) == len(moments) else None
 
     @property
-    def waits_for(self) -> Gate | None:
-        """The closed gate to name first: one that does not open by itself, if there is one."""
-        return next((gate for gate in self.closed if gate.opens_at is None), None)
+    def untimed_words(self) -> str:
+        """The closed gates that no moment opens, as a sentence without its end."""
+        names = [gate.label for gate in self.closed if gate.opens_at is None]
+        return f"The {_listed(names)} gate{'s do' if len(names) > 1 else ' does'} not open by the clock"
 
     @property
     def last_to_open(self) -> Gate | None:
@@ -76,8 +78,12 @@ class Gates:
     @property
     def forced_words(self) -> str:
         """The closed gates that force passes, as a person lists them."""
-        names = [gate.label.lower() for gate in self.closed if gate.forceable]
-        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+        return _listed([gate.label for gate in self.closed if gate.forceable])
+
+
+def _listed(labels: Sequence[str]) -> str:
+    *first, last = [label.lower() for label in labels] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def gates_of(project: Project, now: dt.datetime) -> Gates:

@@ -11,7 +11,7 @@ from django.db.models import Case, Count, IntegerField, Q, Value, When
 
 from dreams import blobs, conf
 from dreams.engines.anthropic import keys
-from dreams.models import Memory, Project, Proposal, Session
+from dreams.models import DreamSession, Memory, Project, Proposal, Session
 from dreams.sources.claude_code import ClaudeCode
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
@@ -200,18 +200,26 @@ def sessions(project: Project, text: str = "", number: str | None = None) -> Lis
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
         )
     return listed(
-        page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE), partial(_session, project)
+        page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE),
+        partial(_session, project, _in_review(project)),
     )
 
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
     rows = project.sessions.order_by("-touched_at", "-pk")
-    return listed(first_page(rows, FEW_SESSIONS, total), partial(_session, project))
+    return listed(first_page(rows, FEW_SESSIONS, total), partial(_session, project, _in_review(project)))
 
 
-def _session(project: Project, row: Session) -> SessionRow:
-    state, tone = _learnt(project, row)
+def _in_review(project: Project) -> frozenset[int]:
+    """Sessions whose dream's proposal waits for a person. One query."""
+    waiting = Proposal.objects.filter(project=project, state__in=WAITING)
+    reviewed = DreamSession.objects.filter(dream__proposals__in=waiting)
+    return frozenset(reviewed.values_list("session_id", flat=True))
+
+
+def _session(project: Project, in_review: frozenset[int], row: Session) -> SessionRow:
+    state, tone = ("in review", "accent") if row.pk in in_review else _learnt(project, row)
     return SessionRow(
         pk=row.pk,
         title=str(row),

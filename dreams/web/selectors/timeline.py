@@ -18,7 +18,7 @@ from dreams.text import plural
 from dreams.web.selectors.gate_names import name_of
 from dreams.web.selectors.moments import iso
 from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
-from dreams.web.selectors.projects import without_distance
+from dreams.web.selectors.projects import as_stored
 
 PAGE_SIZE = 25
 KINDS = {
@@ -138,7 +138,7 @@ def _gates(project: Project, who: str, until: dt.datetime, size: int) -> Iterato
             continue
         closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
         name = name_of(closed.get("name"))
-        reason = without_distance(str(closed.get("reason", "")))
+        reason = as_stored(str(closed.get("reason", "")))
         yield Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
 
 

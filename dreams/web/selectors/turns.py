@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -17,6 +18,7 @@ RESULT_CHARS = 4_000
 PROSE_CHARS = 40_000
 BRIEF_CHARS = 110
 PAUSE = dt.timedelta(minutes=5)
+_TAG = re.compile(r"</?[\w-]+>")
 
 _FOLDED = ("Agent’s own note", "Summary of what came before", "System")
 # Bookkeeping of the agent: nobody said it, and there is a great deal of it.
@@ -144,7 +146,7 @@ def holds(turn: transcripts.Turn, terms: tuple[str, ...]) -> bool:
 
 def _pieces(turn: transcripts.Turn, speaker: str, terms: tuple[str, ...]) -> list[Piece]:
     if turn.problem:
-        return [Piece("problem", f"This line cannot be read: {turn.problem}.")]
+        return [Piece("problem", f"This line cannot be read: {turn.problem.partition(':')[0]}.")]
     found = [piece for part in turn.parts if (piece := _piece(part, speaker)) is not None]
     if not terms:
         return found
@@ -249,5 +251,7 @@ def _folded(kind: str, text: str, cap: int, part: transcripts.Part, brief: str) 
 
 
 def _first_line(text: str) -> str:
-    line = next((line for line in text.splitlines() if line.strip()), "").strip()
+    """What a folded piece says of itself; a tag alone on its line says nothing where words follow."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if not _TAG.fullmatch(line)), lines[0] if lines else "")
     return line if len(line) <= BRIEF_CHARS else line[: BRIEF_CHARS - 1] + "…"

@@ -47,30 +47,36 @@ def decide(request: Request) -> HttpResponse:
     if verdict not in (selector.APPROVE, selector.REJECT):
         messages.error(request, "Nothing was decided: choose to approve or to reject.")
         return go(request, "inbox")
-    for public_id in dict.fromkeys(request.POST.getlist("proposal")[: selector.MOST]):
-        _decide_one(request, public_id, verdict)
+    wanted = dict.fromkeys(request.POST.getlist("proposal")[: selector.MOST])
+    done = ", ".join(told for public_id in wanted if (told := _decide_one(request, public_id, verdict)))
+    if done and verdict == selector.APPROVE:
+        messages.success(request, f"Written: {done}.")
+    elif done:
+        messages.success(request, f"Rejected: {done}. Nothing was written.")
     return SeeOther("/")
 
 
-def _decide_one(request: Request, public_id: str, verdict: str) -> None:
+def _decide_one(request: Request, public_id: str, verdict: str) -> str:
+    """What was done, for the one sentence on all; empty, with a message of its own, where nothing was."""
     proposal = find(public_id)
     if proposal is None:
         messages.warning(request, f"{public_id} is gone.")
-        return
+        return ""
     loaded = load(proposal)
     trouble = selector.why_not(loaded, verdict)
     if not trouble and request.POST.get(f"base-{public_id}") != loaded.digest:
         trouble = "It changed since you looked at the list."
     if trouble:
         messages.warning(request, f"{proposal.project} was left as it is. {trouble}")
-        return
+        return ""
     try:
-        (_approve if verdict == selector.APPROVE else _reject)(request, loaded)
+        return (_approve if verdict == selector.APPROVE else _reject)(request, loaded)
     except (ReviewRefused, holds.ProjectBusy) as refused:
         messages.error(request, f"{proposal.project}: {refused}")
+        return ""
 
 
-def _approve(request: Request, loaded: Loaded) -> None:
+def _approve(request: Request, loaded: Loaded) -> str:
     pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
     if pending:
         review.decide(loaded.proposal, pending, Hunk.Verdict.APPROVED, reviewer(request))
@@ -81,14 +87,11 @@ def _approve(request: Request, loaded: Loaded) -> None:
         messages.warning(
             request, f"{loaded.proposal.project}: {waiting.path} was not written: {waiting.why}."
         )
-    if report.applied:
-        messages.success(
-            request, f"{loaded.proposal.project}: {plural(len(report.applied), 'file')} written."
-        )
+    return f"{loaded.proposal.project} ({plural(len(report.applied), 'file')})" if report.applied else ""
 
 
-def _reject(request: Request, loaded: Loaded) -> None:
+def _reject(request: Request, loaded: Loaded) -> str:
     reason = (request.POST.get("reason") or request.POST.get("chip") or "").strip()
     review.decide(loaded.proposal, loaded.all_hunks, Hunk.Verdict.REJECTED, reviewer(request), reason=reason)
     review.submit(loaded.proposal, reviewer(request))
-    messages.success(request, f"{loaded.proposal.project}: rejected. Nothing was written.")
+    return str(loaded.proposal.project)
