@@ -94,7 +94,7 @@ def test_a_place_without_a_choice_is_asked_for_again(browser: Client, file: File
     response = browser.post(address(file), {"state": state(file), "text-0": "kept while asking"})
     assert response.status_code == 422
     text = response.content.decode()
-    assert "Choose at place 1 too" in text and "kept while asking" in text
+    assert "Choose at place 1;" in text and "choose here" in text and "kept while asking" in text
     file.refresh_from_db()
     assert file.conflict is not None
 

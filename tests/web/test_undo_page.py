@@ -62,6 +62,8 @@ def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> 
     assert back.summary == "It was wrong"
     text = browser.get(f"/review/{back.public_id}/").content.decode()
     assert f"/review/{made.public_id}/" in text
+    assert "All of it was undone in" in response.content.decode()
+    assert f'href="/review/{back.public_id}/"' in response.content.decode()
 
 
 def test_one_change_is_undone_alone(browser: Client, proposal: Proposal) -> None:
@@ -119,6 +121,8 @@ def test_a_conflict_becomes_a_review_and_nothing_is_written(browser: Client, pro
     made = proposal.undone_by.get()
     assert response.redirect_chain[-1][0] == f"/review/{made.public_id}/"
     assert made.state == Proposal.State.OPEN
+    told = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "An undo of this waits for your review" in told and "undone in" not in told
     assert f"/review/{made.public_id}/conflict/" in response.content.decode()
     assert manifest(world.folder(proposal.project)) == before
 

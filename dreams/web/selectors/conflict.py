@@ -69,6 +69,11 @@ class Conflict:
     count: int
     state: str
 
+    @property
+    def has_merged(self) -> bool:
+        """Whether lines that one side alone changed are shown."""
+        return any(segment.is_merged for segment in self.segments)
+
 
 def conflict(
     file: FileChange, chosen: Mapping[int, str] | None = None, typed: Mapping[int, str] | None = None

@@ -285,9 +285,7 @@ def _fields(old: str, new: str) -> str:
     return ", ".join(dict.fromkeys(found)) or "its fences"
 
 
-def plain_lines(text: str, *, first: int = 1, kind: str = "equal") -> tuple[Line, ...]:
-    """A text as lines, all of one kind."""
-    return tuple(
-        Line(kind, number, (Run(False, (Bit(textdiff.visible(line.rstrip("\r\n"))),)),))
-        for number, line in enumerate(textdiff.split_lines(text), first)
-    )
+def plain_lines(text: str, *, first: int = 1) -> tuple[Line, ...]:
+    """A text as lines that no change touched."""
+    rows = textdiff.rows(text, (), None)
+    return tuple(Line("equal", number, runs(row)) for number, row in enumerate(rows, first))

@@ -46,8 +46,9 @@ def _solve(request: Request, file: FileChange, found: selector.Conflict) -> Http
     open_places = [n + 1 for n, choice in chosen.items() if choice not in (*SIDES, "edit")]
     if open_places:
         places = ", ".join(map(str, open_places))
+        too = " too" if len(open_places) < found.count else ""
         return _again(
-            request, file, f"Choose at place {places} too; nothing was kept yet.", chosen, typed, 422
+            request, file, f"Choose at place {places}{too}; nothing was kept yet.", chosen, typed, 422
         )
     rebase.resolve(file, _choices(chosen, typed), remove=_removes(file, chosen))
     proposals.examine(file.proposal, memories.contents(file.proposal.project))
@@ -87,7 +88,7 @@ def _again(
     request: Request, file: FileChange, why: str, chosen: dict[int, str], typed: dict[int, str], status: int
 ) -> HttpResponse:
     messages.error(request, why)
-    context = {"conflict": selector.conflict(file, chosen, typed)}
+    context = {"conflict": selector.conflict(file, chosen, typed), "asks_again": status == 422}
     return render(request, "dreams/conflict.html", context, status=status)
 
 
