@@ -21,7 +21,7 @@ def page(status: int, title: str, text: str, onward: str = "/") -> HttpResponse:
 
 
 def failed(became: str) -> HttpResponse:
-    return page(500, "Something failed here", f"{became} The server's log has the details.")
+    return page(500, "Something failed here", f"{became} The server’s log has the details.")
 
 
 def wrong_host() -> HttpResponse:

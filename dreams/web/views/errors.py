@@ -70,7 +70,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if database.is_busy(sys.exc_info()[1]):
         return busy(request)
     return _page(
-        None, 500, "Something failed here", f"{what_became(request)} The server's log has the details."
+        None,
+        500,
+        "Something failed here",
+        f"{what_became(request)} The server’s log has the details.",
+        onward="" if request.method in SAFE_METHODS else _page_of_the_form(request),
     )
 
 

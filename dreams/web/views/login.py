@@ -12,7 +12,7 @@ from dreams import login as logins
 from dreams.web.access import safe_next
 from dreams.web.htmx import SeeOther
 
-WRONG_CODE = "This code is wrong, was used, or is older than ten minutes. Make a new one with: python manage.py login_url"
+WRONG_CODE = "This code is wrong, was used, or is older than ten minutes. Make a new one with `python manage.py login_url`."
 WRONG_PAIR = "Name and password do not fit together."
 TOO_MANY = "Too many wrong tries. Wait a minute."
 
