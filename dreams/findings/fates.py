@@ -10,7 +10,7 @@ from dreams.findings.standing import Standing
 from dreams.findings.units import Unit
 
 CHECK = "ledger"
-BY_HAND = "Changed by hand."
+BY_HAND = "A person’s own change."
 CHANGED_HERE = "Says something else here now; the old statement stands elsewhere."
 
 
@@ -65,7 +65,7 @@ def found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit
 def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
     if answer.note == BY_HAND:
         return Found(
-            CHECK, "removed-by-hand", "info", f"“{said}” was removed by hand and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
+            CHECK, "removed-by-hand", "info", f"“{said}” leaves by a person’s own change and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
         return None
