@@ -225,15 +225,21 @@ class Context:
             return ""
         for cut in _CUTS:
             parts = [part for part in cut.split(unit.text) if keyed(part)]
-            if len(parts) > 1 and all(self._part_stands(part) for part in parts):
-                self.kept = True
+            if len(parts) > 1 and self._parts_stand(unit, parts):
                 return IN_PARTS
         parts = re.split(r"\s+and\s+", unit.text)
         long = len(parts) > 1 and all(len(statement(part).items) >= LEAST_PART for part in parts)
-        if long and all(self._part_stands(part) for part in parts):
-            self.kept = True
-            return IN_PARTS
-        return ""
+        return IN_PARTS if long and self._parts_stand(unit, parts) else ""
+
+    def _parts_stand(self, unit: Unit, parts: list[str]) -> bool:
+        """Each somewhere; all in one place only where that says the whole: "A or B" has both parts of "A and B"."""
+        places = set[str]()
+        for part in parts:
+            if not self._part_stands(part) or self.target is None:
+                return False
+            places.add(self.target.unit.text)
+        self.kept = len(places) > 1 or not any(facts.lost(unit.text, place) for place in places)
+        return self.kept
 
     def _part_stands(self, part: str) -> bool:
         self.target = self.added.line(part) or self.added.holder(part)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dreams.findings.turning import turned
-from dreams.findings.wordings import LIGHT, LONGEST, WHOLE, has, known, made
+from dreams.findings.wordings import LIGHT, LONGEST, SAYS_NOTHING, WHOLE, has, known, made
 from dreams.language import lexicon
 from dreams.language.statements import Statement, statement
 from dreams.language.words import code_spans, stem, tokens
@@ -72,7 +72,7 @@ def _code_lost(old: str, new: str) -> list[str]:
 def words_lost(old: str, new: str) -> list[str]:
     """The words of `old` that carry meaning and that `new` does not have."""
     one, there = made(old), known(new)
-    gone = sorted(w for w in one.weights if w not in lexicon.GENERIC and not has(there, w))
+    gone = sorted(w for w in one.weights if w not in SAYS_NOTHING and not has(there, w))
     heavy = [word for word in gone if word not in LIGHT]
     return gone if heavy or len(one.telling) - len(gone) < LEAST_TOLD else []
 
@@ -82,7 +82,7 @@ def loses_words(old: str, new: str) -> bool:
     one, there = made(old), known(new)
     light = 0
     for word in one.weights:
-        if word not in lexicon.GENERIC and not has(there, word):
+        if word not in SAYS_NOTHING and not has(there, word):
             if word not in LIGHT:
                 return True
             light += 1

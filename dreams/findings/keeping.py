@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 from dreams.findings.facts import LEAST_TOLD, coverage, loses_words, lost, plain_coverage, words_lost
 from dreams.findings.turning import changed_places, kinds, turned
-from dreams.findings.wordings import LIGHT, LONGEST, capitals, has, known, made, plainer
+from dreams.findings.wordings import LIGHT, LONGEST, SAYS_NOTHING, capitals, has, known, made, plainer
 from dreams.language import lexicon, similarity
 from dreams.language.statements import Statement, plain
 from dreams.language.words import stem, tokens
@@ -26,6 +26,7 @@ MOST_PIECES = 12
 MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
 WORDS_PER_LOSS = 5  # words of meaning for each that may go
 _ORDER = frozenset({"first", "last", "later", "earlier", "before", "after", "next"})
+_JOINING = frozenset({"and", "as", "each", "where"})
 PART = 0.3  # the share of the new statement that the old one makes up at least
 MOST_SLIPS = 3  # in one statement
 LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the small ones
@@ -42,7 +43,11 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
         return False
     if similarity.same(plainer(old), plainer(new)).same:
         return True
-    return _told(old, new) or (merged and in_one_piece(old, new)) or in_cells(old, new)
+    return (
+        _told(old, new)
+        or (merged and in_one_piece(old, new) and not _changed_by(made(old), made(new)))
+        or in_cells(old, new)
+    )
 
 
 def in_cells(old: str, new: str) -> bool:
@@ -178,7 +183,13 @@ def reworded(old: str, new: str) -> bool:
     gone = set(words_lost(old, new))
     if len(gone) > len(one.weights) // WORDS_PER_LOSS or gone & _ORDER or coverage(old, new) < MOST:
         return False
-    if _clause_gone(one, gone) or _member_gone(old, gone) or lost(old, new) or changed_places(old, new):
+    if (
+        _clause_gone(one, gone)
+        or _phrase_gone(one, gone)
+        or _member_gone(old, gone)
+        or lost(old, new)
+        or changed_places(old, new)
+    ):
         return False
     return not _pushed_in(one, made(new)) and not _substituted(old, new)
 
@@ -216,10 +227,33 @@ def _clause_gone(one: Statement, gone: set[str]) -> bool:
     """Whether a whole clause is missing, but for words that every note may have or that stand elsewhere too; or three words in a row."""
     runs = groupby(item.word in gone for item in one.items)
     said = Counter(word for words in one.clauses.values() for word in words)
-    own = ({w for w in words if said[w] == 1 and w not in lexicon.GENERIC} for words in one.clauses.values())
+    own = ({w for w in words if said[w] == 1 and w not in SAYS_NOTHING} for words in one.clauses.values())
     return any(is_gone and len(list(run)) > 2 for is_gone, run in runs) or any(
         words and words <= gone for words in own
     )
+
+
+def _phrase_gone(one: Statement, gone: set[str]) -> bool:
+    """Whether who, where, when or for whom is missing: what the statement begins with, or all behind a word like "in"."""
+    if one.items[:1] and one.items[0].word in gone and one.flow[0] == one.items[0].word:
+        return True
+    for place, word in enumerate(one.flow):
+        if word in lexicon.PHRASE_STARTS and word not in _JOINING:
+            phrase = _phrase(one, place)
+            if phrase and gone.issuperset(phrase):
+                return True
+    return False
+
+
+def _phrase(one: Statement, place: int) -> list[str]:
+    """The words of meaning of the phrase that begins there."""
+    found: list[str] = []
+    for word, clause in zip(one.flow[place + 1 :], one.clause_of[place + 1 :], strict=True):
+        if clause != one.clause_of[place] or (word in lexicon.PHRASE_STARTS | lexicon.FILLER and found):
+            break
+        if word in one.weights:
+            found.append(word)
+    return found
 
 
 def _member_gone(old: str, gone: set[str]) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from dreams.findings.bound import exchanged, rebound
 from dreams.findings.wordings import LONGEST, capitals, has, known, made
 from dreams.language import lexicon
 from dreams.language.orders import turned_round
@@ -37,7 +38,7 @@ def turned(old: str, new: str) -> list[str]:
         found.append(DENIED_NOW)
     gone, come = one.raw - other.raw, other.raw - one.raw
     pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES)
-    return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])]
+    return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])] or rebound(old, new)
 
 
 def _touching(one: Statement, other: Statement) -> Iterator[tuple[int, frozenset[str]]]:
@@ -59,7 +60,7 @@ def _unanswered(one: Statement, other: Statement, *, once: bool) -> list[int]:
     spots += [(place, words) for place, words in other.contrasts]  # "X instead of Y" sets Y aside
     shared, missing = not once or bool(other.counts.keys() & _LISTING), list[int]()
     for clause, words in _touching(one, other):
-        answer = _best(words, spots, other)
+        answer = _best(words, spots, other) or _best(frozenset(one.clauses.get(clause, ())), spots, None)
         if answer is None:
             missing.append(clause)
         elif not shared:
@@ -68,10 +69,12 @@ def _unanswered(one: Statement, other: Statement, *, once: bool) -> list[int]:
 
 
 def _best(
-    words: frozenset[str], spots: Sequence[tuple[int, frozenset[str]]], other: Statement
+    words: frozenset[str], spots: Sequence[tuple[int, frozenset[str]]], other: Statement | None
 ) -> tuple[int, frozenset[str]] | None:
-    """The denial of these very words, else one in whose reach they stand."""
+    """The denial of these very words, else one in whose reach they stand in `other`."""
     near = (spot for spot in spots if words & spot[1])
+    if other is None:
+        return next(near, None)
     reached = (spot for spot in spots if not words or not spot[1] or words & _reach(spot, other))
     return next(near, None) or next(reached, None)
 
@@ -89,7 +92,7 @@ def _scope(clause: int, one: Statement) -> range:
 def changed_places(old: str, new: str) -> bool:
     """Whether two names (or numbers, or codes) stand where the other one stood: "Ana owns search, Bob owns billing"."""
     one, other = made(old), made(new)
-    if turned_round(one, other) or _exchanged(one, other):
+    if turned_round(one, other) or _exchanged(one, other) or exchanged(old, new):
         return True
     if len(spans := _spans(old) & _spans(new)) > 1:  # code of several words counts as one name
         old, new = (_as_names(text, sorted(spans)) for text in (old, new))

@@ -12,6 +12,8 @@ from typing import Literal
 
 from dreams import memdir, text
 from dreams.language import similarity
+from dreams.language.markup import unmarked
+from dreams.language.words import code_spans
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment"]
 
@@ -202,4 +204,10 @@ def keyed(said: str) -> str:
     """What makes two statements the same words: marks and case aside, but not check boxes or struck text."""
     signs = "".join(sign for sign in ("[ ]", "[x]", "~~") if sign in said.lower())
     plain = similarity.normalised(said) or " ".join(said.split())
-    return f"{signs} {plain}" if signs else plain
+    marked = " ".join(span for span in _code(said) if unmarked(span) != span)
+    return " ".join(part for part in (signs, plain, marked) if part)
+
+
+def _code(said: str) -> Iterator[str]:
+    """Inline code, whose stars and underscores are no emphasis: `__init__` is not `init`."""
+    return (said[start:end] for start, end in code_spans(said)) if "`" in said else iter(())

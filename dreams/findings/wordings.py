@@ -83,9 +83,24 @@ run execute
 check verify
 again anew
 another further additional extra
+after afterwards
+through via
+although though
+otherwise else
+directly straight
+anything whatever something
+probably likely presumably
+maybe perhaps possibly
 """
-# What bounds a number: the word behind it tells which side.
+# What bounds a number: the word behind it tells which side. And what only stands in for a word: "the old one".
 _BOUNDS = (
+    (
+        re.compile(
+            r"\b(without|with|have|has|had|the (?:old|new|other|first|last|same)) ones?\b", re.IGNORECASE
+        ),
+        r"\1",
+    ),
+    (re.compile(r"\b(?<!the )ones\b", re.IGNORECASE), ""),
     (
         re.compile(r"\b((?:never|not|no|cannot|\w+n['’]t)\b[^.;]{1,80}?),? not even\b", re.IGNORECASE),
         r"\1 even",
@@ -114,18 +129,26 @@ _PHRASES = {
     "is in charge of": "owns", "takes care of": "handles", "take care of": "handle", "to a minimum": "minimized",
     "at a minimum": "at least", "less than": "below", "fewer than": "below", "more than": "over", "by hand": "manually",
     "at once": "immediately", "right away": "immediately", "straight away": "immediately", "at present": "currently",
-    "as soon as": "after", "after that": "then", "in addition": "also", "once more": "again", "has to be": "must be",
+    "as soon as": "after", "after that": "after", "except if": "unless", "except when": "unless", "in addition": "also", "once more": "again", "has to be": "must be",
     "have to be": "must be", "is to be": "must be", "are to be": "must be", "with regard to": "about",
     "there is": "", "there are": "", "it is": "is", "so that": "so", "in favour of": "insteadof", "in favor of": "insteadof",
-    "nobody needs": "unnecessary", "no one needs": "unnecessary", "not needed": "unnecessary", "commented out": "commentedout",
+    "nobody but": "only", "no one but": "only", "none but": "only", "one more": "another", "other way around": "other way round",
+    "as well": "also", "excepted": "except", "nobody needs": "unnecessary", "no one needs": "unnecessary", "not needed": "unnecessary", "commented out": "commentedout",
     "left over": "leftover", "is located in": "in", "lives in": "in", "resides in": "in", "sits in": "in", "lives at": "at",
     "comes with": "has", "due to the fact that": "because", "in spite of": "despite",
 }  # fmt: skip
 #: Verbs that say little beside what they are done to: "write a test first" and "a test first".
 LIGHT = frozenset(
     stem(word)
-    for word in "write put make take add do go come live sit exist place set get say note want keep late".split()  # noqa: SIM905 - a word list
+    for word in "write put make take add do go come live sit exist place set get say note want keep late carry".split()  # noqa: SIM905 - a word list
 )
+#: Words that link others and say nothing themselves: what they link, and with `bound` how, is looked at besides.
+LINKING = frozenset(
+    stem(word)
+    for word in "through against directly instead although otherwise between round around anything up thus hence however therefore".split()  # noqa: SIM905 - a word list
+)
+#: What no statement needs: what every note may have, and what only links.
+SAYS_NOTHING = lexicon.GENERIC | LINKING
 _ENDINGS = (
     "ability", "ibility", "ations", "ation", "ively", "ities", "ility", "ement", "ance", "ence", "able", "ible", "ment",
     "ness", "ity", "ive", "ion", "ate", "ial", "ize", "ing", "al", "at", "ed", "er", "or", "ic", "iz", "ly", "es", "e", "s", "y",

@@ -77,6 +77,7 @@ _ENDINGS = (
     ("ities", "ity"),
     ("ies", "y"),
     ("ied", "y"),
+    ("ie", "y"),
     ("sses", "ss"),
     ("ings", ""),
     ("ing", ""),
