@@ -155,6 +155,14 @@ def test_a_file_that_another_one_links_to_stays(tmp_path: Path) -> None:
         ),
         ("The API is on port 80 (as of 2026-01-10)", "The API is on port 81 (as of 2026-02-10)"),
         ("[2025-11-02] Ana Ruiz owns billing.", "2026-01-05: Bo Lind owns billing."),
+        (
+            "Backend with /ping and /health routes (2026-01-10)",
+            "Backend with /ping, /health and /me routes (2026-02-10)",
+        ),
+        (
+            "As of 2026-01-10: auth with scrypt, tokens encrypted at rest",
+            "As of 2026-02-10: auth with scrypt, tokens encrypted at rest, validated SESSION_DAYS",
+        ),
     ],
 )
 def test_of_two_dated_statements_the_newer_one_stays(tmp_path: Path, old: str, new: str) -> None:
@@ -175,6 +183,11 @@ def test_of_two_dated_statements_the_newer_one_stays(tmp_path: Path, old: str, n
         ("As of 2026-01-10: billing uses Redis.", "As of 2026-02-10: search uses Redis."),
         ("2026-01-10: port is 80", "2026-01-11: port is 81", "2026-01-12: port is 82"),
         ("As of 2026-01-10: Ana was ill.", "As of 2026-02-10: Bo was ill."),
+        ("Security audit of the API (2026-01-10)", "Security audit of the API and the portal (2026-02-10)"),
+        (
+            "2026-01-10: Sprint review with Acme, notes in wiki",
+            "2026-02-10: Sprint review with Acme, notes in wiki, page 2",
+        ),
     ],
 )
 def test_a_log_and_look_alikes_with_dates_stay_whole(tmp_path: Path, body: tuple[str, ...]) -> None:

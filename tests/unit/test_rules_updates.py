@@ -244,6 +244,20 @@ def test_a_line_with_its_label_or_nearly_all_its_words_is_put_anew_as_a_whole(
     assert f"- {line}\n" not in made.text("notes.md")
 
 
+def test_a_correction_of_a_labelled_line_or_of_its_day_takes_the_place_of_the_whole(tmp_path: Path) -> None:
+    lines = (
+        "**Next:** The export. Nothing is in flight.\n\nAs of 2026-03-16, the project has:\n\n- a backend\n"
+    )
+    said = (
+        "Correction: **Next:** The import. Ana has begun.",
+        "update your notes: As of 2026-03-18, the project has:",
+    )
+    made = dream(tmp_path, {"notes.md": memory(lines), "MEMORY.md": INDEX}, [session(1, *said)])
+    assert made.text("notes.md").endswith(
+        "**Next:** The import. Ana has begun.\n\nAs of 2026-03-18, the project has:\n\n- a backend\n"
+    )
+
+
 def test_a_line_of_a_list_is_put_anew_where_what_introduces_the_list_says_nothing_of_it(
     tmp_path: Path,
 ) -> None:

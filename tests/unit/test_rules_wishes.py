@@ -24,7 +24,11 @@ def learnt(prompt: str) -> list[str]:
         ("Never push to main when CI is red.", "Never push to main when CI is red."),
         ("remember to run the tests before you commit", "run the tests before you commit"),
         ("save to memory: the VPN is needed for staging", "the VPN is needed for staging"),
-        ("add to memory that Fridays are freeze days", "Fridays are freeze days"),
+        ("update your notes: Fridays are freeze days", "Fridays are freeze days"),
+        (
+            "remember that the route is /users/<id> and needs a token",
+            "the route is /users/<id> and needs a token",
+        ),
         ("no, use ruff instead of flake8", "use ruff instead of flake8"),
         (
             "don't mock it all, use a real container instead",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dreams.engines.rules.matching import matched
 from dreams.engines.rules.slots import Slot
 from dreams.engines.rules.tellings import Telling
+from dreams.language.similarity import normalised
 
 _DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
 _MARK = re.compile(
@@ -33,6 +34,17 @@ class _Dated:
 def names_its_day(statement: str) -> bool:
     """Whether a day stands in it, which another value would make untrue."""
     return bool(_DAY.search(statement))
+
+
+def is_later(old: str, new: str) -> bool:
+    """Whether `new` says word for word the same as of a later day."""
+    one, other = _dated(old), _dated(new)
+    if one is None or other is None:
+        return False
+    return (
+        normalised(one.text) == normalised(other.text)
+        and old[one.start : one.end] < new[other.start : other.end]
+    )
 
 
 def matched_dated(

@@ -66,6 +66,15 @@ def labelled_units(path: str, document: memdir.Document) -> Iterator[Unit]:
             yield Unit(path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame)
 
 
+def introductions(path: str, document: memdir.Document) -> Iterator[Unit]:
+    """Paragraphs of one line that introduce what follows: "As of 2026-03-16, the project has:"."""
+    for item in memdir.sections(document.body, document.body_start_line):
+        text = one_line(item.text)
+        if item.kind == "paragraph" and item.first_line == item.last_line and text.endswith(":"):
+            titles = tuple(similarity.normalised(title) for title in item.under)
+            yield Unit(path, item.first_line, item.last_line, text, item.text, titles, ())
+
+
 def _is_free(items: list[memdir.Item], place: int) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or is_labelled(item.text) or not says_something(item.text):

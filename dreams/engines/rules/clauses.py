@@ -15,7 +15,7 @@ _OPENING = re.compile(
     r"(?:(?:hello|hi there|hi|hey|dear \w+|morning|good (?:morning|afternoon|evening)|thanks(?: a lot)?|thank you|sure|yeah|yep|nope|hm+|uh+|um+|oh|ah|well|so|and|"
     r"also|anyway|look|listen|actually|turns out|as it turns out|"
     r"(?:just )?to let you know|(?:just )?(?:letting you know|so (?:that )?you know|for (?:your|the) (?:information|record|context|notes))|for (?:context|info)|fwiw|psa|"
-    r"(?:please )?(?:remember|memori[sz]e|note)(?: this)?(?=\s*:|\s+that\b)(?: that)?|(?:please )?(?:be aware|keep in mind|bear in mind|note|take note|mind) that|(?:please )?note|be aware|"
+    r"(?:please )?(?:remember|memori[sz]e|note)(?: this)?(?=\s*:|\s+that\b)(?: that)?|(?:please )?(?:be aware|keep in mind|bear in mind|note|take note|mind) that|(?:please )?note(?: down)?(?: for (?:the )?(?:future|later|next time))?|be aware|"
     r"(?:side|quick|one) (?:note|change|thing|info)|(?:good|big|small) (?:news|change)(?: this \w+)?|news|info|context|"
     r"(?:the |a )?(?:one |small |only )?(?:change|difference|news) is(?: that)?|you should know(?: that)?|i forgot to (?:mention|say|tell you)(?: that)?|"
     r"forgot to (?:mention|say)(?: that)?|did i mention(?: that)?)\b[\s,:;.!—–-]*)+",
@@ -25,8 +25,8 @@ _OPENING = re.compile(
 _OUTDATED = re.compile(
     r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?:['’]s| is| are| was) (?:now )?"
     r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
-    r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:your|the) (?:memory|notes?)|"
-    r"update|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
+    r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)|"
+    r"update|now(?=\s*:)|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
     re.IGNORECASE,
 )
 _WHEN = (
@@ -71,14 +71,14 @@ _SCOPE = re.compile(
 
 def opened(sentence: str) -> tuple[str, bool]:
     """The sentence without its opening words, and whether they say that what was known is outdated."""
-    text = re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
-    outdated, before = False, ""
+    text, outdated, before = sentence.strip(), False, ""
     while text != before:
         before = text
-        if match := _OPENING.match(text):
-            text = text[match.end() :]
         if match := _OUTDATED.match(text):
             text, outdated = text[match.end() :], True
+        text = re.sub(rf"^{SOFT}", "", text, flags=re.IGNORECASE).strip()
+        if match := _OPENING.match(text):
+            text = text[match.end() :]
     return text, outdated
 
 

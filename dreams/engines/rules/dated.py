@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from dreams.engines.base import LineDate
 from dreams.engines.rules import days, places
 from dreams.engines.rules.alternatives import slot
+from dreams.engines.rules.anew import put_anew
 from dreams.engines.rules.bodies import Unit
 from dreams.engines.rules.removing import fates, free_units, remove
 from dreams.engines.rules.tree import Recorder, Tree, from_memory
@@ -39,16 +40,28 @@ _MARKS = (
     re.compile(rf"\s*,?\s+(?:as of|since)\s+{_ISO}\s*[.!]?$", re.IGNORECASE),
 )
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
-# What happened, and does not hold on.
+# What was measured or happened, and does not hold on; a form in "-ed" only where nothing says that it tells how things are.
 _EVENT = re.compile(
-    r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|paid|measured|coverage|benchmarks?|scores?|latency|throughput|users|downloads|revenue|invoices?|meetings?|calls? with|"
-    r"(?<!is )(?<!are )(?<!be )(?<!now )(?<!\w-)[a-z]{3,}ed(?! by))\b",
+    r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|paid|measured|coverage|benchmarks?|scores?|latency|throughput|"
+    r"users(?=:| (?:is|are)\b)|\d[\d,.]* (?:\w+ )?users|downloads|revenue|invoices?|meetings?|calls? with)\b",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"\b(?<!is )(?<!are )(?<!be )(?<!now )(?<!\w-)[a-z]{3,}ed(?! by)\b", re.IGNORECASE)
 _NO_EVENT = re.compile(
     r"\b(?:need|speed|feed|seed|embed|shared|hosted|used|based|named|called|required|supported|limited|pinned|allowed|released)\b",
     re.IGNORECASE,
 )
+# Of a bare date only what says how things are holds on, or is a thing; "security audit (2026-03-01)" is what happened then.
+_STATE = re.compile(
+    r"\b(?:is|are|has|have|uses?|runs?|lives?|needs?|listens?|supports?|goes|takes?|keeps?|belongs?|covers?|targets?|requires?|serves?|stores?|owns?)\b",
+    re.IGNORECASE,
+)
+_HAPPENING = re.compile(
+    r"\b(?:audit|review|meeting|call|release|incident|outage|deploy(?:ment)?|migration|interview|workshop|demo|stand-?up|retro\w*|planning|launch|run|tests?|benchmark|"
+    r"session|visit|fix|bug|sprint|milestone|experiment|trial|report|decision|discussion|talk|sync|kick-?off|upgrade|rollback|backup|survey|training)\b",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(r"\b(?:as of|since|updated?|status|checked|confirmed|verified)\b", re.IGNORECASE)
 COMMON = 60
 LOG_LINES = 3
 
@@ -59,6 +72,7 @@ class Dated:
     day: dt.date
     text: str
     leading: bool = False  # the date stands first, as in a list of what happened
+    holds: bool = False  # what is dated is how things are on that day
     stated: bool = True  # else it is the day on which the line was written
 
 
@@ -111,7 +125,7 @@ def _written(
 
 def _undated(unit: Unit, written: Mapping[tuple[str, str], dt.date]) -> Dated | None:
     day = written.get((unit.path, unit.raw.strip()))
-    if day is None or _ANY_DAY.search(unit.text) or _EVENT.search(_NO_EVENT.sub("", unit.text)):
+    if day is None or _ANY_DAY.search(unit.text) or _is_event(unit.text):
         return None
     return Dated(unit, day, unit.text.rstrip(" .!"), stated=False)
 
@@ -126,10 +140,18 @@ def dated(unit: Unit) -> Dated | None:
             continue
         rest = f"{unit.text[: match.start()]}{unit.text[match.end() :]}".strip()
         day = days.written(match)
-        if day is None or not rest or _EVENT.search(_NO_EVENT.sub("", rest)):
+        said_to_hold = bool(_HOLDS.search(match[0]))
+        if day is None or not rest or _is_event(rest, said_to_hold):
             return None
-        return Dated(unit, day, rest.rstrip(" .!"), leading=mark in _MARKS[2:6])
+        leading = mark in _MARKS[2:6]
+        holds = said_to_hold or bool(_STATE.search(rest)) or not (leading or _HAPPENING.search(rest))
+        return Dated(unit, day, rest.rstrip(" .!"), leading, holds)
     return None
+
+
+def _is_event(text: str, said_to_hold: bool = False) -> bool:
+    plain = _NO_EVENT.sub("", text)
+    return bool(_EVENT.search(plain) or (not said_to_hold and _DONE.search(plain)))
 
 
 def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
@@ -157,7 +179,9 @@ def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
         return False
     if "user" in {rec.tree.kind(old.unit.path), rec.tree.kind(new.unit.path)}:
         return False
-    return slot(old.text, new.text) is not None
+    if slot(old.text, new.text) is not None:
+        return True
+    return old.holds and new.holds and put_anew(old.text, new.text, asked=True)
 
 
 def _remove(rec: Recorder, unit: Unit, new: Dated) -> bool:

@@ -36,7 +36,11 @@ _PASTED_BELOW = re.compile(
     r"^(?:(?:the|our|my|full) )?(?:(?!(?:the|an?|of|in|to|for|see)\b)[\w'’./-]+ ){0,2}(?:output|logs?|readme|errors?|trace|traceback|stack ?trace|e?-?mail|message|ticket|issue|transcript|docs?|diff|report)\s*$",
     re.IGNORECASE,
 )
-_TAGGED = re.compile(r"<([A-Za-z][\w-]*)\b[^<>]*>.*?(?:</\1>|\Z)", re.DOTALL)
+# A tag that is never closed holds the rest where it begins a line or is named as programs name theirs; `/users/<id>` does not.
+_TAGGED = re.compile(
+    r"<([A-Za-z][\w-]*)\b[^<>]*>.*?</\1>|(?:^[ \t]*<[A-Za-z]|<[A-Za-z]\w*[-_])[\w-]*\b[^<>]*>.*",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def typed_lines(prompt: str) -> list[str]:

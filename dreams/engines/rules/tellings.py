@@ -15,7 +15,7 @@ from dreams.engines.rules.phrases import OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
 from dreams.engines.rules.retracting import MAX_PROMPT
 from dreams.engines.rules.secrets import looks_secret
 from dreams.engines.rules.speech import asks, typed_lines
-from dreams.engines.rules.wording import sentences, whole
+from dreams.engines.rules.wording import is_labelled, sentences, whole
 from dreams.language.pieces import Piece, keys_of, pieces
 
 MOST_WORDS = 40
@@ -90,9 +90,15 @@ def tellings(prompt: str) -> list[Telling]:
     return [
         telling
         for line in typed_lines(text)
-        for sentence in sentences(line)
+        for sentence in ([line] if _is_corrected_label(line) else sentences(line))
         for telling in _of_sentence(sentence, short)
     ]
+
+
+def _is_corrected_label(line: str) -> bool:
+    """ "Correction: **What's next:** …": a label holds for the whole line."""
+    text, outdated = opened(line)
+    return outdated and is_labelled(text)
 
 
 def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
@@ -105,9 +111,9 @@ def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
     clauses = told_clauses(text)
     found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not UNSURE.search(text) else []
     found = found or [telling for clause in clauses for telling in _of_clause(clause, sentence, outdated)]
-    if not found and short and _is_plain(text, sentence):
-        found = [replace(asserted(text, sentence), bare=True, asked=False)]
     yield from found
+    if (outdated or not found) and short and _is_plain(text, sentence):
+        yield replace(asserted(text, sentence), bare=True, asked=outdated)
 
 
 def _is_plain(text: str, sentence: str) -> bool:

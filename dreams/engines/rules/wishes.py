@@ -47,7 +47,7 @@ _LEAD = re.compile(
     r"|(?:make a|take) note(?:\s*:\s*|\s+that\s+)"
     rf"|(?:please\s+)?keep in mind\s*,?\s*{_AHEAD}\s*[:,—–-]*\s*(?:that\s+)?"
     rf"|{_AHEAD}\s*,?\s*(?:please\s+)?(?:remember|note|keep in mind)\s*(?:[:—–-]+\s*|that\s+)"
-    r"|update (?:your|the|project)? ?memory\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it|a note))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
     r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"

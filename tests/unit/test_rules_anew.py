@@ -1,0 +1,43 @@
+"""When a statement is another one put anew, and when it only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dreams.engines.rules.anew import put_anew
+from dreams.engines.rules.asof import is_later
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Nightly backups of the shop database run at 2:00.", "Nightly backups of the blog database run at 3:00."),
+        ("Nightly backups of Atlas are kept in S3 for 30 days.", "Nightly backups of Borealis are kept in S3 for 30 days."),
+        ("Pages of the portal are rendered by the edge worker.", "Pages of the checkout are rendered by the edge worker."),
+        ("Flags for beta users are toggled by the support team weekly.", "Flags for internal users are toggled by the support team weekly."),
+        ("The importer retries 3 times on timeouts and logs to S3.", "The importer retries 5 times on bad gateways and logs to S3."),
+        ("Release notes are written by the product owner.", "Release notes are reviewed by the product owner."),
+        ("`build.sh` compiles the server and copies assets into dist.", "`build.sh` compiles the worker and copies fixtures into dist."),
+        ("Read replicas of the orders database lag up to 5 seconds.", "Read replicas of the users database lag up to 9 seconds."),
+    ],
+)  # fmt: skip
+def test_a_plain_word_in_the_place_of_another_makes_it_another_statement(one: str, other: str) -> None:
+    assert not put_anew(one, other, asked=True) and not put_anew(other, one, asked=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Fastify backend with /ping and /health routes", "Fastify backend with /ping, /health, and /api/settings routes"),
+        ("SQLite via better-sqlite3 with WAL mode and a settings table", "SQLite via better-sqlite3 and Drizzle ORM 1, with WAL mode and a settings table"),
+        ("`grid-attempt` holds the grid optimisation (not on main yet)", "`grid-attempt` holds the older grid optimisation"),
+    ],
+)  # fmt: skip
+def test_values_additions_and_cuts_leave_it_the_same_statement(old: str, new: str) -> None:
+    assert put_anew(old, new, asked=True)
+
+
+def test_the_same_of_a_later_day_is_the_same_statement() -> None:
+    assert is_later("As of 2026-03-16, the project has:", "As of 2026-03-18, the project has:")
+    assert not is_later("As of 2026-03-18, the project has:", "As of 2026-03-16, the project has:")
+    assert not is_later("As of 2026-03-16, the project has:", "As of 2026-03-18, the project lacks:")
