@@ -8,6 +8,7 @@ from typing import Literal
 
 from django.db import DatabaseError
 
+from dreams import conf
 from dreams.history import HistoryError
 
 # `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
@@ -31,6 +32,9 @@ def safely(name: str, check: Callable[[], Check]) -> Check:
         return check()
     except DatabaseError as error:
         return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
+    except conf.BadValue:
+        # The check of the settings names it; here it would hide what else there is.
+        return Check(name, "info", "Not looked at: a setting does not fit", remedy="See Settings.")
     except (HistoryError, OSError, ValueError) as error:
         said = f"This could not be looked at: {error}"
         return Check(name, "bad", said, remedy="Put right what the message names.")

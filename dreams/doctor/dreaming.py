@@ -31,7 +31,7 @@ def roots() -> Check:
 
 def dreams(now: dt.datetime) -> Check:
     if conf.current().paused:
-        remedy = "Switch “Pause all dreaming” off in Settings, When."
+        remedy = "Resume it at the end of Settings."
         return Check("Dreaming", "bad", "Paused everywhere", remedy=remedy)
     recent = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=now - RECENT).count()
     failed = f"{plural(recent, 'failed dream')} in the last 7 days"

@@ -60,7 +60,7 @@ def data_directory() -> Check:
     shared = [path for path in (data, *(data / name for name in PRIVATE_FILES)) if _is_shared(path)]
     if shared:
         names = ", ".join(str(path) for path in shared)
-        return Check("Data directory", "warn", "Others can read it", names, f"Run: chmod -R go= {data}")
+        return Check("Data directory", "warn", "Others can read it", names, f"Run `chmod -R go= {data}`.")
     return Check("Data directory", "ok", f"Private (mode {_mode(data):o})", str(data))
 
 
@@ -72,11 +72,16 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+def _size(count: int) -> str:
+    """Bytes in words; little is not rounded to nothing."""
+    return f"{count / 1024**3:.1f} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
+
+
 def disk() -> Check:
     free = shutil.disk_usage(settings.DATA_DIR).free
     state: State = "bad" if free < LITTLE_SPACE else "warn" if free < SOME_SPACE else "ok"
     remedy = "" if state == "ok" else "Make room on this disk."
-    return Check("Disk", state, f"{free / 1024**3:.1f} GB free", str(settings.DATA_DIR), remedy)
+    return Check("Disk", state, f"{_size(free)} free", str(settings.DATA_DIR), remedy)
 
 
 def sandbox() -> Check:

@@ -20,7 +20,7 @@ LATE = dt.timedelta(minutes=3)
 def server() -> Check:
     running = record.running()
     if running is None:
-        remedy = "Start one with: python manage.py serve. Until then dreams start by command only."
+        remedy = "Start one with `python manage.py serve`. Until then dreams start by command only."
         return Check("Server", "warn", "None runs on this data directory", remedy=remedy)
     return Check("Server", "ok", running.address, f"Process {running.pid}")
 
@@ -30,8 +30,8 @@ def ticks(now: dt.datetime) -> Check:
     found = cache.get(scheduler.LAST_TICK)
     last = dt.datetime.fromisoformat(found) if found else None
     if last is not None and now - last < LATE:
-        return Check("Scheduler", "ok", "Running", f"Looked {ages.span(now - last)} ago")
-    said = f"Stopped {ages.span(now - last)} ago" if last else "Has never looked"
+        return Check("Scheduler", "ok", "Running", f"Looked {ages.ago(last, now)}")
+    said = f"Stopped {ages.ago(last, now)}" if last else "Has never looked"
     return _standing_still("Scheduler", said, "No dream starts by itself", now)
 
 
@@ -49,7 +49,7 @@ def workers(now: dt.datetime) -> Check:
 def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Check:
     running = record.running()
     if running is None:
-        return Check(name, "warn", said, detail, "Start it with: python manage.py serve")
+        return Check(name, "warn", said, detail, "Start it with `python manage.py serve`.")
     if now - running.since < LATE:
         return Check(name, "warn", said, detail, "The server has just started; look again in a minute.")
     remedy = "If this stays for five minutes, stop `serve` and start it again; its last lines say why."

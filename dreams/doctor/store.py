@@ -10,6 +10,13 @@ from dreams import verifying
 from dreams.doctor.check import Check
 from dreams.text import plural
 
+KEPT = {
+    "histories": ("history", "histories"),
+    "versions": ("version", "versions"),
+    "texts": ("text", "texts"),
+    "journals": ("journal", "journals"),
+    "audit entries": ("audit entry", "audit entries"),
+}
 PRAGMAS = ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
 
 
@@ -46,7 +53,7 @@ def kept(*, thorough: bool) -> Check:
         remedy = "`doctor --thorough`, or “Check everything” on the health page, reads all of it back."
         return Check("Kept data", "info", "Not read back now", remedy=remedy)
     report = verifying.verify()
-    read = ", ".join(f"{count} {kind}" for kind, count in report.checked.items())
+    read = ", ".join(plural(count, *KEPT[kind]) for kind, count in report.checked.items())
     if not report.problems:
         return Check("Kept data", "ok", "Whole and unbroken", f"Read back: {read}")
     worst = report.problems[0]

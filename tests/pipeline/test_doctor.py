@@ -227,7 +227,7 @@ def test_the_command_fails_when_something_stops_dreams_and_prints_all_the_same()
 def test_in_words_every_remedy_stands_below_the_table() -> None:
     out = StringIO()
     call_command("doctor", stdout=out)
-    assert "Server: Start one with: python manage.py serve" in out.getvalue()
+    assert "Server: Start one with `python manage.py serve`." in out.getvalue()
 
 
 def test_everything_kept_is_read_back_only_when_asked_for() -> None:

@@ -204,6 +204,18 @@ def test_a_busy_database_is_said_and_to_try_again(tmp_path: Path, method: str) -
 
 
 @pytest.mark.django_db
+def test_a_setting_that_does_not_fit_is_named_on_any_page(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORYWEB_MIN_HOURS", "many")
+    browser.raise_request_exception = False
+    text = browser.get("/settings/").content.decode()
+    assert "is not a number. Health names where it comes from." in text and 'href="/health/"' in text
+    health = browser.get("/health/").content.decode()
+    assert "Correct or unset MEMORYWEB_MIN_HOURS" in health
+    assert health.count("is not a number") == 1, "the other checks do not repeat it"
+
+
 def test_a_form_that_is_too_long_is_told_so(client: Client) -> None:
     response = client.post("/login/", {"code": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)})
     assert response.status_code == 413

@@ -14,9 +14,10 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dreams import database
+from dreams import conf, database
 from dreams.web import bare
 
 log = logging.getLogger(__name__)
@@ -67,8 +68,12 @@ def only_for_buttons(request: HttpRequest) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django calls this while it handles what failed."""
-    if database.is_busy(sys.exc_info()[1]):
+    error = sys.exc_info()[1]
+    if database.is_busy(error):
         return busy(request)
+    if isinstance(error, conf.BadValue):
+        said = f"{error}. Health names where it comes from."
+        return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
     return _page(
         None,
         500,
