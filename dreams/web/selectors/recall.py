@@ -92,7 +92,7 @@ def _opened(one: recall.Recalled, row: Memory | None, before: recall.Before, que
         type=row.type if row else "",
         changed_at=row.changed_at if row else None,
         percent=round(100 * one.share),
-        words=", ".join(facts.as_written(one.words[:6], question)),
+        words="”, “".join(facts.as_written(one.words[:6], question)),
         lines=_lines(one.path, before.texts[one.path], question),
         is_cut=one.path in before.cut,
     )
