@@ -58,7 +58,7 @@ def test_evidence_of_an_operation_is_shown_once_in_a_file_and_its_other_parts_le
     for path, first in (("feedback_rules.md", "line 9 here"), ("project_deploy.md", "line 13 here")):
         text = of_file(browser, proposal, path)
         assert text.count("<blockquote") == 1
-        assert text.count(f">{first}</a></span></p>") == 2 and text.count("Its evidence is shown with") == 2
+        assert text.count(f">{first}</a>.</span></p>") == 2 and text.count("Its evidence is shown with") == 2
 
 
 def test_a_line_that_changed_its_place_in_the_file_says_so(browser: Client, proposal: Proposal) -> None:
