@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -19,11 +18,6 @@ _NEAR = 2  # words on each side of a name or number that say what it belongs to
 _LISTING = frozenset({"or", "nor"})
 _LISTED = 3  # clauses
 _MEMBER = 2  # words of a list's first member
-_BOUNDS = frozenset(
-    {"most", "least", "over", "below", "only", "also", "all", "every", "each", "time"}
-)  # go before or after
-_PASSIVE = 2  # words from the first to the last of a phrase that a passive turns round
-_SHORT = 4  # words: "Ana reviews Bob" and "Bob is reviewed by Ana" have a word's order only
 _ABOUT = 0.6  # share of a clause's words
 _MOST = 12  # names or numbers of one kind that are looked at in pairs
 
@@ -92,7 +86,7 @@ def _scope(clause: int, one: Statement) -> range:
 def changed_places(old: str, new: str) -> bool:
     """Whether two names (or numbers, or codes) stand where the other one stood: "Ana owns search, Bob owns billing"."""
     one, other = made(old), made(new)
-    if turned_round(one, other) or _exchanged(one, other) or exchanged(old, new):
+    if turned_round(one, other) or exchanged(old, new):
         return True
     if len(spans := _spans(old) & _spans(new)) > 1:  # code of several words counts as one name
         old, new = (_as_names(text, sorted(spans)) for text in (old, new))
@@ -104,28 +98,6 @@ def changed_places(old: str, new: str) -> bool:
         for kind in (one.numbers, one.codes, names)
         for a, b in combinations([word for word in mine if word in kind and word in theirs][:_MOST], 2)
     )
-
-
-def _exchanged(one: Statement, other: Statement) -> bool:
-    """Whether exactly two words stand in each other's place, apart and not side by side in a list: "only admins … owners"."""
-    shared = _once(one) & _once(other)
-    mine, theirs = ([item.word for item in each.items if item.word in shared] for each in (one, other))
-    moved = [place for place, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b]
-    if len(moved) != 2 or moved[1] - moved[0] < 2:
-        return False
-    first, second = moved
-    pair = {mine[first], mine[second]}
-    if _BOUNDS & pair or (second - first <= _PASSIVE and not any(pair <= kind for kind in kinds(one))):
-        return (
-            False  # "floats are not used for money": a passive turns a short phrase round, but not two names
-        )
-    ends = second - first == len(mine) - 1 and len(mine) <= _SHORT
-    return mine[first] == theirs[second] and mine[second] == theirs[first] and not ends
-
-
-def _once(one: Statement) -> set[str]:
-    """The words that a statement has once: of two fives nobody knows which is which."""
-    return {word for word, times in Counter(item.word for item in one.items).items() if times == 1}
 
 
 def _spans(text: str) -> set[str]:
