@@ -85,13 +85,19 @@ def verify_chain() -> list[str]:
     expected = 1
     for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=1000):
         if entry.number != expected:
-            problems.append(f"Audit entries {expected} to {entry.number - 1} are missing.")
+            problems.append(_missing(expected, entry.number - 1))
         if entry.prev_hash != previous:
             problems.append(f"Audit entry {entry.number} does not follow the one before it.")
         if entry.hash != _digest(entry):
             problems.append(f"Audit entry {entry.number} was changed after it was written.")
         previous, expected = entry.hash, entry.number + 1
     return problems
+
+
+def _missing(first: int, last: int) -> str:
+    if first == last:
+        return f"Audit entry {first} is missing."
+    return f"Audit entries {first} to {last} are missing."
 
 
 def _digest(entry: AuditEntry) -> str:

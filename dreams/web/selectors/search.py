@@ -268,14 +268,14 @@ KINDS: Mapping[str, _Kind] = {
     ),
     "versions": _Kind(
         "Earlier versions",
-        "what memories said before",
+        "as they were",
         Kind.MEMORY,
         _versions_of,
         _versions,
     ),
     "typed": _Kind(
         "What you typed",
-        "in sessions with your agent",
+        "in sessions",
         Kind.TYPED,
         _keys_of(finding.typed, Kind.TYPED),
         _typed,
