@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
+
+# No database takes a NUL (PostgreSQL) or half a character, and a byte that is no UTF-8 is read as one.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def sha256(data: bytes) -> str:
@@ -28,10 +32,8 @@ def is_utf8(data: bytes) -> bool:
 
 
 def storable(text: str, limit: int | None = None) -> str:
-    """What any database takes: no NUL (PostgreSQL) and no lone surrogates, at most `limit` characters."""
-    if limit is not None:
-        text = text[:limit]
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    """What any database takes, U+FFFD for what it does not, at most `limit` characters."""
+    return _UNSTORABLE.sub("\ufffd", text[:limit])
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from django.urls import reverse
 
-from dreams import blobs, textdiff
+from dreams import blobs, text, textdiff
 from dreams.models import FileChange, Hunk, LedgerEntry
 from dreams.web.selectors import review_texts
 from dreams.web.selectors.diffs import Block, Line, Tie
@@ -83,9 +83,8 @@ class Ties:
         for line in block.lines:
             ties: tuple[Tie, ...] = ()
             if line.kind == "del":
-                ties = self._went(
-                    row, hunk, removed, within, entries.get(hunk.base_lines[removed].strip(), [])
-                )
+                said = text.storable(hunk.base_lines[removed]).strip()
+                ties = self._went(row, hunk, removed, within, entries.get(said, []))
                 removed += 1
             elif line.kind == "ins":
                 ties = self._came(row, hunk, added, came)
