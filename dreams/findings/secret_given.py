@@ -60,7 +60,7 @@ one-time-seed     form      (?i)\botpauth://\S+?[?&]secret=(?P<s>[A-Z2-7]{{16,}}
 one-time-seed     form      \b(?:TOTP|2FA|MFA|OTP)\b[^\n]*?(?:secret|seed|key)\W{{1,4}}(?P<s>[A-Z2-7]{{16,}})\b
 password-hash     form      \$(?:6|5|1|y|apr1|2[aby])\$(?P<s>[A-Za-z0-9./$,=]{{30,}})
 password-hash     form      \$argon2(?:id|i|d)\$(?P<s>[A-Za-z0-9+/$,=]{{40,}})
-url-credentials   address   \b[a-zA-Z][a-zA-Z0-9+.-]+://[^\s/:@"'<>`]*:(?P<s>[^\s/@"'<>`]{{3,}})@[^\s/@"'<>`]+
+url-credentials   address   \b[a-zA-Z][a-zA-Z0-9+.-]+://[^\s/:@"'<>`]*:(?P<s>[^\s/@"'<>`]{{4,}})@[^\s/@"'<>`]+
 bearer            token     (?i)\b(?:bearer|basic)\s+(?P<s>[A-Za-z0-9._~+/-]{{20,}}={{0,2}})
 bearer            token     (?i)\bauthorization["']?\s*[:=]\s*["']?(?:token\s+)?(?P<s>[A-Za-z0-9._~+/-]{{20,}}={{0,2}})
 bearer            token     (?i)\b(?:x-)?[\w-]*(?:auth|api|private|access)-(?:key|token|secret)["']?\s?:\s?["']?(?P<s>[A-Za-z0-9._~+/-]{{16,}}={{0,2}})

@@ -41,7 +41,20 @@ _NO_SECRET_KEY = re.compile(
 )
 # What every tutorial's database has; nobody is kept out by it.
 _SAMPLE_PASSWORDS = frozenset(
-    {"password", "passwd", "pass", "pwd", "postgres", "root", "secret", "guest", "test", "user"}
+    {
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "postgres",
+        "root",
+        "secret",
+        "guest",
+        "test",
+        "user",
+        "anonymous",
+        "anoncvs",
+    }
 )
 
 
@@ -151,6 +164,8 @@ def _ended(value: str) -> str:
 def _assigned(text: str) -> Iterator[SecretSpan]:
     for match in _ASSIGNED.finditer(text):
         start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
+        if text[match.end() : match.end() + 1] == "(":  # what is called gives the secret, and is none
+            continue
         if looks.looks_secret(match["name"], value):
             yield SecretSpan("assigned-secret", start, start + len(value))
     for match in _SET.finditer(text):

@@ -69,6 +69,15 @@ FAKES = {
     "asana-token": "1/" + some(16, string.digits) + ":" + some(32, HEX),
     "teams-webhook": "https://shop.webhook." + "office.com/webhookb2/" + some(80),
     "facebook-token": "EA" + "A" + some(120),
+    "cloudflare-token": "cf" + "ut_" + some(48),
+    "packagist-token": "packa" + "gist_uut_" + some(68, HEX),
+    "cockroach-key": "CC" + "DB1_" + some(22) + "_" + some(40),
+    "logfire-token": "py" + "lf_v1_us_" + some(43),
+    "baidu-key": "bce-v3/" + "ALTAK-" + some(21) + "/" + some(40, HEX),
+    "amp-key": "sg" + "amp_user_" + some(26, string.ascii_uppercase) + "_" + some(64, HEX),
+    "cursor-key": "cr" + "sr_" + some(64, HEX),
+    "gemini-key": "A" + "Q.Ab8RN6" + some(44),
+    "matrix-token": "sy" + "t_" + some(8) + "_" + some(20) + "_" + some(6),
     "age-key": "AGE-" + "SECRET-KEY-1" + some(58, string.ascii_uppercase + string.digits),
 }  # fmt: skip
 
