@@ -8,11 +8,13 @@ and audited alike. The login is ours: the owner has no password.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -35,10 +37,12 @@ from dreams.models import (
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
     ModelForm = forms.ModelForm[Any]
+    Accounts = UserAdmin[User]
 else:
     # The classes take no parameter when they run.
     ModelAdmin = admin.ModelAdmin
     ModelForm = forms.ModelForm
+    Accounts = UserAdmin
 
 PER_PAGE = 50
 
@@ -53,6 +57,10 @@ def _our_login(request: HttpRequest, extra_context: dict[str, Any] | None = None
 for _model in (Schedule, OrmQ, Success, Failure):
     if admin.site.is_registered(_model):
         admin.site.unregister(_model)
+# There is one owner: nobody has rights by groups, or some of the rights. Ten tables need no second menu beside a list.
+admin.site.unregister(Group)
+admin.site.unregister(User)
+admin.site.enable_nav_sidebar = False
 admin.site.site_header = "memoryweb"
 admin.site.site_title = "memoryweb admin"
 admin.site.index_title = "Every row"
@@ -89,6 +97,16 @@ class ReadOnly(Listed):
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         names = [field.name for field in self.opts.fields if field.name != "id"]
         return [name for name in names if name not in self.changeable]
+
+
+@admin.register(User)
+class AccountAdmin(Accounts):
+    list_filter = ("is_staff", "is_active")
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("username", "password", "email")}),
+        ("Rights", {"fields": ("is_active", "is_staff", "is_superuser")}),
+    )
 
 
 @admin.register(Project)
@@ -176,8 +194,13 @@ class AuditEntryAdmin(ReadOnly):
     date_hierarchy = "at"
 
 
+PRICES = (
+    "Dollars per million tokens. A new price is a new row with its date: what was spent before keeps its own."
+)
+
+
 class PriceForm(ModelForm):
-    """Dollars per million tokens. A new price is a new row with its date: what was spent before keeps its own."""
+    """Prices as the providers give them; none is below nothing."""
 
     class Meta:
         model = Price
@@ -191,6 +214,11 @@ class PriceForm(ModelForm):
             "cache_write_1h",
             "cache_read",
         )
+        labels: ClassVar = {
+            "above_prompt_tokens": "Above",
+            "cache_write_5m": "Cache write, 5 min",
+            "cache_write_1h": "Cache write, 1 h",
+        }
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or self.cleaned_data
@@ -203,6 +231,7 @@ class PriceForm(ModelForm):
 @admin.register(Price)
 class PriceAdmin(Listed):
     form = PriceForm
+    fieldsets = ((None, {"description": PRICES, "fields": PriceForm.Meta.fields}),)
     list_display = ("model", "since", "above_prompt_tokens", "input", "output", "cache_read")
     list_filter = ("model",)
     search_fields = ("model",)
