@@ -50,7 +50,7 @@ class Config:
         per_project=False,
     )
     dreaming: bool = setting(
-        True, "When", "Dream here", "Off: this project is never dreamt about, not even when forced."
+        True, "When", "Dream here", "Off: no dream is made, not even when forced."
     )
     min_hours: float = setting(
         24.0,

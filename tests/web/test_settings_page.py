@@ -135,7 +135,7 @@ def test_removing_without_asking_is_warned_about(browser: Client, world: World) 
 def test_a_policy_left_alone_says_what_holds(browser: Client, world: World) -> None:
     settings_service.set_policy("add", "auto", actor="owner")
     text = browser.get(f"/projects/{world.project.pk}/settings/").content.decode()
-    assert text.count("Not set: apply without asking") == len(settings_service.MEMORY_TYPES)
+    assert text.count("Not set: applied") == len(settings_service.MEMORY_TYPES)
 
 
 @pytest.mark.parametrize(

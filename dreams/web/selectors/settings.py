@@ -75,7 +75,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCell:
-    """`action` is what is set here ("" for nothing); `otherwise` is what holds without it."""
+    """`action` is what is set here ("" for nothing); `otherwise` is what becomes of a change without it."""
 
     operation: str
     label: str
@@ -168,7 +168,7 @@ def _cell(found: Table, own: bool, kind: str, operation: Policy.Operation) -> Po
         label=operation.label,
         field=policy_field(kind, operation.value),
         action=found.get(here, ""),
-        otherwise=otherwise.label,
+        otherwise="applied" if otherwise == Policy.Action.AUTO else "reviewed",
     )
 
 
@@ -186,6 +186,8 @@ def as_text(spec: conf.Spec, value: conf.Value) -> str:
         return "on" if value else "off"
     if spec.choices is not None:
         return spec.choices.get(str(value), str(value))
+    if isinstance(value, int):
+        return f"{value:,}"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
