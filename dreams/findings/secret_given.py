@@ -23,7 +23,9 @@ given-password    password  \bmysql(?:dump|admin)?\b[^\n]*?\s-p(?P<s>[^\s"'`-][^
 given-password    password  (?i)\b(?:password|passphrase|passwort)\s+["'`](?P<s>[^\s"'`]+)["'`]
 given-password    password  \b(?:sshpass\s+-p|unzip\s+-P|redis-cli\b[^\n]*?\s-a)\s*["']?(?P<s>[^\s"'`]+)
 given-password    told      \b(?:mongo(?:sh|dump|restore)?|docker|podman|az|sqlcmd|bcp|ldap\w+|openssl|htpasswd|smbclient|cf|oc|kinit|7z|rar|zip|ansible-vault)\b[^\n]*?\s-(?:[pPwWkad]\s|[pPw]){_Q}(?P<s>{_V}*\d{_V}*)
-given-password    password  (?:パスワード|密码|密碼|口令|[пП]ароль|비밀번호|[hH]asło|[hH]eslo|[pP]arola|[lL]ösenord|[wW]achtwoord|[aA]dgangskode|[sS]alasana|[jJ]elszó|[şŞ]ifre)\s{{0,3}}(?:[:：=は是—–-]|to|is|är|on)\s{{0,3}}["'`「]?(?P<s>[^\s"'`」]+)
+given-password    password  (?:パスワード|密码|密碼|口令|[пП]ароль|비밀번호|[hH]asło|[hH]eslo|[pP]arola|[lL]ösenord|[wW]achtwoord|[aA]dgangskode|[sS]alasana|[jJ]elszó|[şŞ]ifre)(?:\s[^\n:：=]{{1,30}}?)?\s{{0,3}}(?:[:：=は是—–-]|to|is|är|on)\s{{0,3}}["'`「]?(?P<s>[^\s"'`」]+)
+given-password    password  \b(?:requirepass|masterauth)\s+["']?(?P<s>[^\s"'`]+)
+given-password    form      \bWIFI:[^\n]*?;P:(?P<s>[^;\n]{{8,63}});
 given-secret      token     (?i)\s--?[\w-]*(?:token|secret|api-?key|access-?key|auth-?key)(?:\s|=|\s=\s)["'`]?(?P<s>{_V}+)
 given-secret      password  (?i)\s--?[\w-]*(?:password|passwd|passphrase|pass|pwd)(?:\s|=)["'`]?(?P<s>{_V}+)
 given-secret      random    (?i)\b(?:setx|add-authtoken|authtoken|set-secret|secrets? (?:set|put|add|create))\s+(?:[\w./-]+\s+)?["'`]?(?P<s>{_V}*\d{_V}*)
@@ -64,9 +66,11 @@ url-credentials   address   \b[a-zA-Z][a-zA-Z0-9+.-]+://[^\s/:@"'<>`]*:(?P<s>[^\
 bearer            token     (?i)\b(?:bearer|basic)\s+(?P<s>[A-Za-z0-9._~+/-]{{20,}}={{0,2}})
 bearer            token     (?i)\bauthorization["']?\s*[:=]\s*["']?(?:token\s+)?(?P<s>[A-Za-z0-9._~+/-]{{20,}}={{0,2}})
 bearer            token     (?i)\b(?:x-)?[\w-]*(?:auth|api|private|access)-(?:key|token|secret)["']?\s?:\s?["']?(?P<s>[A-Za-z0-9._~+/-]{{16,}}={{0,2}})
-told-password     told      (?i)\b(?:password|passwd|passphrase|passcode|pw|pass|creds?|credentials|kennwort|passwort|contraseña|clave|senha|mot de passe)\b(?: (?:for|of|on|to|in|at|auf|für|de|del|pour) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |were |be |has been )?(?:changed|set|reset|rotated|updated) to|to|will be|should be|lautet|ist|est|es|é| ) *(?:\S+ ?[:/ ] ?)?{_Q}(?P<s>{_V}*\d{_V}*)
+told-password     told      (?i)\b(?:password|passwd|passphrase|passcode|pw|pass|creds?|credentials|kennwort|passwort|contraseña|clave|senha|mot de passe)\b(?: (?:for|of|on|to|in|at|auf|für|de|del|du|do|da|des|pour|para) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |were |be |has been )?(?:changed|set|reset|rotated|updated) to|to|will be|should be|lautet|ist|est|es|é| ) *(?:\S+ ?[:/ ] ?)?{_Q}(?P<s>{_V}*\d{_V}*)
 told-password     told      (?i)\b(?:use|enter|type|with|mit) {_Q}(?P<s>{_V}*\d{_V}*){_Q} (?:to|when) (?:log|sign|unlock|connect|authenticate|get in)\b
 told-password     told      (?i)\b(?:use|enter|type|with|mit) {_Q}(?P<s>{_V}*\d{_V}*){_Q} (?:as|for) (?:the |my |your )?(?:\w+ )?(?:password|passphrase|pw|passwort)\b
+told-password     told      (?i)\b(?:wi-?fi|wlan)\b[^\n:/]{{0,20}}[:/] ?(?:\S{{2,32}} ?/ ?)?{_Q}(?P<s>{_V}*\d{_V}*)
+told-password     told      (?i)\b(?:log|sign) ?(?:in|on)\b[^\n.]{{0,60}}? (?:with|using) {_Q}(?P<s>{_V}*\d{_V}*)
 told-password     told      (?i)\b(?:log ?in|logins?|sign in|creds?|credentials|account|user(?:name)?)\b[^\n]*?\S{{2,60}} ?[:/] ?{_Q}(?P<s>{_V}*\d{_V}*)
-told-secret       unnamed   (?i)\b(?:tokens?|secrets?|secret access key|api|unseal key \d+|recovery key|bearer|api[ -]?keys?|access[ -]?keys?|signing[ -]?key|encryption[ -]?key|private[ -]?key|(?:the|live|test|prod|admin|staging) key)\b(?: (?:for|of|on|to|in|at) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |be |has been )?(?:changed|set|rotated) to|starts with 0x:| ) ?{_Q}(?P<s>{_V}*\d{_V}*)
+told-secret       unnamed   (?i)\b(?:tokens?|secrets?|secret access key|api|unseal key \d+|recovery key|bearer|api[ -]?keys?|access[ -]?keys?|signing[ -]?key|encryption[ -]?key|private[ -]?key|(?:the|live|test|prod|admin|staging) key)\b(?: (?:for|of|on|to|in|at) [^\n:=→]+?)? ?(?:[:=→—–-]|is(?: now)?|was|(?:was |be |has been )?(?:changed|set|rotated) to|starts with 0x:| ) ?\(?{_Q}(?P<s>{_V}*\d{_V}*)
 """
