@@ -25,6 +25,8 @@ from dreams.engines.base import EngineError
 ANTHROPIC_URL = "https://api.anthropic.com"
 ANTHROPIC_HOST = "api.anthropic.com"
 DUMMY_KEY = "local-server-needs-none"
+# For whoever chose a model; who has the rules already is not told so.
+OR_RULES = "; or choose the rules engine in Settings"
 MOST_KEY_FILE_BYTES = 64 * 1024
 # What people copy from a client's documents behind the address that is wanted here.
 _TAILS = ("/v1/messages", "/messages", "/v1")
@@ -115,7 +117,7 @@ def _no_key(host: str, official: bool) -> str:
     if official:
         return (
             "There is no API key. Set ANTHROPIC_API_KEY, or ANTHROPIC_API_KEY_FILE to a file of mode 0600 that holds it, "
-            "and start again; or choose the rules engine in Settings."
+            f"and start again{OR_RULES}."
         )
     return (
         f"ANTHROPIC_BASE_URL names {host}, and no key is bound to that host. Write a line “{host} KEY” into the file that "

@@ -26,6 +26,7 @@ GROUPS = ("Engine", "Budget")
 LAST_TEST = "engines:last-test"
 KEPT_SECONDS = 7 * 86_400
 RULES = "rules"
+KEPT_OUT = "It is in no page, no log, no database, and not in the tools’ environment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,7 @@ class Row:
     @property
     def fallback(self) -> str:
         """As a dream will use it: the default is one of Anthropic's models, which no other server knows."""
-        fallback, model = self.config.fallback_model, self.config.model
-        return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
+        return _fallback(self.config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,11 @@ class Test:
     host: str
     finding: Finding
     is_old: bool
+
+
+def _fallback(config: conf.Config) -> str:
+    fallback, model = config.fallback_model, config.model
+    return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
 
 
 def engines(number: str | None) -> Engines:
@@ -147,7 +152,7 @@ def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
     """Each model once, in the order in which the settings name it."""
     users: dict[str, set[str]] = {}
     for config in choices:
-        for model, use in ((config.model, "model"), (config.fallback_model, "fallback")):
+        for model, use in ((config.model, "model"), (_fallback(config), "fallback")):
             if model:
                 users.setdefault(model, set()).add(use)
     return [
@@ -182,10 +187,11 @@ def _key(found: keys.KeyState, uses_model: bool) -> Check:
             "Key",
             "ok",
             found.said,
-            "It is in no page, no log, no database, and not in the tools’ environment",
+            "" if found.source == "none needed" else KEPT_OUT,
         )
     if not uses_model:
-        return Check("Key", "info", found.said, "The rules engine needs none", found.remedy)
+        remedy = found.remedy.replace(keys.OR_RULES, "")
+        return Check("Key", "info", found.said, "The rules engine needs none; a model does", remedy)
     return Check("Key", "bad", found.said, "A model is chosen, and its dreams will fail", found.remedy)
 
 
