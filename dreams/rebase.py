@@ -117,16 +117,20 @@ def sides_of(file: FileChange) -> Sides:
 def resolve(file: FileChange, choices: Mapping[int, merge.Choice], *, remove: bool = False) -> Outcome:
     """Solve the conflict of `file`: the result becomes what the file wants, based on the state it has now.
 
-    `remove` wants the file gone, for a conflict in which one side removed it. Raises NoConflict, and
-    `merge.UnresolvedConflictError` when a conflict has no choice.
+    Who solved it approved it, but for changes that go together with ones elsewhere that nobody decided on: no
+    operation is approved in part. `remove` wants the file gone, for a conflict in which one side removed it. Raises
+    NoConflict, and `merge.UnresolvedConflictError` when a conflict has no choice.
     """
     sides = sides_of(file)
     result = None if remove else text.encode(three_way(sides, file.path).resolve(choices))
     outcome = _move(file, sides.now, result)
     FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
-    Hunk.objects.filter(file=file, verdict=Hunk.Verdict.PENDING).update(
-        verdict=Hunk.Verdict.APPROVED, verdict_base_sha=file.base_sha
+    elsewhere = Hunk.objects.filter(file__proposal=file.proposal_id, operation__isnull=False).exclude(
+        file=file
     )
+    waiting = elsewhere.exclude(verdict__in=Hunk.TAKEN).values("operation")
+    solved = Hunk.objects.filter(file=file, verdict=Hunk.Verdict.PENDING).exclude(operation__in=waiting)
+    solved.update(verdict=Hunk.Verdict.APPROVED, verdict_base_sha=file.base_sha)
     return outcome
 
 

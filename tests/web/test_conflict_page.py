@@ -76,6 +76,9 @@ def test_what_is_chosen_is_what_the_proposal_wants(
     assert "Rule three:" in wanted.decode()
     assert all(words in wanted.decode() for words in kept)
     assert not any(words in wanted.decode() for words in left)
+    # What goes together with an undecided change elsewhere is not approved without it.
+    assert desk.hunk_with(file.proposal, "Never update them").verdict == Hunk.Verdict.PENDING
+    assert desk.hunk_with(file.proposal, "](reference_runbook.md)").verdict == Hunk.Verdict.APPROVED
 
 
 def test_ones_own_text_is_written_on_submit(browser: Client, file: FileChange) -> None:
