@@ -196,7 +196,7 @@ def _hunk_card(
         said=review_said.said(
             [finding for part in rows for finding in maker.said.get(part.pk, ())],
             heard,
-            is_open=maker.state.is_open or maker.state.waits,
+            is_open=maker.state.is_open or (maker.state.waits and row.applied_in_id is None),
         ),
         refused=refusing.message if refusing else "",
         refused_part=_refused_part(maker, refusing, row, pks),

@@ -105,7 +105,7 @@ def _list(rows: Sequence[Finding]) -> Asked:
 def _remark(finding: Finding, heard: Sequence[Statement], *, is_open: bool) -> Remark:
     # A line of the old text is marked where it stood; a number here would be taken for one of the new text.
     line = finding.line_no if finding.check_name != "ledger" else None
-    remedy = finding.remedy if is_open else ""
+    remedy = finding.remedy if is_open and finding.confirmed_at is None else ""
     if finding.code == "says-otherwise" and any(
         one.answer == "contradicted" and one.text[:200] == finding.told.get("statement") for one in heard
     ):
