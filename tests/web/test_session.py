@@ -70,7 +70,7 @@ def test_each_speaker_is_named_and_tools_are_folded(
     assert "<b>You</b>" in text
     assert "<b>Agent</b>" in text
     assert "<strong>all</strong>" in text
-    assert "sub-agent" in text
+    assert "<b>Sub-agent</b>" in text
     assert re.search(r"<details[^>]*>\s*<summary>[^<]*<svg.*?pytest -q", text, re.DOTALL)
     assert "Failed:" in text
     assert "Thinking" in text
