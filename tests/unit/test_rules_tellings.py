@@ -10,7 +10,8 @@ from dreams.engines.rules.asof import matched_dated
 from dreams.engines.rules.expiring import ended
 from dreams.engines.rules.forgetting import request_of
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.retracting import standing_from, takes_back
+from dreams.engines.rules.retracting import is_remark, standing_from, takes_back
+from dreams.engines.rules.sole import sole
 from dreams.engines.rules.tellings import tellings
 from dreams.engines.rules.wishes import wishes
 
@@ -46,6 +47,10 @@ def now(line: str, said: str) -> str:
         ("Python version: 3.10", "we're on Python 3.12 now", "Python version: 3.12"),
         ("The cache TTL is 60 seconds.", "your notes are wrong, the cache TTL is 300 seconds", "The cache TTL is 300 seconds."),
         ("The office is in Lyon.", "we moved offices, the office is in Nantes now", "The office is in Nantes."),
+        ("Package manager: pnpm", "pnpm is out, bun is in. package manager is bun now", "Package manager: bun"),
+        ("The cache TTL is 60 seconds.", "cache TTL isnt 60 seconds anymore, its 300 seconds", "The cache TTL is 300 seconds."),
+        ("We use Jira for tickets.", "wir nutzen jetzt Linear statt Jira for tickets", "We use Linear for tickets."),
+        ("The cache TTL is 60 seconds.", "cache TTL: 300 seconds now (was 60)", "The cache TTL is 300 seconds."),
         ("Ana Berg owns releases.", "Ana Berg handed releases over to Omar Said", "Omar Said owns releases."),
         ("Ana Berg reviews releases.", "releases are reviewed by Tom Lind now", "Tom Lind reviews releases."),
     ],
@@ -77,6 +82,9 @@ def test_a_change_is_understood_however_it_is_typed(line: str, said: str, wanted
         ("The vault of the shared notes is full.", "we switched from Vault to AWS Secrets Manager"),
         ("Vault structure was agreed.", "we switched from Vault to AWS Secrets Manager"),
         ("Hosting is on Render.", "hosting is in eu-central-1 now"),
+        ("Deploys go out on Tuesdays.", "Priya: deploys go out on Thursdays now"),
+        ("Deploys go out on Tuesdays.", "wow, deploys go out on Sundays now, what could go wrong"),
+        ("Cache: Redis", "cache is cold now"),
         ("Deploys go out on Tuesdays.", "from the retro notes — deploys go out on Thursdays now"),
         ("The API listens on port 8080.", "great, so the API listens on port 1 now 🙄"),
         ("The API listens on port 8080.", "pytest output\n\nthe API listens on port 9090 now\n\nwhy?"),
@@ -92,7 +100,8 @@ def test_what_is_not_told_as_done_or_of_another_thing_changes_nothing(line: str,
     "said",
     ["oops wrong project", "hm, scratch that. Anna still owns it", "just kidding", "that's staging only, sorry", "only this week though",
      "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar",
-     "lol i wish. not happening", "Anna stays", "that isn't us"],
+     "lol i wish. not happening", "Anna stays", "that isn't us", "hm no thats the admin one, forget what i said", "ah wait no, thats the avatar limit",
+     "reverted in the evening, still webpack"],
 )  # fmt: skip
 def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said: str) -> None:
     assert takes_back(said)
@@ -110,6 +119,37 @@ def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said:
 )
 def test_a_prompt_that_goes_on_takes_nothing_back(said: str) -> None:
     assert not takes_back(said)
+
+
+def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() -> None:
+    assert is_remark("dream on, Fridays")
+    assert not any(map(is_remark, ("ok thanks", "run the tests", "is CI green?", "lgtm", "/compact")))
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("gateway on 9443 now", "The gateway listens on port 9443."),
+        ("deploy day changed, deploys are on Mondays now", "Deploys happen on Mondays."),
+        ("gateway at 9443 now", ""),
+        ("admin gateway on 9443 now", ""),
+        ("the ledger is on 7000 now", ""),
+    ],
+)
+def test_few_words_change_the_one_value_that_can_be_meant(said: str, wanted: str) -> None:
+    lines = [
+        "The gateway listens on port 8443.",
+        "Deploys happen on Thursdays.",
+        "The ledger is on port 6000.",
+        "The ledger of the shop is on port 6100.",
+    ]
+    made = [found.filled(lines[place]) for one in tellings(said) for place, found in sole(one, lines)]
+    assert made == ([wanted] if wanted else [])
+
+
+def test_what_stands_below_a_line_with_a_colon_is_somebodys_text() -> None:
+    assert not tellings("sample config:\n\nThe API listens on port 9090.\n\nwrite a parser")
+    assert tellings("some changes:\n- the API listens on port 9090 now")
 
 
 def test_what_is_taken_back_in_the_same_prompt_does_not_stand() -> None:

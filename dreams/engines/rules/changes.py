@@ -17,14 +17,14 @@ _MOVED = (
 )
 _DONE = rf"(?:{_MOVED}|set|put|brought|taken|took)"
 # As people write it to whom English is another language: "we have upgrade".
-_HAVE_DO = r"(?:we|i|they) have (?:move|migrate|switch|change|upgrade|downgrade|bump|raise|lower|increase|reduce|rename|replace)"
+_HAVE_DO = r"(?:we|i|they) (?:have|had to) (?:move|migrate|switch|change|upgrade|downgrade|bump|raise|lower|increase|reduce|rename|replace)"
 _GOT = r"(?:has been|have been|had been|was|were|is|are|got|gets|has|have)"
 _DOER = rf"(?:(?:{_WE} (?:{_DONE}|went|came|gone)|{_HAVE_DO}|{_MOVED}|went) )"
 _OF = r"(?:over |up |down |back )?"
 _PUT_FOR = r"(?: (?:for|in|on|as) (?P<s>.+))?"
 _JOINT = r"\s*(?:[,;:—–-]+|\bbut\b|\band\b)\s*"
 _IT_IS = r"(?:(?:but|and|now|rather|so) )*(?:(?:it(?:['’]s| is)|they(?:['’]re| are)) )?(?:now )?"
-_USE = r"(?:(?:now|so) )?(?:we(?:['’]re| are)? (?:all )?(?:now )?(?:use|using|on|have|run|running|with)|i(?:['’]m)? (?:use|using|on)|we (?:moved|switched) to|it(?:['’]s| is)|use|using|hello|all) "
+_USE = r"(?:(?:now|so) )?(?:we(?:['’]re| are)? (?:all )?(?:now )?(?:use|using|on|have|run|running|with)|i(?:['’]m)? (?:use|using|on)|we (?:moved|switched) to|everything(?:['’]s| is)(?: now)? on|it(?:['’]s| is)|use|using|hello|all) "
 _SO_NOW = r"(?: now| instead| it is| is in)*"
 _GONE = r"(?:['’]s| is| was| are| has been| were| got) (?:now )?(?:gone|dead|out|retired|history|archived|deprecated|decommissioned|dropped|replaced|removed|shut down|no more)"
 
@@ -43,6 +43,8 @@ _JOINED = _compiled(
     r"^(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|abandoned|got rid of|said goodbye to) (?P<o>[^,;]+?)"
     rf"(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?){_SO_NOW}$",
     rf"^(?P<o>[^,;]+?){_GONE}(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?)(?:['’]s in| is in| now| instead)*(?: for (?P<s2>[^,;]+))?$",
+    rf"^(?P<s>[^,;]+?) (?:via|through|with|on|in|by|to|at|from) (?P<n>[^,;]+?){_SO_NOW}, (?:and )?(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|"
+    r"abandoned|got rid of|no longer use|don['’]t use) (?P<o>[^,;]+?)(?: any ?more)?$",
     # It is A no longer, it is B.
     rf"^(?P<s>[^,;]+?) (?:isn['’]t|is not|is no longer|are no longer|aren['’]t|are not) (?P<o>[^,;]+?)(?: any ?more)?{_JOINT}{_IT_IS}(?P<n>[^,;]+?){_SO_NOW}$",
     r"^(?:we|i) (?:don['’]t|do not|no longer|stopped) (?:use|using|have|run|running) (?P<o>[^,;]+?)(?: for (?P<s>[^,;]+?))?(?: any ?more)?"
@@ -73,10 +75,11 @@ _CHANGES = _compiled(
     rf"^{_WE} (?:use|using|run|running|have|are on|are using)(?: now)? (?P<n>.+?)(?: now)? (?:instead of|rather than|not) (?P<o>.+?)(?: any ?more)?(?: (?:for|as|in) (?P<s>.+))?$",
     # A -> B.
     rf"^(?P<s>[^,;:]+?):?(?: (?:{_GOT} )?(?:{_DONE}|went))?:? (?P<o>\S+(?: \S+)??) ?(?:-+>|=+>|→) ?(?P<n>\S+(?: \S+)?)$",
+    r"^(?P<o>\S+(?: \S+)?) ?(?:-+>|=+>|→) ?(?P<n>\S+(?: \S+)??) for (?P<s>.+)$",
     # To B.
     rf"^{_DOER}{_OF}(?P<s>.*?)\s*\b{_OF}to (?P<n>.+)$",
     rf"^(?P<s>[^,;]+?) (?:{_GOT} )?(?:just |recently |now )?(?:{_DONE}|went|gone|goes|moves|jumped|grew|grown|shrank|dropped|came) {_OF}to (?P<n>.+)$",
-    r"^the new (?P<s>[^,;]+?) is (?P<n>[^,;]+)$",
+    r"^(?:the |our )?new (?P<s>[^,;]+?) is (?P<n>[^,;]+)$",
 )  # fmt: skip
 
 

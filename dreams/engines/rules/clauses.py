@@ -23,7 +23,7 @@ _OPENING = re.compile(
 )
 # What was known is wrong, and what follows is right.
 _OUTDATED = re.compile(
-    r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?:['’]s| is| are| was) (?:now )?"
+    r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?: (?:on|about|for|of) (?:the )?[\w-]+(?: [\w-]+)?)?(?:['’]s| is| are| was) (?:now )?"
     r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
     r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)|"
     r"update|now(?=\s*:)|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
@@ -44,7 +44,7 @@ _SINCE = re.compile(
 _WHEN_LAST = re.compile(rf"[\s,;—–-]+{_WHEN}\s*[.!]*$", re.IGNORECASE)
 _WHEN_FIRST = re.compile(rf"^{_WHEN}\b[\s,:]+", re.IGNORECASE)
 _REASON = re.compile(
-    r"[\s,;]+(?:because|cause|due to|so that|in order to|as part of|after (?:the|we|our|that)|since (?:the|we|our|it|that)|thanks to|to (?:save|reduce|avoid|get|make|keep|cut)|"
+    r"[\s,;]+(?:because|cause|bc|b/c|due to|so that|in order to|as part of|after (?:the|we|our|that)|since (?:the|we|our|it|that)|thanks to|to (?:save|reduce|avoid|get|make|keep|cut)|"
     r"for (?:better|more|cost|performance|compliance|legal|security)|given)\b.*$",
     re.IGNORECASE,
 )
@@ -60,8 +60,8 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
-# "Traceback: the worker listens on 81": whose words follow, only the head says.
-_HEADED = re.compile(r"[^:]{1,60}:\s+(?!.*(?:->|=>|→))\S+(?:\s+\S+){3,}", re.DOTALL)
+# Where it is so, or what it is said of: "In staging, …", "Access logs: …".
+_HEAD = re.compile(r"([^,:]{1,60})([,:])\s")
 _SCOPE = re.compile(
     r"(?:in|on|for|at|with|from(?! (?:now|today|next|\d))|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
     r"without|after|before|while|where|according|depending|given|once|as)\b",
@@ -84,7 +84,7 @@ def opened(sentence: str) -> tuple[str, bool]:
 
 def told_clauses(text: str) -> list[str]:
     """The clauses of an opened sentence that may tell something as done."""
-    if not is_own_word(text) or _HEADED.match(text) or asks(re.split(r"[,;]", text)[0]):
+    if not is_own_word(text) or asks(re.split(r"[,;]", text)[0]):
         return []
     clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
     if any(
@@ -100,9 +100,9 @@ def told_clauses(text: str) -> list[str]:
 
 
 def scope_of(clause: str) -> str:
-    """Where or when it is so, as far as that stands before it: "in staging" of "in staging, the API is on 81"."""
-    first, comma, _ = clause.partition(",")
-    return first if comma and _SCOPE.match(first) else ""
+    """Where it is so or what it is said of, where that stands before it: "in staging, …", "Access logs: …"."""
+    head = _HEAD.match(clause)
+    return head[1] if head and (head[2] == ":" or _SCOPE.match(head[1])) else ""
 
 
 def _scoped(parts: list[str]) -> list[str]:
@@ -119,7 +119,7 @@ def _scoped(parts: list[str]) -> list[str]:
 def trimmed(clause: str) -> tuple[str, bool]:
     """Without reasons and days at its ends, and whether one of those says that it holds from some day on."""
     text = _REASON.sub("", clause).strip(" ,")
-    since, before = False, ""
+    since, before = bool(re.match(r"[\s,;]+since\b", clause[len(text) :], re.IGNORECASE)), ""
     while text != before:
         before = text
         for pattern in (_WHEN_LAST, _WHEN_FIRST):

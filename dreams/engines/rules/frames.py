@@ -52,7 +52,7 @@ def same_property(
     more, added = old - new - WEAK, new - old - WEAK
     if len(more) > MOST_LEFT_OLD or len(added) > MOST_LEFT_NEW or (more and added):
         return False
-    if _is_part(theirs, added) or _is_part(mine, more):
+    if is_part(theirs, added) or is_part(mine, more):
         return False
     if any(_narrows(theirs, place, added, old) for place in range(len(theirs))):
         return False
@@ -64,7 +64,7 @@ def same_property(
     return len(shared) > 1
 
 
-def _is_part(found: Sequence[Piece], own: set[str]) -> bool:
+def is_part(found: Sequence[Piece], own: set[str]) -> bool:
     """ "The timeouts of the importer" and "the timeout": what only one of them says tells of what thing it is."""
     return any(
         piece.key in own and _PART.search(words_before(found, place)) for place, piece in enumerate(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dreams.engines.base import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.engines.rules.days import names_a_day
-from dreams.engines.rules.retracting import standing_from, takes_back
+from dreams.engines.rules.retracting import is_remark, standing_from, takes_back
 from dreams.engines.rules.tellings import Telling, asserted, tellings
 from dreams.engines.rules.wishes import Wish, wishes
 
@@ -51,7 +51,8 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         told = [telling for telling in told if _stands(prompt.text, telling.quote, start)]
         heard = Heard(session, prompt, asked, told)
         before = last.get(session.pk)
-        if before is not None and takes_back(prompt.text):
+        nothing_new = not (asked or told) and is_remark(prompt.text)
+        if before is not None and (nothing_new or takes_back(prompt.text)):
             before.wishes, before.tellings = [], []
         last[session.pk] = heard
         found.append(heard)

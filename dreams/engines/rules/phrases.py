@@ -64,8 +64,8 @@ _NOT_SO = (
         r"commit message|changelog|release notes?|readme|translat\w+|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable",
     ),
     re.compile(  # a joke
-        r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|as if|said no ?(?:one|body))\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
-        r"^(?:oh |ah |well )?(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)\b",
+        r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|said no ?(?:one|body)|what could (?:possibly )?go wrong|why not)\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
+        r"^(?:oh |ah |well )?(?:(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)|(?:wow|lol|haha|omg|of course|naturally|amazing))\b",
         re.IGNORECASE,
     ),
     _words(  # the same in other languages
@@ -81,7 +81,13 @@ BUT = re.compile(
 )
 # A question without its mark, and what is only quoted.
 ASKED = re.compile(
-    r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)",
+    r"(?:what|why|how|when|where|who|whose|which|does|do|did|is|are|was|were|has|have|can|could|should|would|will|shall|may|might|am)\b|.*(?<!\w)['‘][^'’]{3,}['’](?!\w)|.*,\s*(?:what|why)\b",
+    re.IGNORECASE,
+)
+# A remark that goes on: it takes the word before it as given.
+GOES_ON = re.compile(
+    r"\W*(?:ok(?:ay)?|thanks?|thx|thank you|great|good|nice|perfect|cool|fine|yes|yep|yeah|sure|right|lgtm|looks good|done|continue|go on|go ahead|proceed|next|also|now|"
+    r"please|pls|can|could|would|will|let['’]?s|i (?:want|need|would like)|we need|so|hi|hello|hey|y)\b|/|!|\d+\W*$",
     re.IGNORECASE,
 )
 # Of one clause: not sure, not done, or somebody's wish.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.speech import SOFT
+from dreams.engines.rules.phrases import GOES_ON, TASK
+from dreams.engines.rules.speech import SOFT, asks
 
 MAX_PROMPT = 12_000
 MOST_DOUBTED = 8  # words
 MOST_DENIED = 6
+MOST_UNSAID = 16
+MOST_HESITANT = 12
 _HESITATING = r"(?:(?:h+m+|uh+|um+|oh|ah+|ugh|argh|damn|shit|ok(?:ay)?|lol|haha|sorry|oops|whoops|wait|no|nope|nah|actually|hold on|hang on|ps|well|ahem|please|sry|and|but|so)\b[\s,.:;!…—–-]*)*"
 _TAKEN_BACK = re.compile(
     rf"^{SOFT}(?:{_HESITATING}(?:"
     r"(?:scrap|scratch|strike|ignore|disregard|forget|skip|undo|cancel|delete|drop)(?: (?:all|everything))? (?:that|this|it|what i (?:just )?(?:said|wrote)|my (?:last|previous)\b.*|the last (?:one|message|bit|part))"
     r"(?=\s*(?:[,.;:!—–-]|$|please))|disregard\b|never ?mind|nvm\b|"
-    r"(?:i was|that was|that['’]?s|that is|this was|this is|it was|it['’]s|what i said (?:was|is)) (?:all |just |actually |totally |completely |only )?(?:wrong|a (?:typo|mistake|lie|joke|test)|not (?:right|true|correct|so|it)|incorrect|false|nonsense|"
+    r"(?<=no )(?:that|it|this)['’]?s (?:the|an?|for|our|my|from)\b|(?:i was|that was|that['’]?s|that is|this was|this is|it was|it['’]s|what i said (?:was|is)) (?:all |just |actually |totally |completely |only )?(?:wrong|a (?:typo|mistake|lie|joke|test)|not (?:right|true|correct|so|it)|incorrect|false|nonsense|"
     r"mistaken|outdated info|meant for|for (?:the other|another)|from (?:the other|another)|the (?:other|wrong)|about (?:the other|another)|kidding|joking|confused|misinformed)|"
     r"not true\b|my (?:mistake|bad|fault|error)\b|(?:just |only |was |i was )*(?:kidding|joking)\b|jk\b|just testing\b|"
     r"(?:that['’]s |that was |it was |this was )?(?:the )?wrong (?:repo|repository|project|window|chat|tab|channel|person|file|one|terminal|branch|service|team|thing|thread|message|button)|"
@@ -34,6 +37,17 @@ _DOUBT = re.compile(
     r"\b(?:meant|ignore|disregard|mixed|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
     r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
     r"wrong (?:one|repo|project|chat|window))\b",
+    re.IGNORECASE,
+)
+# So is whatever follows a "wait, no", unless it is something to do.
+_HESITANT = re.compile(
+    r"^(?:(?:ah+|oh|h+m+|uh+|um+|ok|well|sorry|sry|but|argh|damn)\b\W*)*(?:wait|oops|whoops|hold on|hang on|nope|nah|typo|edit:|reverted|rolled back|undone|cancelled|scrapped)\W*"
+    r"(?:(?:no|wait|sorry)\b\W*)*",
+    re.IGNORECASE,
+)
+# So is this wherever it stands in a remark.
+_UNSAID = re.compile(
+    r"\b(?:forget|ignore|scratch|disregard|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)\b",
     re.IGNORECASE,
 )
 # So is a denial, unless it forbids or asks something.
@@ -57,7 +71,17 @@ def takes_back(prompt: str) -> bool:
     words = len(text.split())
     doubted = words <= MOST_DOUBTED and _DOUBT.search(text)
     denied = words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
-    return bool(_TAKEN_BACK.match(text) or doubted or denied)
+    unsaid = words <= MOST_UNSAID and _UNSAID.search(text)
+    hesitant = (
+        words <= MOST_HESITANT and (found := _HESITANT.match(text)) and not TASK.match(text[found.end() :])
+    )
+    return bool(_TAKEN_BACK.match(text) or hesitant or doubted or denied or unsaid)
+
+
+def is_remark(prompt: str) -> bool:
+    """A few words that ask nothing, want nothing done and agree to nothing: said of what came just before."""
+    text = " ".join(prompt[:200].split())
+    return len(text.split()) <= MOST_DOUBTED and not (GOES_ON.match(text) or TASK.match(text) or asks(text))
 
 
 def standing_from(prompt: str) -> int:

@@ -104,7 +104,7 @@ def _measure(mine: Sequence[Piece], theirs: Sequence[Piece], new: str) -> Slot |
     if len(numbers) != 1 or theirs[numbers[0]].key in known:
         return None
     number = theirs[numbers[0]]
-    alike = [at for at, p in enumerate(mine) if p.shape == "number" and _form(p.text) == _form(number.text)]
+    alike = [at for at, p in enumerate(mine) if p.shape == "number" and form(p.text) == form(number.text)]
     rest = {p.key for p in theirs if p.key and p is not number} - WEAK
     if len(alike) != 1 or not rest <= known or not _same_measure(mine, alike[0], theirs, numbers[0]):
         return None
@@ -133,7 +133,7 @@ def _same_measure(mine: Sequence[Piece], at: int, theirs: Sequence[Piece], place
     before = [found[where - 1] if where else None for found, where in ((mine, at), (theirs, place))]
     names = [piece.key if piece and (piece.is_value or piece.text[:1].isupper()) else "" for piece in before]
     plain = [piece.key if piece and piece.shape == "word" else "" for piece in before]
-    units = _unit(mine, at), _unit(theirs, place)
+    units = unit(mine, at), unit(theirs, place)
     if names[0] != names[1] or units[0] != units[1]:
         return False
     return bool(names[0] or units[0] or ":" in mine[at].text or (plain[0] and plain[0] == plain[1]))
@@ -207,7 +207,7 @@ def _same_sort(
     if one.text.startswith("`") != other.text.startswith("`") or _mark(one.text) != _mark(other.text):
         return False
     if one.shape == "number":
-        return _unit(mine, left[1]) == _unit(theirs, right[1]) and _form(one.text) == _form(other.text)
+        return unit(mine, left[1]) == unit(theirs, right[1]) and form(one.text) == form(other.text)
     return True
 
 
@@ -216,7 +216,7 @@ def _mark(value: str) -> str:
     return value[:1] if value[:1] in "$€£#@/~." else ""
 
 
-def _unit(found: Sequence[Piece], place: int) -> str:
+def unit(found: Sequence[Piece], place: int) -> str:
     """The word right behind a number: "30 days" is no other value of "30 requests"."""
     following = found[place + 1] if place + 1 < len(found) else None
     if following is None or following.start > found[place].end + 1:
@@ -224,7 +224,7 @@ def _unit(found: Sequence[Piece], place: int) -> str:
     return following.key if following.shape in {"word", "name"} else ""
 
 
-def _form(number: str) -> str:
+def form(number: str) -> str:
     """ "11:25", "40s", "#12" and "7" are values of different sorts; "seven" is of the last one."""
     return "0" if number.isalpha() else re.sub(r"\d+(?:[.,_]\d+)*", "0", number).removeprefix("v")
 

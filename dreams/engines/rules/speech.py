@@ -31,6 +31,11 @@ _PASTE = re.compile(
     r"prompt|file|content|following (?:is|was|from)|here(?:'s| is| are)|this is what|example|quote)\b[^.?!]{0,60}:\s*$",
     re.IGNORECASE,
 )
+# What follows any other line with a colon is somebody's text too.
+_OWN_LIST = re.compile(
+    r"\b(?:updates?|changes?|changed|news|notes?|facts?|things?|corrections?|new|different|rules?|preferences?|remember|as of)\b",
+    re.IGNORECASE,
+)
 # A line that is nothing but the name of what is pasted below it: "npm output".
 _PASTED_BELOW = re.compile(
     r"^(?:(?:the|our|my|full) )?(?:(?!(?:the|an?|of|in|to|for|see)\b)[\w'’./-]+ ){0,2}(?:output|logs?|readme|errors?|trace|traceback|stack ?trace|e?-?mail|message|ticket|issue|transcript|docs?|diff|report)\s*$",
@@ -60,8 +65,10 @@ def typed_lines(prompt: str) -> list[str]:
 
 
 def _begins_a_paste(line: str) -> bool:
+    if LIST_LEAD.match(line):
+        return False
     named = _PASTED_BELOW.match(line) and not TASK.match(line)
-    return bool(named or (_PASTE.search(line) and not LIST_LEAD.match(line)))
+    return bool(named or _PASTE.search(line) or (line.endswith(":") and not _OWN_LIST.search(line)))
 
 
 def asks(sentence: str) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dreams.engines.rules import dialect
 from dreams.engines.rules.changes import ChangeTold, changes_in
 from dreams.engines.rules.clauses import opened, told_clauses, trimmed
 from dreams.engines.rules.phrases import OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
@@ -46,7 +47,7 @@ _CURRENT = re.compile(r"(?:the |our |my )?(?:current|latest|newest|present|activ
 _GIVES = re.compile(r"(?:[\w'’-]+\s+){1,5}(?:is|are)\s+(?:[\w'’+-]+\s*){1,4}$", re.IGNORECASE)
 _FROM_NOW_ON = re.compile(r"\b(?:from now on|from today|going forward)\b", re.IGNORECASE)
 _BEFORE = re.compile(
-    r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|not)\s+"
+    r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|was|not|no(?: more)?)\s+"
     r"(?:(?:with|on|in|at|from|to|by|via)\s+)?(?P<o>[^,;]+?)(?:\s+any ?more)?\s*[.!]*$",
     re.IGNORECASE,
 )
@@ -102,7 +103,7 @@ def _is_corrected_label(line: str) -> bool:
 
 
 def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
-    text, outdated = opened(sentence)
+    text, outdated = opened(dialect.plain(sentence))
     stripped = _LEAD_IN.sub("", text).strip()
     outdated = outdated or stripped != text
     text = _THANKS.sub("", stripped).rstrip(" .!")

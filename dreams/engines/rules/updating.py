@@ -19,6 +19,7 @@ from dreams.engines.rules.matching import matched
 from dreams.engines.rules.retracting import REVERTED, takes_back
 from dreams.engines.rules.retyping import retyped
 from dreams.engines.rules.slots import Slot
+from dreams.engines.rules.sole import sole
 from dreams.engines.rules.spans import has, whole_value
 from dreams.engines.rules.spots import Spot
 from dreams.engines.rules.tellings import Telling
@@ -84,6 +85,7 @@ def _tell(
     if telling.asked and any(retyped(one.text, telling.core) for one in near):
         return  # the whole statement is put anew, not one value of it
     found = [(one, slot) for one in near if (slot := _meant(telling, one, heard))]
+    found = found or [(near[place], slot) for place, slot in sole(telling, [one.text for one in near])]
     chosen = _chosen(found, telling)
     if found and not chosen:
         _name_unsure(rec, telling, [one for one, _ in found])

@@ -35,7 +35,7 @@ class Wish:
 
 
 _ANY = re.compile(
-    r"remember|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|don'?t|"
+    r"remember|merk|recuerd|apunta|souviens|retiens|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|don'?t|"
     r"\bnot\b|actually|wrong|\byou(?:['’]ve| have)? (?:know|noted|saved|stored|learn|wr[io]t|record)|your (?:notes?|knowledge|records?)\b",
     re.IGNORECASE,
 )
@@ -50,6 +50,7 @@ _LEAD = re.compile(
     r"|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it|a note))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
     r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?:merke? dir|(?:bitte )?merken|recuerda|apunta|souviens-toi|retiens|note bien)(?:\s*[:,—–-]+\s*|\s+(?:que|dass)\s+)"
     r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"
     rf"|for (?:the )?future(?: reference)?\s*[:,—–-]+\s*"
     r"|for your (?:notes|memory)\s*[:,—–-]+\s*(?:that\s+)?"
@@ -70,7 +71,7 @@ _AHEAD_RULE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _RULE = re.compile(
-    rf"^{SOFT}{ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
+    rf"^{SOFT}{ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never|(?:don['’]?t|do not) ever)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
     r"happen|work(?:s|ed)\b|fail|\w+ed\b)[a-z][\w-]+\s+\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
