@@ -114,7 +114,10 @@ def _explain(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f" (line {mark.line + 2} of the file)" if mark is not None else ""
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or str(error) or "unclear")
-    return f"The frontmatter is not valid YAML{where}: {reason[:200]}. It was read line by line."
+    return (
+        f"The frontmatter is not valid YAML{where}: {reason[:200]}. It was read line by line. "
+        "Often a value holds a colon or a quotation mark, and needs quotes around it."
+    )
 
 
 def _mapping(node: Node | None) -> tuple[dict[str, Value], str]:
