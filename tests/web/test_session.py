@@ -123,7 +123,8 @@ def test_a_jump_marks_its_line_and_shows_what_led_there(
 
 def test_a_jump_beyond_the_end_says_so(browser: Client, session: Session, transcript: Path) -> None:
     transcript.write_text(_line("user", "Only this"))
-    assert "Line 900 holds nothing" in _text(browser, session, "?line=900")
+    text = _text(browser, session, "?line=900")
+    assert "Line 900 holds nothing" in text and _lines(text) == [1]
 
 
 def test_paging_forward_and_back_meets_every_line_once(
@@ -243,7 +244,8 @@ def test_the_offset_of_a_line_is_found_from_any_known_line(
     starts = [sum(length + 1 for length in lengths[:number]) for number in range(len(lengths))]
     path = tmp_path_factory.mktemp("lines") / "s.jsonl"
     path.write_bytes(raw)
-    line = data.draw(st.integers(1, len(lengths)))
+    line = data.draw(st.integers(1, len(lengths) + 9))
     known = data.draw(st.integers(1, len(lengths)))
-    found = selector.offset_of_line(str(path), line, [(known, starts[known - 1])])
-    assert found == starts[line - 1]
+    found = selector.place_of_line(str(path), line, [(known, starts[known - 1])])
+    reached = min(line, len(lengths) + 1)
+    assert found == ([*starts, len(raw)][reached - 1], reached)

@@ -151,24 +151,26 @@ def _reading(
 
 def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Place:
     """A few lines before `line`, so that a jump lands with what led there above it."""
-    at = offset_of_line(path, line, known)
-    before = transcripts.page(path, at, LINES_BEFORE, backward=True, line=line)
+    at, reached = place_of_line(path, line, known)
+    before = transcripts.page(path, at, LINES_BEFORE, backward=True, line=reached)
     first = before.turns[0] if before.turns else None
     if first is None:
-        return Place(at, line, mark=line)
+        return Place(at, reached, mark=line)
     return Place(first.offset, first.line, mark=line)
 
 
-def offset_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -> int:
-    """The first byte of a 1-based line, counted from the nearest known one; the end for a line beyond it.
+def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -> tuple[int, int]:
+    """The first byte of a 1-based line, counted from the nearest known one, and the line that begins there.
 
-    Reads a gigabyte at most. Raises OSError.
+    For a line beyond the end, the end and its own line: the last turns keep their numbers. Reads a gigabyte at most.
+    Raises OSError.
     """
-    at_line, offset = max((pair for pair in known if pair[0] <= line), default=(1, 0))
     with opened(path) as fd:
         size = os.fstat(fd).st_size
+        # What was known of a longer transcript tells nothing of this one.
+        before = (pair for pair in known if pair[0] <= line and pair[1] <= size)
+        at_line, offset = max(before, default=(1, 0))
         limit = offset + COUNT_BYTES
-        offset = min(offset, size)
         while at_line < line and offset < min(size, limit):
             data = os.pread(fd, _CHUNK, offset)
             breaks = data.count(b"\n")
@@ -178,8 +180,8 @@ def offset_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) 
             position = -1
             for _ in range(line - at_line):
                 position = data.index(b"\n", position + 1)
-            return offset + position + 1
-    return offset
+            return offset + position + 1, line
+    return offset, at_line
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------
