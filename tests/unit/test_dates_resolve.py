@@ -79,7 +79,7 @@ RESOLVED = [
     ("She cut the release on Monday.", "2026-03-02", "She cut the release on 2026-03-02."),
     ("The nightly run failed yesterday", "2026-03-03", None),
     ("It has been set on Monday.", "2026-03-02", "It has been set on 2026-03-02."),
-    ("Easter was quiet, as last Easter", "2025-04-20", None),
+    ("Easter was quiet, as it was last Easter", "2025-04-20", None),
     ("We need to prepare for labor day weekend", "2026-09-05/2026-09-08", None),
     ("Wir haben gestern umgestellt", "2026-03-03", "Wir haben 2026-03-03 umgestellt"),
     ("어제 배포했다", "2026-03-03", "2026-03-03 배포했다"),
@@ -133,6 +133,20 @@ RESOLVED = [
     ("When did we deploy last week?", "2026-W09", None),
     ("due this upcoming Friday", "2026-03-06", None),
     ("In the past 5 days three nodes died", "2026-02-27/2026-03-04", None),
+    ("The German customers onboarded this morning got nothing", "2026-03-04", None),
+    ("The failure reporting that shipped yesterday prints a line on every stop", "2026-03-03", None),
+    ("Removed the endpoints that were deprecated last year", "2025", None),
+    ("There is a gate that appeared this morning", "2026-03-04", None),
+    ("No, that is the bug that I told you about yesterday", "2026-03-03", None),
+    ("He cannot sign it until tomorrow, he is on a flight", "2026-03-05", None),
+    ("// Workaround for the kernel bug that we hit last year", "2025", None),
+    ("Blocked since the outage last weekend", "2026-02-28/2026-03-02", None),
+    ("Feedback from last Friday: keep answers short", "2026-02-27", None),
+    ("Release 3.0 ships in three weeks", "2026-03-25", None),
+    ("Code freeze until Friday, only fixes go in", "2026-03-06", None),
+    ("6 failed attempts last night (the same error)", "2026-03-03", None),
+    ("Lee stays away; we talked about it yesterday", "2026-03-03", None),
+    ("We will circle back after the board meeting on Thursday.", "2026-03-05", None),
 ]
 
 LEFT = """
@@ -347,6 +361,26 @@ User's birthday is on March 12.
 last week (W09) it was down
 Tomorrow week Kim is away.
 Last Tuesday or Wednesday it broke; this or next week
+Recall what was decided last week
+The agent forgets what you decided last week.
+Each engineer tells what they shipped yesterday, what they do today
+An integrator who copies a sample that broke yesterday opens a ticket.
+The panel is a question that the user asked yesterday.
+So a database migrated last month and one migrated today end up the same
+A dismissal made last month says nothing about this one.
+Invoices are due in 14 days.
+Rome was not built in a day.
+list all files that I changed yesterday
+It would be nice to have search by next month
+Could you show me what changed last week?
+Hold the board that would otherwise show yesterday's paper
+Timeline with events: task created today, note added yesterday, mail sent last week
+// Last month and next month
+// Both habits broke yesterday, the tests pick one
+docker.io/nginx         latest              3f8a4339aadd        2 weeks ago         108 MB
+Calls with a date before today are refused.
+AI features pause until next month.
+What the story calls last night is its last night
 """.strip().splitlines()
 
 

@@ -20,13 +20,6 @@ _LIFETIME = re.compile(
     r"\b(?:expir|time ?out|ttl|reten|retr[iy]|rotat|purg|clean|refresh|renew|delet|valid|takes?\b)",
     re.IGNORECASE,
 )
-# "In two days the licence ends" has no tense of the future, but a thing that happens once.
-_THEN_ONCE = re.compile(
-    r",?\s+(?:we|i|they|he|she|it|(?:my|our|your|his|her|their|the|this)\s+[\w-]+(?:\s+[\w-]+)?)\s+"
-    r"(?:(?:ends?|starts?|begins?|opens?|closes?|launch(?:es)?|leaves?|arrives?|ships?|moves?|switch(?:es)?|stops?)\b|go(?:es)?\s+live\b)",
-    re.IGNORECASE,
-)
-_IS = re.compile(r"(?:\b(?:is|are)|['’]s)\s+$", re.IGNORECASE)
 
 
 def _steps(phrase: str) -> list[tuple[int, str]]:
@@ -114,10 +107,6 @@ def _from_now(m: re.Match[str], context: Context, ref: Reference) -> Reading | N
 def _in_units(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     """ "in 3 days" is a time to come or a duration ("done in 3 days"): only with a sign of the future."""
     if _LIFETIME.search(context.sentence(m.start())):
-        return None
-    begins = not context.told(m.start()).strip(" *_>-")
-    once = (begins and _THEN_ONCE.match(context.text, m.end())) or _IS.search(context.before(m.start()))
-    if not once and not context.alone(m.start(), m.end()) and context.tense(m.start()) != "future":
         return None
     return _from_now(m, context, ref)
 

@@ -34,6 +34,7 @@ _NUMBERED = re.compile(
     r"test|case|act|scene|season|episode|volume|vol|no|number|class|type|group|row|column|seat|gate|python|node|java|php|go|ruby|pr|bug)\.?\s+$",
     re.IGNORECASE,
 )
+_BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 _VERB_AFTER = re.compile(
     r"\s+(?!(?:at|and|or|but|in|to|for|from|with|as|on|by|we|i|the|this|last|next|of)\b)[a-z]{2,}"
 )
@@ -105,6 +106,8 @@ def _day_of_month(m: re.Match[str], context: Context, ref: Reference) -> Reading
 
 def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     tense = "past" if choosing.SINCE.match(m[0]) else context.tense(m.start())
+    if tense is None and _BOUND.match(m[0]):
+        tense = "future"
     wanted = v.weekday(m["wd"])
     if tense is None or wanted == ref.date.weekday() or context.moved(m.start("wd")):
         return None

@@ -172,7 +172,9 @@ _P = rf"(?:\s+(?P<p>{v.PART}))?"
 
 RULES: tuple[Rule, ...] = (
     rule(
-        "other times", rf"(?:this|same)\s+(?:time|day|week|month)\s+(?:{_D}\s+\w+|yesterday|tomorrow)", leave
+        "other times",
+        rf"(?:this|same)\s+(?:time|day|week|month|period|quarter)\s+(?:{_D}\s+\w+|yesterday|tomorrow)",
+        leave,
     ),
     *counting.RULES,
     rule(

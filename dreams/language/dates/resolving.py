@@ -10,7 +10,7 @@ from dreams.language.dates.context import Context
 from dreams.language.dates.readings import Reading, Reference, Rule
 from dreams.language.dates.spans import LONGEST, DateSpan, Orientation
 
-_RULES: tuple[Rule, ...] = (*partial.FIRST, *relative.RULES, *partial.RULES, *foreign.RULES)
+_ENGLISH: tuple[Rule, ...] = (*partial.FIRST, *relative.RULES, *partial.RULES)
 _PREPOSITION = re.compile(
     r"\b(?:on|by|since|until|till|before|after|from|for|as of|of|in|during|to|and|or|through|between|around|at|starting|"
     r"beginning|per|over|within|throughout|the|than|about|due)\s+[*_(\"'“‘]*$",
@@ -24,11 +24,12 @@ _OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
 def spans_of(text: str, reference: dt.datetime | dt.date, orientation: Orientation) -> list[DateSpan]:
     """As `dates.resolve`, which has looked whether there is anything to read."""
     text = text[:LONGEST]
-    context = Context(text, orientation)
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
-    for rule in _RULES:
-        _apply(rule, context, _reference(reference), found, taken)
+    context = Context(text, orientation)
+    for rules, context.english in ((_ENGLISH, True), (foreign.RULES, False)):
+        for rule in rules:
+            _apply(rule, context, _reference(reference), found, taken)
     return sorted(found, key=lambda span: span.start)
 
 
