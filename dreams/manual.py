@@ -118,11 +118,12 @@ def propose_moment(
         )
     kept = moments.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}
-    change = Change(Proposal.Origin.RESTORE, "edit", reason or _moment_reason(when), after, apart=True)
+    change = Change(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
     return propose(project, change, reviewer)
 
 
-def _moment_reason(when: dt.datetime) -> str:
+def moment_reason(when: dt.datetime) -> str:
+    """Why something was brought back, where nobody said more."""
     return f"As it was on {timezone.localtime(when):%-d %b %Y at %H:%M}."
 
 

@@ -101,8 +101,10 @@ def restore(request: Request, pk: int) -> HttpResponse:
     if row is None or not row.sha:
         raise Http404("There is nothing to bring back in that version.")
 
+    why = _reason(request) or manual.moment_reason(row.at)
+
     def act() -> ApplyReport:
-        return manual.restore(found.project, found.path, row.sha, _reviewer(request), reason=_reason(request))
+        return manual.restore(found.project, found.path, row.sha, _reviewer(request), reason=why)
 
     return _carried_out(request, found, act, f"Restored {found.path}.")
 
