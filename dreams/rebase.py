@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.db import transaction
-from django.db.models import CharField, Value
-from django.db.models.functions import Cast, Concat
 
 from dreams import blobs, drafts, merge, proposals, text, textdiff
 from dreams.models import FileChange, Hunk, Proposal
@@ -172,9 +170,6 @@ def _replace_hunks(file: FileChange, old: list[tuple[Hunk, textdiff.Hunk]], new:
             left.pop(heir.hunk_id)
         placed.append((heir or Hunk(file=file), hunk))
     Hunk.objects.filter(pk__in=[row.pk for row, _ in left.values()]).delete()
-    file.hunks.update(
-        hunk_id=Concat(Value("~"), Cast("pk", CharField()))
-    )  # frees the ids while they change hands
     for number, (row, hunk) in enumerate(placed):
         _carry_verdict(row, hunk, file)
         row.hunk_id, row.number = hunk.id, number

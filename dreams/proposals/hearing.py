@@ -61,20 +61,14 @@ class Hearing:
         return found.citation if found and found.answer == "contradicted" else None
 
     def _asked(self, said: str) -> Heard | None:
+        """The newest session that says anything of it decides."""
         if self._read is None:
             self._read = list(self._opened())
-        contradicted: Heard | None = None
         for session, evidence in self._read:
             verdict = claims.check(evidence, said)
-            if verdict.verdict == "unsupported":
-                continue
-            heard = Heard(verdict.verdict, verdict.why, _citation(session, verdict))
-            if verdict.verdict == "contradicted":
-                contradicted = contradicted or heard
-            elif contradicted is None:
-                return heard
-        nothing = Heard("unsupported", "no session that was read says it") if self._read else None
-        return contradicted or nothing
+            if verdict.verdict != "unsupported":
+                return Heard(verdict.verdict, verdict.why, _citation(session, verdict))
+        return Heard("unsupported", "no session that was read says it") if self._read else None
 
     def listen(self, statements: Iterable[str]) -> None:
         """Look up what will be asked, so that no transaction waits for a disk."""

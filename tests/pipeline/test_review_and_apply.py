@@ -198,6 +198,25 @@ def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(tmp_
     assert file.hunks.count() == 2, "nothing vanishes unseen"
 
 
+def test_what_was_deleted_on_both_sides_is_no_clash(tmp_path: Path) -> None:
+    from dreams import rebase
+
+    project = world.make_project(tmp_path)
+    proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, None, "gone", "prune"))
+    assert rebase.rebase(proposal.files.get(), None) == "already-there"
+
+
+def test_a_row_that_was_read_before_the_apply_writes_nothing_again(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    stale = Proposal.objects.get(pk=proposal.pk)
+    assert applying.apply(proposal, world.ME).complete
+    before = manifest(world.folder(project))
+    again = applying.apply(stale, world.ME)
+    assert again.complete and manifest(world.folder(project)) == before
+
+
 def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_path: Path) -> None:
     from dreams import rebase
 

@@ -64,7 +64,9 @@ def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
     original = {p.name: p.read_bytes() for p in world.folder(project).iterdir()}
     proposal = applied(project)
     rollback.rollback(proposal, world.ME, Selection(hunk_ids=(hunk_id(proposal, "make fresh"),)))
+    assert not proposal.applications.filter(undone_at__isnull=False).exists(), "a part of it still stands"
     rollback.rollback(proposal, world.ME)
+    assert not proposal.applications.filter(undone_at=None).exists(), "nothing of it stands"
     assert {p.name: p.read_bytes() for p in world.folder(project).iterdir()} == original
     with pytest.raises(rollback.NothingToUndo):
         rollback.rollback(proposal, world.ME)
