@@ -36,8 +36,12 @@ def send(digest: Digest, to: str) -> None:
     except smtplib.SMTPRecipientsRefused as error:
         refused = ", ".join(str(address) for address in error.recipients)
         raise NotSent(f"{settings.EMAIL_HOST} does not take mail for {refused}.") from error
+    except smtplib.SMTPNotSupportedError as error:
+        said = str(error).rstrip(".")
+        raise NotSent(f"{settings.EMAIL_HOST}: {said}. Look at MEMORYWEB_EMAIL_SECURITY.") from error
     except smtplib.SMTPException as error:
         raise NotSent(f"{settings.EMAIL_HOST} did not take the mail ({type(error).__name__}).") from error
     except OSError as error:
         where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
-        raise NotSent(f"{where} cannot be reached: {error.strerror or error}.") from error
+        remedy = "Look at MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_PORT."
+        raise NotSent(f"{where} cannot be reached: {error.strerror or error}. {remedy}") from error

@@ -146,6 +146,15 @@ def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
     assert "webhook: sent" in said
 
 
+def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
+    project: Project, post_office: MailServer, settings: object
+) -> None:
+    world.three_changes(project)
+    settings.EMAIL_USE_TLS = True  # type: ignore[attr-defined] # pytest-django's own object
+    [said] = notify.send_due()
+    assert "STARTTLS" in said and said.endswith("Look at MEMORYWEB_EMAIL_SECURITY.")
+
+
 def test_two_workers_send_one_digest(project: Project, hook: PostServer) -> None:
     world.three_changes(project)
     now = timezone.now()
