@@ -95,6 +95,14 @@ def plain(text: str) -> str | None:
     return text[:TEXT_CAP] or None
 
 
+def parted(text: str) -> tuple[str, str]:
+    """(what a person typed, what tools wrapped around it or put in its place) of a user line's text."""
+    if plain(text) is None:
+        return "", text
+    wrapped = "\n".join(match[0] for match in _WRAPPED.finditer(text)) if "<" in text else ""
+    return _WRAPPED.sub("", text) if wrapped else text, wrapped
+
+
 def _from_user_line(line: Line) -> str | None:
     if _not_from_the_keyboard(line) or not isinstance(line.message, Message):
         return None

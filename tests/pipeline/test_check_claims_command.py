@@ -48,7 +48,8 @@ def test_each_claim_gets_a_verdict_with_its_places_and_faults_stop_nothing(tmp_p
     )
     assert named["verdict"] == "supported"
     first = named["evidence"][0]
-    assert (first["session"], first["line"]) == ("one/a.jsonl", 1)
+    assert (first["session"], first["line"], first["role"]) == ("one/a.jsonl", 1, "user")
+    assert named["only_tools"] is False
     assert first["quote"] == "The staging server listens on port 8125, production on port 9310."
     assert (early["verdict"], early["evidence"]) == ("unsupported", [])
     assert changed["verdict"] != "supported"

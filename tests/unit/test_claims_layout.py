@@ -32,7 +32,7 @@ def test_a_body_stands_under_its_function_whatever_numbers_a_tool_put_before_the
     ],
 )
 def test_where_a_line_stands_is_no_part_of_what_it_says(text: str, prose: bool, bare: list[str]) -> None:
-    assert [piece for _, piece in pieces_of(text, prose=prose)] == bare
+    assert [piece.text for piece in pieces_of(text, prose=prose)] == bare
 
 
 def test_items_stand_under_their_title_and_titles_under_their_heading() -> None:
@@ -54,5 +54,5 @@ def test_what_stands_under_a_line_ends_where_the_next_one_is_as_far_out() -> Non
 @pytest.mark.parametrize("prose", [True, False])
 def test_a_very_long_line_is_cut_and_stays_in_its_place(prose: bool) -> None:
     cut = list(pieces_of("x" * 1500, prose=prose))
-    assert [len(piece) for _, piece in cut] == [600, 600, 300]
-    assert len({depth for depth, _ in cut}) == 1
+    assert [len(piece.text) for piece in cut] == [600, 600, 300]
+    assert len({piece.depth for piece in cut}) == 1

@@ -47,6 +47,34 @@ def test_a_sub_agents_words_in_a_progress_line_are_evidence(tmp_path: Path) -> N
     assert check(read(write(tmp_path / "a.jsonl", [line])), "The lamp is on pin 17").verdict == "supported"
 
 
+def test_only_what_a_person_typed_is_a_persons_word(tmp_path: Path) -> None:
+    typed = said("user", "Use tabs.<system-reminder>Lamp 3 is lit.</system-reminder>")
+    lines = [
+        typed,
+        said("user", "The lamp is on pin 17.") | {"isCompactSummary": True},
+        said("user", "The lamp is on pin 18.") | {"isMeta": True},
+        tool_call("WebFetch", url="https://lamps.example", id="w"),
+        tool_result("w", "Lamps are cheap."),
+        tool_call("Bash", command="lamps", id="b"),
+        tool_result("b", "17 lamps"),
+    ]
+    texts = {unit.text: unit.role for unit in read(write(tmp_path / "a.jsonl", lines)).units}
+    assert texts["Use tabs."] == "user"
+    assert texts["<system-reminder>Lamp 3 is lit.</system-reminder>"] == "system"
+    assert texts["The lamp is on pin 17."] == "assistant"
+    assert texts["The lamp is on pin 18."] == "system"
+    assert (texts["Lamps are cheap."], texts["17 lamps"]) == ("web", "tool")
+
+
+def test_what_a_person_said_is_shown_before_a_tool_and_what_only_tools_say_is_marked(tmp_path: Path) -> None:
+    printed = "The billing worker listens on port 8125."
+    lines = [tool_call("Bash", command="status", id="b"), tool_result("b", printed)]
+    only = check(read(write(tmp_path / "a.jsonl", lines)), printed)
+    both = check(read(write(tmp_path / "b.jsonl", [*lines, said("user", printed)])), printed)
+    assert (only.verdict, only.only_foreign, only.evidence[0].role) == ("supported", True, "tool")
+    assert (both.verdict, both.only_foreign, both.evidence[0].role) == ("supported", False, "user")
+
+
 @pytest.mark.parametrize(
     ("text", "numbers"),
     [

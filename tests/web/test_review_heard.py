@@ -22,7 +22,7 @@ def project(tmp_path: Path) -> Project:
     return desk.make_project(tmp_path)
 
 
-def heard(project: Project, folder: Path, *said: tuple[str, str]) -> Proposal:
+def heard(project: Project, folder: Path, *said: tuple[str, object]) -> Proposal:
     """The proposal, looked at anew with what was said in its session."""
     proposal = desk.make_proposal(project)
     path = folder / "session.jsonl"
@@ -47,6 +47,17 @@ def test_a_supported_statement_is_quoted_with_a_link_to_its_line(
     Evidence.objects.filter(hunk=desk.hunk_with(proposal, "Releases leave")).update(**quote)
     text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
     assert "and it says all of this" in text and "What the sessions say" not in text
+
+
+def test_what_stands_on_a_page_of_the_web_is_nobodys_word(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    call = [{"type": "tool_use", "id": "w", "name": "WebFetch", "input": {"url": "https://trains.example"}}]
+    answer = [{"type": "tool_result", "tool_use_id": "w", "content": TRAIN}]
+    proposal = heard(project, tmp_path, ("assistant", call), ("user", answer))
+    text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
+    assert f"A page of the web: <q>{TRAIN}</q>" in text
+    assert "Nobody’s word: it stands on a page of the web." in text
 
 
 def test_what_a_session_says_otherwise_is_called_out_before_the_card_is_opened(

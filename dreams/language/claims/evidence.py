@@ -18,18 +18,24 @@ from dreams.language.claims.terms import terms_in
 LONGEST_PART = 200_000
 MOST_UNITS = 1_500_000
 DEEPEST = 6  # lines that a line stands under
+FOREIGN = frozenset({"tool", "web"})  # roles whose words nobody of the session stands for
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One statement; `line` is the transcript's, 1-based; `part` tells which units are neighbours."""
+    """One statement; `line` is the transcript's, 1-based; `role` is user, assistant, system, tool or web."""
 
     text: str
     line: int
     role: str
-    part: int
+    part: int  # units of one part are neighbours
     prose: bool
     keyed: bool = False  # the name of a tool call's parameter stands before it
+
+    @property
+    def standing(self) -> int:
+        """Who said it: 0 for a person, 1 for the agent and its system, 2 for what a tool printed or a page says."""
+        return 0 if self.role == "user" else 2 if self.role in FOREIGN else 1
 
     @property
     def quote(self) -> str:
@@ -49,6 +55,7 @@ class Evidence:
         self.headed: dict[int, list[int]] = {}  # for each heading (its first unit), the parts below it
         self._versions: tuple[int, dict[str, list[str]]] | None = None
         self._named: dict[str, tuple[int, int]] = {}  # prefix → (units when counted, names)
+        self.listed = array("I")  # for each unit, its line in a file where a tool listed it so, or 0
         self.names: list[tuple[str, ...]] = []  # for each unit, the identifiers and numbers in it
 
     def add(
@@ -61,13 +68,14 @@ class Evidence:
         if heading:
             self.headed.setdefault(heading.start, []).append(part)
         above: list[tuple[int, int]] = []  # the lines that the next one may stand under: depth, unit
-        for depth, piece in pieces_of(text[:LONGEST_PART], prose=prose):
+        for depth, listed, piece in pieces_of(text[:LONGEST_PART], prose=prose):
             if len(self.units) >= MOST_UNITS:
                 break
             while above and above[-1][0] >= depth:
                 above.pop()
             self.parents.append(above[-1][1] if above else -1)
             above.append((depth, len(self.units)))
+            self.listed.append(listed)
             self._index(piece)
             self.units.append(Unit(piece, line, role, part, prose, keyed))
         return range(first, len(self.units))

@@ -14,7 +14,6 @@ COMMONEST = 30_000  # places of one term that are looked at
 MOST_READ = 10_000  # places of all terms of a company together
 RICHEST = 80
 HEADED = 0.7  # what a heading's word counts beside one that stands in the line itself
-BLOCK = 8  # units
 LENGTH = 0.00025  # share that a code point more costs a unit: a fifth for the longest
 Shares = tuple[float, ...]
 
@@ -124,13 +123,3 @@ class Field:
                 if 0 <= other < self.end and units[other].part == part:
                     found[other] = found.get(other, 0) | mask
         return {place: self.share(mask) for place, mask in found.items()}
-
-    @cached_property
-    def blocks(self) -> dict[int, float]:
-        """For each block of units, the share that stands in it or in one beside it."""
-        found = dict[int, int]()
-        for place, mask in self.masks.items():
-            block = place // BLOCK
-            for other in (block - 1, block, block + 1):
-                found[other] = found.get(other, 0) | mask
-        return {block: self.share(mask) for block, mask in found.items()}

@@ -1,10 +1,11 @@
-"""The lines and sentences of a text, each with how deep it stands: what is indented below a line stands under it. Pure."""
+"""The lines and sentences of a text: how deep each stands, and its place in a file where a tool told it. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is cut into several units
 MOST_CUTS = 400
@@ -19,24 +20,32 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _TITLE = re.compile(r"\*\*[^*]+\*\*:?$|.{0,80}:$")
 
 
-def pieces_of(text: str, *, prose: bool) -> Iterator[tuple[int, str]]:
-    """(depth, piece) for each sentence of prose or line of code; a piece stands under the last one that is less deep."""
-    for line in text.split("\n") if prose else _unnumbered(text.split("\n")):
+class Laid(NamedTuple):
+    """A sentence of prose or a line of code; it stands under the last one that is less deep."""
+
+    depth: int
+    place: int  # the line of its file that a tool's listing gives it, or 0
+    text: str
+
+
+def pieces_of(text: str, *, prose: bool) -> Iterator[Laid]:
+    lines = text.split("\n")
+    for place, line in ((0, line) for line in lines) if prose else _unnumbered(lines):
         bare = line.strip()
         if bare:
             depth = _depth(line, bare) if prose else _indent(line)
             bare = _ORDINAL.sub(r"\1", bare) or bare
             for piece in _SENTENCE.split(bare) if prose else (bare,):
-                yield from ((depth, cut) for cut in _cut(piece.strip()))
+                yield from (Laid(depth, place, cut) for cut in _cut(piece.strip()))
 
 
-def _unnumbered(lines: Sequence[str]) -> Iterator[str]:
+def _unnumbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The lines without the numbers that a tool put before them: they say where a line stands, and nothing of what it says."""
     matches = [_NUMBERED.match(line) for line in lines]
     numbers = [int(match[1]) if match else -1 for match in matches]
     for at, (line, match, number) in enumerate(zip(lines, matches, numbers, strict=True)):
         follows = number - 1 in numbers[max(0, at - 1) : at] or number + 1 in numbers[at + 1 : at + 2]
-        yield line[match.end() :] if match and (match[2] == "→" or follows) else line
+        yield (number, line[match.end() :]) if match and (match[2] == "→" or follows) else (0, line)
 
 
 def _depth(line: str, bare: str) -> int:

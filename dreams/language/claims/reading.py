@@ -9,9 +9,14 @@ from __future__ import annotations
 from dreams.language.claims.evidence import Evidence
 from dreams.transcripts.decode import Json, objects
 from dreams.transcripts.reader import MAX_LINE_BYTES, Source, opened
+from dreams.transcripts.typed import parted
 
 _HEADING = 400  # code points: a value up to this long says what a call is about
 _DEEPEST = 8
+_OF_THE_WEB = frozenset({"webfetch", "websearch"})  # tools that bring what a stranger wrote
+# Lines that arrive as the person's: what the agent wrote itself (summaries, plans, prompts of sub-agents), and what hooks put there.
+_OF_THE_AGENT = ("isCompactSummary", "isSidechain", "planContent")
+_OF_HOOKS = ("isMeta", "isVisibleInTranscriptOnly", "toolUseResult")
 _FIRST, _LAST = 60_000, 20_000  # code points kept of a result
 
 
@@ -34,7 +39,7 @@ def read(source: Source) -> Evidence:
 class _Reading:
     def __init__(self) -> None:
         self.evidence = Evidence()
-        self._calls: dict[str, range] = {}  # tool call → its heading
+        self._calls: dict[str, tuple[range, str]] = {}  # tool call → its heading, and the role of its result
         self._seen: set[int] = set()  # sub-agents' messages are told again in progress lines
 
     def record(self, found: dict[str, Json], line: int) -> None:
@@ -45,14 +50,13 @@ class _Reading:
             return
         message = found.get("message")
         if isinstance(message, dict):
-            self._message(message, line)
+            self._message(message, line, _author(found, str(message.get("role") or "")))
         elif isinstance(message, str):
             self._text(message, line, str(found.get("type") or ""))
         else:
             self._loose(found, line)
 
-    def _message(self, message: dict[str, Json], line: int) -> None:
-        role = str(message.get("role") or "")
+    def _message(self, message: dict[str, Json], line: int, role: str) -> None:
         content = message.get("content")
         for block in content if isinstance(content, list) else [content]:
             if isinstance(block, str):
@@ -78,8 +82,12 @@ class _Reading:
                 self._text(value, line, "system")
 
     def _text(self, text: str, line: int, role: str) -> None:
-        if text.strip() and self._is_new(text):
-            self.evidence.add(text, line, role, prose=True)
+        if not text.strip() or not self._is_new(text):
+            return
+        said, wrapped = parted(text) if role == "user" else (text, "")
+        for words, whose in ((said, role), (wrapped, "system")):
+            if words.strip():
+                self.evidence.add(words, line, whose, prose=True)
 
     def _call(self, block: dict[str, Json], line: int) -> None:
         leaves = list(_leaves(block.get("input")))
@@ -88,7 +96,8 @@ class _Reading:
         if not self._is_new(f"{about}{[v for _, v in leaves]}"):
             return
         heading = self.evidence.add(about, line, "assistant", prose=False, keyed=True)
-        self._calls[_string(block.get("id"))] = heading
+        name = _string(block.get("name")).lower().replace("_", "")
+        self._calls[_string(block.get("id"))] = heading, "web" if name in _OF_THE_WEB else "tool"
         long = [value for _, value in leaves if len(value) > _HEADING or "\n" in value]
         if long:
             self.evidence.add("\n".join(long), line, "assistant", prose=False, heading=heading)
@@ -96,13 +105,13 @@ class _Reading:
     def _result(self, block: dict[str, Json], line: int) -> None:
         content = block.get("content")
         parts = content if isinstance(content, list) else [content]
-        heading = self._calls.get(_string(block.get("tool_use_id")), range(0))
+        heading, role = self._calls.get(_string(block.get("tool_use_id")), (range(0), "tool"))
         for part in parts:
             text = _string(part.get("text")) if isinstance(part, dict) else _string(part)
             if len(text) > _FIRST + _LAST:
                 text = f"{text[:_FIRST]}\n{text[-_LAST:]}"
             if text.strip() and self._is_new(text):
-                self.evidence.add(text, line, "tool", prose=False, heading=heading)
+                self.evidence.add(text, line, role, prose=False, heading=heading)
 
     def _is_new(self, text: str) -> bool:
         """Long texts once: a file read again, a message told again by a progress line."""
@@ -113,6 +122,15 @@ class _Reading:
             return False
         self._seen.add(key)
         return True
+
+
+def _author(found: dict[str, Json], role: str) -> str:
+    """Who wrote a line: only what a person typed is a person's word."""
+    if role != "user":
+        return role
+    if any(map(found.get, _OF_THE_AGENT)):
+        return "assistant"
+    return "system" if any(map(found.get, _OF_HOOKS)) else role
 
 
 def _string(value: Json) -> str:

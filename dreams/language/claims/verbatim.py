@@ -24,7 +24,7 @@ def quoted(field: Field, claim: Claim) -> int | None:
         return None
     units = field.evidence.units
     found = [place for place in _likely(field, claim) if _stands(field.evidence, place, wanted)]
-    return min(found, key=lambda place: (units[place].role != "user", place), default=None)
+    return min(found, key=lambda place: (units[place].standing, place), default=None)
 
 
 def overtaken(field: Field, claim: Claim, place: int) -> int | None:

@@ -18,9 +18,10 @@ from dreams.language.claims.binding.doubt import PRESENT, doubted
 from dreams.language.claims.denials import polarity
 from dreams.language.claims.denials.dropped import dropped, outweighed
 from dreams.language.claims.denials.turned import turned_word
-from dreams.language.claims.evidence import Evidence, Unit
+from dreams.language.claims.evidence import FOREIGN, Evidence, Unit
 from dreams.language.claims.field import Field
 from dreams.language.claims.numbered import are_of_others
+from dreams.language.claims.places import misplaced
 from dreams.language.claims.verbatim import overtaken, quoted
 from dreams.language.claims.wordings import Wordings, wordings
 
@@ -38,7 +39,7 @@ CLOSE = 0.7  # of the best share, up to which a place speaks of the claim too
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A unit as it stands, capped; `line` is the transcript's, 1-based; `role` is user, assistant, tool or system."""
+    """A unit as it stands, capped; `line` is the transcript's, 1-based; `role` is user, assistant, system, tool or web."""
 
     line: int
     quote: str
@@ -52,6 +53,11 @@ class Verdict:
     verdict: Answer
     evidence: tuple[Quote, ...]
     why: str
+
+    @property
+    def only_foreign(self) -> bool:
+        """Whether all that speaks for it was printed by a tool or stands on a page of the web: nobody's word."""
+        return self.verdict == "supported" and all(quote.role in FOREIGN for quote in self.evidence)
 
 
 def check(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict:
@@ -97,6 +103,7 @@ def _by_parts(field: Field, claim: Claim) -> Verdict:
     return (
         _by_wordings(field, claim, told)
         or _by_anchors(field, claim, bindings)
+        or _by_places(field, claim)
         or _by_hollow_code(field, claim)
         or _by_polarity(field, claim)
         or (None if claim.anchors else _by_words(field, claim))
@@ -122,10 +129,10 @@ def _supported(field: Field, bindings: list[Binding]) -> Verdict:
 
 
 def _persons_first(field: Field, places: list[int]) -> list[int]:
-    """The best places; of those that are nearly as good, a person's own words first."""
+    """The best places; of those that are nearly as good, a person's own words first and what a tool printed last."""
     units = field.evidence.units
     top = field.at(places[0]) if places else 0.0
-    return sorted(places, key=lambda p: (field.at(p) < ALIKE * top, units[p].role != "user", -field.at(p)))
+    return sorted(places, key=lambda p: (field.at(p) < ALIKE * top, units[p].standing, -field.at(p)))
 
 
 def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict | None:
@@ -138,6 +145,16 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict 
         return Verdict("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
     answer: Answer = "contradicted" if _says_another(field, claim, binding) else "unsupported"
     return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
+
+
+def _by_places(field: Field, claim: Claim) -> Verdict | None:
+    found = misplaced(field, claim)
+    if found is None:
+        return None
+    number, place = found
+    return Verdict(
+        "unsupported", _quotes(field, [place]), f"what tools listed does not have this at “{number}”"
+    )
 
 
 def _by_hollow_code(field: Field, claim: Claim) -> Verdict | None:

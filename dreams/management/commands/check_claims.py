@@ -15,7 +15,8 @@ from dreams.management import batch
 class Command(BaseCommand):
     help = (
         "Read JSON lines {claim, transcript?, before_line?} and print one JSON line for each: "
-        "{verdict, evidence: [{session, line, quote}], why}. The transcript is a path below DIR; without one, all are searched."
+        "{verdict, evidence: [{session, line, quote, role}], why, only_tools}. The transcript is a path below DIR; without one, all "
+        "are searched. only_tools: nothing but what tools printed or pages of the web say speaks for it."
     )
     requires_system_checks: list[str] = []
 
@@ -59,5 +60,12 @@ def _line(row: batch.Row) -> int | None:
 
 
 def _shown(session: str, verdict: Verdict) -> batch.Row:
-    quotes = [{"session": session, "line": q.line, "quote": q.quote} for q in verdict.evidence]
-    return {"verdict": verdict.verdict, "evidence": quotes, "why": verdict.why}
+    quotes = [
+        {"session": session, "line": q.line, "quote": q.quote, "role": q.role} for q in verdict.evidence
+    ]
+    return {
+        "verdict": verdict.verdict,
+        "evidence": quotes,
+        "why": verdict.why,
+        "only_tools": verdict.only_foreign,
+    }

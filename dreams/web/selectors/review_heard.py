@@ -17,6 +17,10 @@ _SAID: dict[Answer, str] = {
     "contradicted": "Contradicted",
     "unsupported": "Not found in the sessions",
 }
+_NOBODYS = {
+    ROLES["tool"]: "Nobody’s word: a tool printed it.",
+    ROLES["web"]: "Nobody’s word: it stands on a page of the web.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,9 @@ class Statement:
     line_no: int | None
 
     @property
-    def only_tool(self) -> bool:
-        """Output of a tool is no person's word."""
-        return self.answer == "supported" and self.who not in {ROLES["user"], ROLES["assistant"]}
+    def caveat(self) -> str:
+        """What nobody of the session said: a program printed it, or a stranger wrote it."""
+        return _NOBODYS.get(self.who, "") if self.answer == "supported" else ""
 
 
 def statements(rows: Iterable[Hunk]) -> tuple[Statement, ...]:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from dreams.models import Evidence
 
-ROLES = {"user": "You", "assistant": "The agent", "tool": "A tool", "system": "The system"}
+ROLES = {
+    "user": "You",
+    "assistant": "The agent",
+    "tool": "A tool",
+    "web": "A page of the web",
+    "system": "The system",
+}
 PLACES = {
     Evidence.Source.MEMORY: "From the memory",
     Evidence.Source.FILE: "From the file’s date",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dreams.language.claims.anchors import Anchor, Claim
 from dreams.language.claims.binding import scope
 from dreams.language.claims.binding.company import company_of
-from dreams.language.claims.binding.crowd import crowd, good_places
+from dreams.language.claims.binding.crowd import crowd
 from dreams.language.claims.binding.local import nearest
 from dreams.language.claims.binding.lookup import MOST_PLACES, Standing, occurrences
 from dreams.language.claims.binding.slots import slot
@@ -40,23 +40,17 @@ class Binding:
     places: int
     here: Shares
     anywhere: Shares
-    below: tuple[
-        float, float
-    ]  # the rest in one line that stands under the anchor, and in the first lines together
-    content: float
+    content: float  # the rest in one text that the anchor heads
     rival: tuple[
         float, float
-    ]  # the rest where another thing of its shape is named, and at the best of these places where it is itself
+    ]  # the rest where another thing of its shape is named, and the best where it is itself
     surprise: float  # how much more company it has near it than chance gives (nats per weight of the company)
     near: tuple[float, float]  # how near the rest comes to it in one unit, and to the best other of its kind
     slot: tuple[
         float, float
-    ]  # for a number: the best unit that has it beside the same word, and the best with another there
-    crowd: tuple[
-        float, float
-    ]  # its rank among the names that stand as well, within a line and within a dozen
+    ]  # of a number: the best unit that has it beside the same word, and the best with another there
+    crowd: float  # its rank among the names that stand as well within a line
     agree: int  # the most terms of the rest that stand within a line of one another
-    good: int  # in how many places nearly as much stands together as in the best
     known: int
     weight: float
     best: int  # the unit where the anchor is bound best, or -1
@@ -73,16 +67,14 @@ def bind(evidence: Evidence, claim: Claim, anchor: Anchor, end: int) -> Binding:
 def _bound(field: Field, claim: Claim, anchor: Anchor, standing: Standing) -> Binding:
     places = standing.places
     likely = _likely(field, places)
-    under = scope.below(field, anchor, places)
     here, best = _highest(field, likely)
-    here = _with_below(here, *under)
+    here = _with_below(here, *scope.below(field, anchor, places))
     anywhere, elsewhere = _highest(field, field.richest(BEST_PLACES))
     return Binding(
-        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), under, scope.content(field, anchor, places),
+        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), scope.content(field, anchor, places),
         scope.rivalled(field, claim, anchor, frozenset(places)), _surprise(field, places), nearest(field, claim, anchor, places),
         slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0), crowd(field, claim, anchor, places, here),
-        max(map(field.together, [*field.richest(BEST_PLACES), *likely]), default=0), good_places(field),
-        field.company.known, field.company.total, best, elsewhere,
+        max(map(field.together, [*field.richest(BEST_PLACES), *likely]), default=0), field.company.known, field.company.total, best, elsewhere,
     )  # fmt: skip
 
 

@@ -48,38 +48,23 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
     near, other = binding.near
     lost = [best - here for here, best in zip(binding.here, binding.anywhere, strict=True)]
     same, taken = binding.slot
-    line, body = binding.below
     rival, own = binding.rival
     return {
         "one": 1.0,
-        "known": known,
         "often": math.log1p(binding.places) / 6,
         "others": min(len(claim.anchors) - 1, 4) / 4,
-        "good places": min(1.0, math.log1p(binding.good) / 6),
         "line gap": lost[0],
         "near gap": lost[1],
-        "wider gap": lost[2],
-        "below gap": max(0.0, binding.anywhere[0] - max(line, binding.here[0])),
-        "body gap": max(0.0, binding.anywhere[2] - max(body, binding.here[2])),
+        "far lost": _told(lost[4] * binding.weight),
         "content": binding.content,
-        "content gap": max(0.0, binding.anywhere[4] - binding.content) if binding.content else 0.0,
         "rival": rival,
         "rival own": own,
-        "rival told": _told(max(0.0, rival - max(own, binding.here[0], line)) * binding.weight),
-        "line lost": _told(lost[0] * binding.weight),
-        "near lost": _told(lost[1] * binding.weight),
-        "far lost": _told(lost[4] * binding.weight),
         "near": near,
         "near ratio": (near / max(near, other) if near or other else 0.5) * known,
-        "near other": max(0.0, other - 1.3 * near),
-        "crowd near": binding.crowd[0] * agree,
-        "crowd wide": binding.crowd[1] * agree,
+        "crowd": binding.crowd * agree,
         "surprise": min(binding.surprise, 8) / 8,
-        "surprise told": _told(binding.surprise * binding.weight),
-        "slot same": same,
         "slot other": taken,
         "slot gap": max(0.0, taken - same),
-        "slot taken": float(taken > 0.3 and same < 0.7 * taken),
         **_of_the_claim(evidence, claim, binding.anchor),
     }
 
