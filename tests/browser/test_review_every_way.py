@@ -184,7 +184,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     page.get_by_role("button", name="Submit review").press("Enter")
     expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
     assert "[Billing](project_billing.md)" in read(proposal, "MEMORY.md")
-    expect(page.locator("html[data-scripted]")).to_be_attached()
+    expect(page.locator("details.proof[open]").first).to_be_attached()  # the keys listen
     page.locator("article.approved").first.focus()
     keys.press("u")
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo one change")
