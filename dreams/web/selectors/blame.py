@@ -107,7 +107,7 @@ KINDS = {
     "session": "written in sessions",
     "hand": "by hand here",
     "outside": "changed outside",
-    "found": "there before memoryweb looked",
+    "found": "there at the first look",
 }
 
 
