@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dreams.findings.injection_abroad import ABROAD
 from dreams.findings.injection_disguise import uncovered
+from dreams.findings.injection_ideas import IDEAS
 from dreams.findings.injection_parts import (
     ACT,
     AI,
@@ -35,6 +36,7 @@ _PLAIN = "Leave it out: what a note means it can say in plain words."
 
 RULES: tuple[Rule, ...] = (
     *STEERING,
+    *IDEAS,
     *ABROAD,
     rule(
         "role-tag", "uses a role or XML tag, as prompts do", READ,
