@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dreams import manual, memories, text
-from dreams.findings.secret_rules import spans
 from dreams.models import Project, Proposal
 from dreams.redact import values, without
 from dreams.review import Reviewer
@@ -17,16 +16,16 @@ def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -
     memories.refresh(project)
     before: dict[str, bytes | None] = {}
     after: dict[str, bytes | None] = {}
-    count = 0
+    taken: set[str] = set()
     for path, data in sorted(memories.contents(project).items()):
         content = text.decode(data)
-        found = spans(content)
+        found = values(content)
         if not found or (paths and path not in paths):
             continue
-        count += len(found)
-        before[path], after[path] = data, text.encode(without(content, values(content)))
+        taken |= found.keys()
+        before[path], after[path] = data, text.encode(without(content, found))
     if not after:
         return None
-    reason = f"Takes {plural(count, 'secret')} out of {plural(len(after), 'memory', 'memories')}."
+    reason = f"Takes {plural(len(taken), 'secret')} out of {plural(len(after), 'memory', 'memories')}."
     change = manual.Change(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
     return manual.propose(project, change, reviewer)
