@@ -72,10 +72,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Where the review stands, and what submitting it would do."""
+    """Where the review stands, and what submitting it would do. `clashing` are approved changes of a file that waits for
+    a choice: they are not written before; `files` are those of the others."""
 
     total: int
     approved: int
+    clashing: int
     rejected: int
     files: int
     rest: int
@@ -106,13 +108,15 @@ class Bar:
         if not self.decided:
             return "Decide on a change first; nothing is written before you submit."
         said = []
-        if self.approved:
-            said.append(f"Writes {plural(self.approved, 'change')} to {plural(self.files, 'file')}")
+        if writes := self.approved - self.clashing:
+            said.append(f"writes {plural(writes, 'change')} to {plural(self.files, 'file')}")
+        if self.clashing:
+            said.append(f"keeps {self.clashing} until its clash is solved")
         if self.rejected:
-            said.append(f"{'leaves' if said else 'Leaves'} out {self.rejected}")
+            said.append(f"leaves out {self.rejected}")
         if self.undecided:
-            said.append(f"{'leaves' if said else 'Leaves'} {self.undecided} undecided for a later dream")
-        return ", ".join(said) + "."
+            said.append(f"leaves {self.undecided} undecided for a later dream")
+        return ", ".join(said).capitalize() + "."
 
 
 def bar(loaded: Loaded) -> Bar:
@@ -127,8 +131,9 @@ def bar(loaded: Loaded) -> Bar:
     return Bar(
         total=len(shown),
         approved=sum(hunk.is_taken for hunk in shown),
+        clashing=sum(hunk.is_taken and bool(hunk.file.conflict) for hunk in shown),
         rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in shown),
-        files=len({hunk.file_id for hunk in shown if hunk.is_taken}),
+        files=len({hunk.file_id for hunk in shown if hunk.is_taken and not hunk.file.conflict}),
         rest=len(loaded.without_findings(shown)),
         waiting=len(in_way),
         waits_at=next((hunk for hunk in shown if hunk.pk in waits_at), None),
