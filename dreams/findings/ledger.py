@@ -5,6 +5,7 @@ What an engine says of a line is a claim: its target must stand in the new text 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -17,6 +18,7 @@ from dreams.findings.units import Unit, has_content, lines_of, spread, units_of_
 from dreams.language import similarity
 
 MAX_DETAILS = 500  # losses whose facts are named: who deletes everything knows what is gone
+_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what the line says
 Place = tuple[str, int, str]  # path, line and words of a statement that stands for another one
 # The worst fate of a line's statements is the line's.
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
@@ -163,10 +165,12 @@ class _Hunk:
             return Answer("superseded-by", self.context.target, derived.NEWER)
         exact = self.after.same_words(unit, self.hunk.path)
         if exact:
-            return Answer("kept-in", exact, CHANGED_HERE if self._replaced(unit) else "")
-        if self._replaced(unit):
+            return Answer("kept-in", exact, CHANGED_HERE if self._instead(unit) else "")
+        instead = self._instead(unit)
+        if instead:
             # The old fact may stand elsewhere in other words; what stands in its place says something else.
-            return Answer("unexplained", lost=self._lost(unit))
+            said = fates.newer_evidence(self.subject, unit, instead)
+            return said or Answer("unexplained", lost=self._lost(unit))
         holder = self._holder(unit)
         if holder:
             return Answer("merged-into", holder)
@@ -175,8 +179,9 @@ class _Hunk:
             return Answer("kept-in" if self.context.kept else "stated", self.context.target, note)
         return Answer("unexplained", lost=self._lost(unit))
 
-    def _replaced(self, unit: Unit) -> bool:
-        return any(keeping.replaced(unit.text, other.unit.text) for other in self.fresh)
+    def _instead(self, unit: Unit) -> list[Standing]:
+        """The new statements that say something else of the same thing, in its place."""
+        return [other for other in self.fresh if keeping.replaced(unit.text, other.unit.text)]
 
     def _holder(self, unit: Unit) -> Standing | None:
         if unit.kind in {"code", "heading", "title"} or (
@@ -231,8 +236,9 @@ class _Hunk:
             return None
         if claim.kind == "superseded-by":
             return Answer("superseded-by", target, claim.note)
-        if keeping.reworded(text, target.unit.text) or similarity.same(text, target.unit.text).same:
-            lost = tuple(facts.words_lost(text, target.unit.text))
+        said = _MARK.sub("", text)
+        if keeping.reworded(said, target.unit.text) or similarity.same(said, target.unit.text).same:
+            lost = tuple(facts.words_lost(said, target.unit.text))
             return Answer("merged-into", target, claim.note, reworded=lost)
         return None
 

@@ -131,6 +131,7 @@ def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() ->
     [
         ("gateway on 9443 now", "The gateway listens on port 9443."),
         ("deploy day changed, deploys are on Mondays now", "Deploys happen on Mondays."),
+        ("docs moved to `docs/v2`", "The docs live in `docs/v2`."),
         ("gateway at 9443 now", ""),
         ("admin gateway on 9443 now", ""),
         ("the ledger is on 7000 now", ""),
@@ -140,11 +141,25 @@ def test_few_words_change_the_one_value_that_can_be_meant(said: str, wanted: str
     lines = [
         "The gateway listens on port 8443.",
         "Deploys happen on Thursdays.",
+        "The docs live in `docs/api`.",
         "The ledger is on port 6000.",
         "The ledger of the shop is on port 6100.",
     ]
     made = [found.filled(lines[place]) for one in tellings(said) for place, found in sole(one, lines)]
     assert made == ([wanted] if wanted else [])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "the gateway has a new port",
+        "we changed the gateway port yesterday",
+        "about the gateway port: it changed",
+    ],
+)
+def test_it_is_what_the_sentence_before_named_as_changed(before: str) -> None:
+    assert [told.core for told in tellings("it is 9443 now", before)] == ["the gateway port is 9443"]
+    assert not tellings("it is 9443 now", f"did you see that {before}?")[0].about - {"9443"}
 
 
 def test_what_stands_below_a_line_with_a_colon_is_somebodys_text() -> None:

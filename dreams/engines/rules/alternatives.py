@@ -53,23 +53,19 @@ class _Product:
 
 def slot(old: str, new: str) -> Slot | None:
     """The one value that `new` has another of, where both surely speak of the same; None if that is not sure."""
+    below = _below_label(old, new)
+    if below and _products(pieces(f"x {below.new}")):
+        return below  # of whatever class: the label says what it is
     found = (
         _shared(old, new, slots.slot(old, new))
         or _weekday(old, new)
         or _of_class(old, new)
         or _shared(old, new, _by_exchange(old, new))
+        or below
     )
-    below = None if found else _below_label(old, new)
-    if below and _are_products(old[below.start : below.end], below.new):
-        return below  # of whatever classes: the label says what both are
-    found = found or below
     if found is None or _other_sort(old, new, found) or (whole(old) and not whole(found.filled(old))):
         return None
     return _with_unit(old, new, found)
-
-
-def _are_products(*values: str) -> bool:
-    return all(_products(pieces(f"x {value}")) for value in values)
 
 
 def _shared(old: str, new: str, found: Slot | None) -> Slot | None:

@@ -42,7 +42,7 @@ _JOINED = _compiled(
     rf"^no more (?P<o>[^,;]+?)(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?){_SO_NOW}$",
     r"^(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|abandoned|got rid of|said goodbye to) (?P<o>[^,;]+?)"
     rf"(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?){_SO_NOW}$",
-    rf"^(?P<o>[^,;]+?){_GONE}(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?)(?:['’]s in| is in| now| instead)*(?: for (?P<s2>[^,;]+))?$",
+    rf"^(?P<o>[^,;]+?){_GONE}(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?)(?:['’]s in| is in| it is| now| instead)*(?: for (?P<s2>[^,;]+))?$",
     rf"^(?P<s>[^,;]+?) (?:via|through|with|on|in|by|to|at|from) (?P<n>[^,;]+?){_SO_NOW}, (?:and )?(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|"
     r"abandoned|got rid of|no longer use|don['’]t use) (?P<o>[^,;]+?)(?: any ?more)?$",
     # It is A no longer, it is B.

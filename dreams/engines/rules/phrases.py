@@ -61,7 +61,7 @@ _NOT_SO = (
         r"(?:friend|competitor|tutorial|article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream)(?:['’]?s)?",
     ),
     _words(  # about words
-        r"commit message|changelog|release notes?|readme|translat\w+|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable",
+        r"commit message|changelog|release notes?|readme|translate|translating|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable",
     ),
     re.compile(  # a joke
         r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|said no ?(?:one|body)|what could (?:possibly )?go wrong|why not)\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"

@@ -1,6 +1,6 @@
 """A change told in few words ("gateway on 9443 now"): the one value in all of memory that can be meant. Pure.
 
-All that is told must stand in the statement, which gives one number or weekday in the same way; where two statements have
+All that is told must stand in the statement, which gives one number, weekday or code in the same way; where two statements have
 it, or the statement speaks of a part or an environment that was not named, none is meant.
 """
 
@@ -17,6 +17,7 @@ from dreams.language.pieces import WEAK, Piece, pieces
 
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)
 _UNSAYING = frozenset({"port", "version", "number", "day"})  # what the value says by itself
+_WHEREABOUTS = frozenset({"in", "to", "at", "under", "inside", "into"})
 MOST_MORE = 3  # words that only the statement has
 LEAST_DIGITS = 3  # of a number without a unit
 
@@ -45,7 +46,9 @@ def _agree(telling: Telling, statements: Sequence[str], found: Sequence[tuple[in
 
 
 def _values(found: Sequence[Piece]) -> list[Piece]:
-    return [piece for piece in found if piece.shape == "number" or _WEEKDAY.fullmatch(piece.text)]
+    """Numbers and weekdays; where there is none, code."""
+    measured = [piece for piece in found if piece.shape == "number" or _WEEKDAY.fullmatch(piece.text)]
+    return measured or [piece for piece in found if piece.shape == "code"]
 
 
 def _fits(told: Sequence[Piece], value: Piece, about: set[str], text: str) -> tuple[Slot, bool] | None:
@@ -53,7 +56,7 @@ def _fits(told: Sequence[Piece], value: Piece, about: set[str], text: str) -> tu
     found = pieces(text)
     if not about <= {piece.key for piece in found}:
         return None
-    alike = [piece for piece in _values(found) if _sort(piece.text) == _sort(value.text)]
+    alike = [piece for piece in _values(found) if _sort(piece) == _sort(value)]
     if not alike:
         return None
     was = alike[0]
@@ -68,21 +71,29 @@ def _fits(told: Sequence[Piece], value: Piece, about: set[str], text: str) -> tu
     return Slot(was.start, was.end, value.text), sure
 
 
-def _sort(value: str) -> str:
-    return "day" if _WEEKDAY.fullmatch(value) else slots.form(value)
+def _sort(value: Piece) -> str:
+    if _WEEKDAY.fullmatch(value.text):
+        return "day"
+    return (
+        slots.form(value.text) if value.shape == "number" else f"code {value.text.strip('`')[:1] in '/.@#'}"
+    )
 
 
 def _put_alike(found: Sequence[Piece], was: Piece, told: Sequence[Piece], now: Piece) -> bool:
     """The same unit behind both, or the same small word before both and numbers of one length; a weekday is put as it is."""
     if _WEEKDAY.fullmatch(was.text):
         return True
+    before = [_before(place, where) for place, where in ((found, found.index(was)), (told, told.index(now)))]
+    alike = bool(before[0]) and before[0] == before[1]
+    if was.shape == "code":
+        return alike
     units = slots.unit(found, found.index(was)), slots.unit(told, told.index(now))
     if units[0] or units[1]:
         return units[0] == units[1]
-    before = [_before(place, where) for place, where in ((found, found.index(was)), (told, told.index(now)))]
-    return len(was.text) == len(now.text) >= LEAST_DIGITS and bool(before[0]) and before[0] == before[1]
+    return alike and len(was.text) == len(now.text) >= LEAST_DIGITS
 
 
 def _before(found: Sequence[Piece], place: int) -> str:
     words = [word for word in words_before(found, place).split() if word not in _UNSAYING]
-    return words[-1] if words else ""
+    word = words[-1] if words else ""
+    return "in" if word in _WHEREABOUTS else word

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dreams.engines.rules import dialect
+from dreams.engines.rules import dialect, topics
 from dreams.engines.rules.changes import ChangeTold, changes_in
 from dreams.engines.rules.clauses import opened, told_clauses, trimmed
 from dreams.engines.rules.phrases import OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
@@ -82,17 +82,25 @@ def asserted(text: str, quote: str) -> Telling:
     return Telling(quote, text.rstrip(" .!"), "", "", keys_of(text), asked=True)
 
 
-def tellings(prompt: str) -> list[Telling]:
-    """The changes told in one prompt, in order. Of a short one, each plain statement is listed too."""
+def tellings(prompt: str, before: str = "") -> list[Telling]:
+    """The changes told in one prompt, in order. Of a short one, each plain statement is listed too.
+
+    `before` is the prompt before it: the first "it" may be what that one named.
+    """
     text = prompt[:MAX_PROMPT]
     short = len(text) <= SHORT_PROMPT
     if not short and not _ANY.search(text):
         return []
-    return [
-        telling
+    said = [
+        sentence
         for line in typed_lines(text)
         for sentence in ([line] if _is_corrected_label(line) else sentences(line))
-        for telling in _of_sentence(sentence, short)
+    ]
+    earlier = [before, *said] if len(before) <= SHORT_PROMPT else ["", *said]
+    return [
+        telling
+        for sentence, last in zip(said, earlier, strict=False)
+        for telling in _of_sentence(sentence, short, last)
     ]
 
 
@@ -102,8 +110,9 @@ def _is_corrected_label(line: str) -> bool:
     return outdated and is_labelled(text)
 
 
-def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
+def _of_sentence(sentence: str, short: bool, last: str) -> Iterator[Telling]:
     text, outdated = opened(dialect.plain(sentence))
+    text = topics.spelt_out(text, dialect.plain(opened(last)[0]))
     stripped = _LEAD_IN.sub("", text).strip()
     outdated = outdated or stripped != text
     text = _THANKS.sub("", stripped).rstrip(" .!")
