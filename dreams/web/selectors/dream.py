@@ -30,6 +30,8 @@ _COUNTED = {
     "sessions": ("session", "sessions"),
     "prompts": ("prompt", "prompts"),
     "known": ("known already", "known already"),
+    "dated": ("line dated", "lines dated"),
+    "learnt": ("thing learnt", "things learnt"),
     "secrets": ("secret left out", "secrets left out"),
     "files": ("memory merged", "memories merged"),
     "lines": ("line merged", "lines merged"),
