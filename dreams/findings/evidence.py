@@ -50,7 +50,7 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
 
 
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
-    quoted, heard = _sources(hunk), _heard(hunk)
+    quoted, heard = _sources(hunk), typed(hunk)
     # A statement without its secret says nothing new.
     bare = {keyed(redact.redact(unit.text)) for unit in units_of_lines(hunk.removed)}
     for unit, line_no in added_units(subject, hunk):
@@ -75,8 +75,8 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
             )
 
 
-def _heard(hunk: ChangedHunk) -> claims.Evidence:
-    """The quoted turns in the order in which they were said."""
+def typed(hunk: ChangedHunk) -> claims.Evidence:
+    """What a person typed, of the turns quoted beside a hunk, in the order in which it was said."""
     heard = claims.Evidence()
     cited = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role == "user"]
     for number, citation in enumerate(sorted(cited, key=_when), start=1):

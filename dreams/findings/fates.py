@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.findings import derived, facts
+from dreams.findings import derived, evidence, facts
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Told
 from dreams.findings.standing import Standing
 from dreams.findings.units import Unit
+from dreams.language import claims
+from dreams.language.statements import statement
 
 CHECK = "ledger"
 BY_HAND = "A person’s own change."
@@ -23,6 +26,22 @@ class Answer:
     note: str = ""
     lost: tuple[str, ...] = ()
     reworded: tuple[str, ...] = ()
+
+
+def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Standing]) -> Answer | None:
+    """A person said what stands in a statement's place now: that is newer than any note. None where nobody did."""
+    said = evidence.typed(hunk)
+    for other in instead:
+        found = claims.check(said, other.unit.text)
+        if found.verdict != "supported" or not found.evidence:
+            continue
+        quote = found.evidence[0].quote
+        # "04:15, not 02:30 any more" has both; who says the old one too without a no has replaced nothing.
+        if claims.check(said, unit.text).verdict != "supported" or statement(quote).negations:
+            at = next((c.at for c in hunk.citations if quote in f"{c.quote} {c.context}"), None)
+            day = f" on {at:%Y-%m-%d}" if at else ""
+            return Answer("superseded-by", other, f"You said{day}: “{_short(quote)}”")
+    return None
 
 
 def row(hunk: ChangedHunk, text: str, answer: Answer) -> Row:

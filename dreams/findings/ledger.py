@@ -165,10 +165,11 @@ class _Hunk:
             return Answer("superseded-by", self.context.target, derived.NEWER)
         exact = self.after.same_words(unit, self.hunk.path)
         if exact:
-            return Answer("kept-in", exact, CHANGED_HERE if self._replaced(unit) else "")
-        if self._replaced(unit):
+            return Answer("kept-in", exact, CHANGED_HERE if self._instead(unit) else "")
+        instead = self._instead(unit)
+        if instead:
             # The old fact may stand elsewhere in other words; what stands in its place says something else.
-            return Answer("unexplained", lost=self._lost(unit))
+            return fates.superseded(self.hunk, unit, instead) or Answer("unexplained", lost=self._lost(unit))
         holder = self._holder(unit)
         if holder:
             return Answer("merged-into", holder)
@@ -177,8 +178,9 @@ class _Hunk:
             return Answer("kept-in" if self.context.kept else "stated", self.context.target, note)
         return Answer("unexplained", lost=self._lost(unit))
 
-    def _replaced(self, unit: Unit) -> bool:
-        return any(keeping.replaced(unit.text, other.unit.text) for other in self.fresh)
+    def _instead(self, unit: Unit) -> list[Standing]:
+        """The new statements that say something else of the same thing, in its place."""
+        return [other for other in self.fresh if keeping.replaced(unit.text, other.unit.text)]
 
     def _holder(self, unit: Unit) -> Standing | None:
         if unit.kind in {"code", "heading", "title"} or (

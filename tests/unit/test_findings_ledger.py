@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from dreams.engines.base import Citation, Fate
@@ -173,6 +175,28 @@ def test_a_superseded_line_needs_its_new_value_to_stand():
     assert fates(found) == ["superseded-by"]
     gone = report(changed("user_role.md", line + "\n", ""), fates=(claim,))
     assert "unexplained-loss" in codes(gone)
+
+
+def test_what_a_person_said_since_takes_the_place_of_a_statement_and_nothing_else_does():
+    line, new = "- Reviews pull requests every Friday", "- Reviews pull requests every Monday"
+    after = changed("user_role.md", line, new)
+
+    def told(quote: str, role: str = "user"):
+        at = dt.datetime(2026, 4, 1, tzinfo=dt.UTC)
+        return report(
+            after, citations=(Citation("transcript", quote, "s.jsonl", line_no=3, role=role, at=at),)
+        )
+
+    found = told("please note: he reviews pull requests every Monday")
+    assert fates(found) == ["superseded-by"] and "unexplained-loss" not in codes(found)
+    assert found.ledger[0].note.startswith("You said on 2026-04-01: “")
+    for other in (
+        "he reviews pull requests every Sunday",
+        "deploys run every Monday",
+        "pull requests are long",
+    ):
+        assert "unexplained-loss" in codes(told(other))
+    assert "unexplained-loss" in codes(told("he reviews pull requests every Monday", "tool"))
 
 
 def test_a_claim_about_something_else_is_not_believed():

@@ -47,7 +47,8 @@ class Command(base.Command):
                 yield f"       {found['remedy']}"
         for row in result["ledger"]:
             place = f" {row['target_path']}:{row['target_line']}" if row["target_path"] else ""
-            yield f"{row['fate']}{place}: {row['text'].strip()}"
+            note = f" ({row['note']})" if row["note"] else ""
+            yield f"{row['fate']}{place}: {row['text'].strip()}{note}"
         if not result["findings"] and not result["ledger"]:
             yield "Nothing to say of this change."
 
