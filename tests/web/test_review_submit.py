@@ -89,7 +89,7 @@ def test_a_page_that_is_older_than_the_proposal_submits_nothing(browser: Client,
 def test_rejecting_everything_closes_it_without_a_write(browser: Client, proposal: Proposal) -> None:
     before = manifest(world.folder(proposal.project))
     review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
-    assert "Nothing was approved, so nothing was written." in submit(browser, proposal)
+    assert "Nothing was written." in submit(browser, proposal)
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.REJECTED
     assert manifest(world.folder(proposal.project)) == before

@@ -33,20 +33,25 @@ class Loads:
     @property
     def kilobytes(self) -> str:
         """ "20.4 of 25 KB", in thousands, as the limit is counted."""
-        return f"{self.bytes / 1000:.1f} of {self.max_bytes / 1000:g} KB"
+        return f"{_tenths(self.bytes)} of {self.max_bytes / 1000:g} KB"
 
     @property
     def kilobytes_before(self) -> str:
-        return f"{self.bytes_before / 1000:.1f}"
+        return _tenths(self.bytes_before)
 
     @property
     def moved_bytes(self) -> bool:
         """Whether the difference shows at all in tenths of a kilobyte."""
-        return f"{self.bytes / 1000:.1f}" != self.kilobytes_before
+        return _tenths(self.bytes) != self.kilobytes_before
 
     @property
     def words(self) -> str:
         return f"{self.lines:,} of {self.max_lines:,} lines, {self.bytes:,} of {self.max_bytes:,} bytes"
+
+
+def _tenths(count: int) -> str:
+    """Kilobytes. A few bytes are not none: "0.0" would say that nothing is loaded."""
+    return f"{max(count / 1000, 0.1 if count else 0):.1f}"
 
 
 def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:

@@ -108,8 +108,6 @@ def _tell(request: Request, report: applying.ApplyReport) -> None:
             else ""
         )
         messages.success(request, f"Written: {written}.{rest}")
-    elif report.complete and not report.said:
-        messages.success(request, "Submitted. Nothing was approved, so nothing was written.")
     for said in report.said:
         messages.info(request, said)
 
