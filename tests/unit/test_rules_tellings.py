@@ -131,6 +131,7 @@ def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() ->
     [
         ("gateway on 9443 now", "The gateway listens on port 9443."),
         ("deploy day changed, deploys are on Mondays now", "Deploys happen on Mondays."),
+        ("gateway moved to 9443", "The gateway listens on port 9443."),
         ("docs moved to `docs/v2`", "The docs live in `docs/v2`."),
         ("gateway at 9443 now", ""),
         ("admin gateway on 9443 now", ""),
@@ -164,6 +165,8 @@ def test_it_is_what_the_sentence_before_named_as_changed(before: str) -> None:
 
 def test_what_stands_below_a_line_with_a_colon_is_somebodys_text() -> None:
     assert not tellings("sample config:\n\nThe API listens on port 9090.\n\nwrite a parser")
+    assert not tellings("output of ./info.sh\n\nthe API listens on port 9090 now")
+    assert not tellings("the API listens on port 9090 now\nremember this\n\nwhy does it say so")
     assert tellings("some changes:\n- the API listens on port 9090 now")
 
 

@@ -13,7 +13,7 @@ _WE = rf"(?:we|i|they|the team|our team|somebody|\w+ and i)(?:['’]ve| have|['�
 # "set" and "put" are also what somebody is told to do; they need somebody who did it.
 _MOVED = (
     r"(?:moved|migrated|switched|changed|upgraded|downgraded|bumped|raised|lowered|increased|reduced|decreased|renamed|extended|shortened|doubled|halved|relocated|"
-    r"converted|transitioned|ported|cut|tightened|relaxed|updated|transferred|rebranded|shifted)"
+    r"converted|transitioned|ported|cut|tightened|relaxed|updated|transferred|rebranded|shifted|scaled)"
 )
 _DONE = rf"(?:{_MOVED}|set|put|brought|taken|took)"
 # As people write it to whom English is another language: "we have upgrade".
@@ -40,7 +40,7 @@ def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
 _JOINED = _compiled(
     # A is gone, B is there.
     rf"^no more (?P<o>[^,;]+?)(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?){_SO_NOW}$",
-    r"^(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|abandoned|got rid of|said goodbye to) (?P<o>[^,;]+?)"
+    r"^(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|abandoned|got rid of|said goodbye to|goodbye|bye|ciao) (?P<o>[^,;]+?)"
     rf"(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?){_SO_NOW}$",
     rf"^(?P<o>[^,;]+?){_GONE}(?: for (?P<s>[^,;]+?))?{_JOINT}(?:{_USE})?(?P<n>[^,;]+?)(?:['’]s in| is in| it is| now| instead)*(?: for (?P<s2>[^,;]+))?$",
     rf"^(?P<s>[^,;]+?) (?:via|through|with|on|in|by|to|at|from) (?P<n>[^,;]+?){_SO_NOW}, (?:and )?(?:(?:we|i|they)(?:['’]ve| have)? )?(?:dropped|ditched|removed|retired|killed|left|"

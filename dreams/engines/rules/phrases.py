@@ -65,7 +65,8 @@ _NOT_SO = (
     ),
     re.compile(  # a joke
         r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|said no ?(?:one|body)|what could (?:possibly )?go wrong|why not)\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
-        r"^(?:oh |ah |well )?(?:(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)|(?:wow|lol|haha|omg|of course|naturally|amazing))\b",
+        r"^(?:oh |ah |well )?(?:(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)|(?:wow|lol|haha|omg|of course|naturally|amazing|oh (?:sure|great|nice|good|yeah|joy)))\b|"
+        r",\s*(?:love it|lovely|fantastic|brilliant|classic|how nice|great job|well done)$",
         re.IGNORECASE,
     ),
     _words(  # the same in other languages

@@ -17,7 +17,9 @@ from dreams.language.pieces import WEAK, Piece, pieces
 
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)
 _UNSAYING = frozenset({"port", "version", "number", "day"})  # what the value says by itself
-_WHEREABOUTS = frozenset({"in", "to", "at", "under", "inside", "into"})
+_WHEREABOUTS = frozenset(
+    {"in", "on", "at", "under", "inside"}
+)  # where something is that was moved to somewhere else
 MOST_MORE = 3  # words that only the statement has
 LEAST_DIGITS = 3  # of a number without a unit
 
@@ -84,7 +86,8 @@ def _put_alike(found: Sequence[Piece], was: Piece, told: Sequence[Piece], now: P
     if _WEEKDAY.fullmatch(was.text):
         return True
     before = [_before(place, where) for place, where in ((found, found.index(was)), (told, told.index(now)))]
-    alike = bool(before[0]) and before[0] == before[1]
+    moved = before[1] == "to" and before[0] in _WHEREABOUTS
+    alike = bool(before[0]) and (before[0] == before[1] or moved)
     if was.shape == "code":
         return alike
     units = slots.unit(found, found.index(was)), slots.unit(told, told.index(now))
@@ -95,5 +98,4 @@ def _put_alike(found: Sequence[Piece], was: Piece, told: Sequence[Piece], now: P
 
 def _before(found: Sequence[Piece], place: int) -> str:
     words = [word for word in words_before(found, place).split() if word not in _UNSAYING]
-    word = words[-1] if words else ""
-    return "in" if word in _WHEREABOUTS else word
+    return words[-1] if words else ""

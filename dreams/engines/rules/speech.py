@@ -38,9 +38,16 @@ _OWN_LIST = re.compile(
 )
 # A line that is nothing but the name of what is pasted below it: "npm output".
 _PASTED_BELOW = re.compile(
-    r"^(?:(?:the|our|my|full) )?(?:(?!(?:the|an?|of|in|to|for|see)\b)[\w'’./-]+ ){0,2}(?:output|logs?|readme|errors?|trace|traceback|stack ?trace|e?-?mail|message|ticket|issue|transcript|docs?|diff|report)\s*$",
+    r"^(?:(?:the|our|my|full) )?(?:(?!(?:the|an?|of|in|to|for|see)\b)[\w'’./-]+ ){0,2}(?:output|logs?|readme|errors?|trace|traceback|stack ?trace|e?-?mail|message|ticket|issue|transcript|docs?|diff|report)(?: (?:of|from) \S+(?: \S+)?)?\s*$",
     re.IGNORECASE,
 )
+# What stands above such a last line is what it is about.
+_ABOUT_IT = re.compile(
+    r"(?:(?:so|and|but|hm+|please|pls|can you|could you)\b\W*)*(?:why|what|how|where|who|is|are|does|did|summari[sz]e|translate|fix|explain|debug|review|check|compare|anything|thoughts)\b"
+    r"(?:.*\b(?:it|this|that|these|there|above|say|says|mean|means)\b|\W*$)",
+    re.IGNORECASE,
+)
+MOST_ABOVE = 2  # lines
 # A tag that is never closed holds the rest where it begins a line or is named as programs name theirs; `/users/<id>` does not.
 _TAGGED = re.compile(
     r"<([A-Za-z][\w-]*)\b[^<>]*>.*?</\1>|(?:^[ \t]*<[A-Za-z]|<[A-Za-z]\w*[-_])[\w-]*\b[^<>]*>.*",
@@ -59,6 +66,8 @@ def typed_lines(prompt: str) -> list[str]:
         if _begins_a_paste(line.strip()):
             break
     told = [line for line in lines if line]
+    if len(told) > MOST_ABOVE and "" in lines and _ABOUT_IT.match(told[-1]):
+        return [""] * (len(lines) - 1) + told[-1:]
     if len(told) <= TYPED_LINES:
         return lines
     return [*told[:EDGE_LINES], "", *told[-EDGE_LINES:]]

@@ -50,6 +50,7 @@ _LEAD = re.compile(
     r"|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it|a note))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
     r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?:don['’]?t|do not) forget(?:\s*[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
     r"|(?:merke? dir|(?:bitte )?merken|recuerda|apunta|souviens-toi|retiens|note bien)(?:\s*[:,—–-]+\s*|\s+(?:que|dass)\s+)"
     r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"
     rf"|for (?:the )?future(?: reference)?\s*[:,—–-]+\s*"
