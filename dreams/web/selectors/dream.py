@@ -15,6 +15,7 @@ from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.dream_result import Result, result
 from dreams.web.selectors.dream_usage import DreamUsed, used
 from dreams.web.selectors.dreams import PHASES, TONES, engine_words, is_stopping, status_words
+from dreams.web.selectors.turns import as_lines
 from dreams.web.shown import shown
 
 SESSIONS_PAGE = 30
@@ -210,7 +211,7 @@ def _tool(tool: Mapping[str, Any]) -> Tool:
     said = _given(tool.get("input", ""))
     brief = shown(_brief(said))
     if isinstance(said, Mapping):
-        said = "\n".join(f"{key}: {value}" for key, value in said.items())
+        said = as_lines(said)
     return Tool(
         name=str(tool.get("name", "tool")),
         brief=brief,

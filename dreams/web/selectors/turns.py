@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -232,11 +232,11 @@ def _tool(part: transcripts.Part, text: str) -> Piece:
     if isinstance(found, dict):
         telling = next((str(found[key]) for key in _TELLING if found.get(key)), "")
         brief = f"{brief}  {shown(telling)}" if telling else brief
-        text = shown(_as_lines(found))
+        text = shown(as_lines(found))
     return _folded("tool", text, TOOL_CHARS, part, _first_line(brief))
 
 
-def _as_lines(found: dict[str, object]) -> str:
+def as_lines(found: Mapping[str, object]) -> str:
     """`key: value` a line, as a person reads a call; JSON where a value is no text."""
     return "\n".join(
         f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
