@@ -40,7 +40,7 @@ def look(project: Project) -> Checkup:
     key = _key(project, files, config, f"{told}{repeated.state(project.repo_dir)}")
     report: Report | None = cache.get(key)
     if report is None:
-        report = findings.health(files, config, told, repeated.by_code(files, project.repo_dir))
+        report = findings.health(files, config, told, repeated.look(files, project.repo_dir))
         cache.set(key, report, KEPT_SECONDS)
     return Checkup(report.findings, len(files))
 

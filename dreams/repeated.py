@@ -1,23 +1,88 @@
-"""Which lines of a project's memories say only what its code says: read-only, bounded, and read again only when it changed."""
+"""Which lines of a project's memories say only what its code or git says: read-only, bounded, and read again only when it changed."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dreams import memdir
 from dreams.findings.base import Repeated
+from dreams.findings.standing import State
+from dreams.findings.units import Unit, units_of
 
 if TYPE_CHECKING:
     from dreams.engines.rules import deriving
 
 #: What lies at the top of a repository and is read; another state of one of them is another repository to us.
-WATCHED = (".", "package.json", "Makefile", "pyproject.toml", "docker-compose.yml", "compose.yml", "go.mod")
+WATCHED = (
+    ".",
+    "package.json",
+    "Makefile",
+    "pyproject.toml",
+    "docker-compose.yml",
+    "compose.yml",
+    "go.mod",
+    ".git/logs/HEAD",
+)
+COMMITS = 1_000  # the newest ones
+SECONDS = 1.0
+LEAST_WORDS = 4  # of a line: a word or two are in some commit by chance
 _ABOUT_PEOPLE = frozenset({"user", "feedback"})
 
-State = tuple[tuple[str, int, int], ...]
+# "feat(cart): ", "[shop] ", "#12 "
+_PREFIX = re.compile(r"^(?:[a-z]+(?:\([\w./-]+\))?!?:\s+|\[[^\]]+\]\s*|#\d+:?\s+)")
+
+Seen = tuple[tuple[str, int, int], ...]
+Log = tuple[State, Mapping[str, str]]  # the subjects of commits, and the commit of each
+
+
+def look(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
+    """What the repository says already, be it the code or what was committed."""
+    return [*by_code(files, repo_dir), *by_git(files, repo_dir)]
+
+
+def by_git(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
+    """Statements that the subject of a commit makes: what was done when is git's to tell."""
+    told = _committed(repo_dir, state(repo_dir)) if repo_dir else None
+    return [found for path in sorted(files) for found in _in_log(path, files[path], told)] if told else []
+
+
+@functools.lru_cache(maxsize=16)
+def _committed(repo_dir: str, seen: Seen) -> Log | None:
+    from dulwich.repo import Repo  # noqa: PLC0415 - only where a repository is looked at
+
+    subjects, until = dict[str, str](), time.monotonic() + SECONDS
+    with suppress(Exception), Repo(repo_dir) as repo:  # whatever a damaged repository raises: it says nothing
+        for entry in repo.get_walker(max_entries=COMMITS):
+            subject = entry.commit.message.decode("utf-8", "replace").partition("\n")[0].strip()
+            subjects.setdefault(_PREFIX.sub("", subject), entry.commit.id.decode()[:8])
+            if time.monotonic() > until:
+                break
+    told = State({"log.md": "\n".join(f"- {subject}" for subject in subjects).encode()})
+    return (told, subjects) if subjects else None
+
+
+def _in_log(path: str, data: bytes, log: Log) -> Iterator[Repeated]:
+    told, subjects = log
+    for unit in _of_the_project(path, data):
+        if len(unit.text.split()) >= LEAST_WORDS and unit.kind == "sentence":
+            found = told.same_words(unit) or told.holder(unit.text)
+            if found:
+                commit = next((sha for said, sha in subjects.items() if found.unit.text in said), "")
+                yield Repeated(path, unit.first_line, f"commit {commit}", found.unit.text, "git")
+
+
+def _of_the_project(path: str, data: bytes) -> tuple[Unit, ...]:
+    """The statements of a memory that is not about people: what they want is no matter of code."""
+    if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME:
+        return ()
+    about_people = memdir.memory_type(memdir.parse(data), path) in _ABOUT_PEOPLE
+    return () if about_people else units_of(path, data)
 
 
 def by_code(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
@@ -28,7 +93,7 @@ def by_code(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
     return [found for path in sorted(files) for found in _in_file(path, files[path], said)] if said else []
 
 
-def state(repo_dir: str) -> State:
+def state(repo_dir: str) -> Seen:
     """What was last written where, of the files that are read."""
     found = []
     for name in WATCHED:
@@ -41,7 +106,7 @@ def state(repo_dir: str) -> State:
 
 
 @functools.lru_cache(maxsize=16)
-def _said(repo_dir: str, seen: State) -> deriving.Said | None:
+def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
     from dreams.engines.rules import deriving, repository  # noqa: PLC0415 - their patterns are slow to build
 
     facts = [fact for fact in repository.read(Path(repo_dir), lambda: None) if fact.values]

@@ -46,6 +46,7 @@ class Repeated:
     line_no: int
     place: str
     quote: str
+    by: Literal["code", "git"] = "code"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ _DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:├|└|\+--|\|--|`--)")
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
 )
+_TELLS = {"code": "the code says it, and stays right.", "git": "git tells it, and stays right."}
 LEAST_DRAWN = 3  # lines that make the drawing of a folder
 LEAST_LOGGED = 2  # lines that make a log
 
@@ -33,7 +34,7 @@ def findings(subject: Subject, lines: Iterable[Line], severity: Severity) -> Ite
         "draws the repository's files",
         "Leave it out: a session sees the files themselves.",
     )
-    yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", "Leave it out: git tells it, and stays right.")  # fmt: skip
+    yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}")  # fmt: skip
 
 
 def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
@@ -56,7 +57,7 @@ def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
         each = places.get((line.path, line.number))
         if each:
             says = f"says what {each.place} says already: “{each.quote[:80]}”"
-            yield _found(line, "in-code", "info", says, "Leave it out: the code says it, and stays right.")
+            yield _found(line, f"in-{each.by}", "info", says, f"Leave it out: {_TELLS[each.by]}")
 
 
 def _runs(

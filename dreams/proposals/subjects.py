@@ -92,7 +92,7 @@ def _subject(
         hunks=changed,
         config=conf.current(project),
         instructions=instructions.text_for(project),
-        repeated=repeated.by_code(_changed(before, after), project.repo_dir),
+        repeated=repeated.look(_changed(before, after), project.repo_dir),
         asked=_asked(project),
         rejected=rejected,
     )
