@@ -5,6 +5,7 @@ What is left to a person is what an engine could not mend: not an unexplained lo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -78,7 +79,7 @@ class Checks:
         made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_before(self.project))
         report = examined(self.project, before, made, self.heard)
         places = {(file.path, hunk.hunk.id): hunk.operation for file in made.files for hunk in file.hunks}
-        wanted = [found for found in report.findings if _is_for_an_engine(found)][:MOST]
+        wanted = _of_each_kind([found for found in report.findings if _is_for_an_engine(found)])[:MOST]
         return {found.key: _problem(found, places) for found in wanted}
 
 
@@ -92,6 +93,16 @@ def examined(
 
 def _is_for_an_engine(found: Found) -> bool:
     return found.blocks or found.code in MENDABLE
+
+
+def _of_each_kind(wanted: Sequence[Found]) -> list[Found]:
+    """What blocks first, then one of each kind, then a second: hundreds of one kind do not crowd out the budget."""
+    seen = Counter[str]()
+    ranked = list[tuple[bool, int, Found]]()
+    for found in wanted:
+        ranked.append((not found.blocks, seen[found.code], found))
+        seen[found.code] += 1
+    return [found for _, _, found in sorted(ranked, key=lambda one: one[:2])]
 
 
 def _problem(found: Found, places: Mapping[tuple[str, str], str]) -> Problem:

@@ -83,6 +83,21 @@ def test_what_it_left_is_said_too_and_stays_a_finding(
     assert run.proposal.findings.filter(code="unexplained-loss", severity="block").exists()
 
 
+def test_many_problems_of_one_kind_do_not_crowd_out_another(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"- [Row](feedback_testing.md) — unheard of {number}\n" for number in range(260))
+
+    def overfill(job: Job, report: Reporter) -> list[Edit]:
+        edits = engines.rewrite("MEMORY.md", world.INDEX, world.INDEX + rows)(job, report)
+        job.examine(edits)
+        return edits
+
+    engines.use(monkeypatch, overfill)
+    codes = [item["code"] for item in _dream(project).mended]
+    assert {"index-over-budget", "no-evidence"} <= set(codes) and len(codes) <= 40
+
+
 @pytest.mark.parametrize(("accepted", "applied"), [("none", False), ("info", False), ("warn", True)])
 def test_a_policy_lets_in_only_what_has_no_worse_finding_than_it_accepts(
     project: Project, monkeypatch: pytest.MonkeyPatch, accepted: str, applied: bool
