@@ -134,7 +134,7 @@ def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
     first = named.select_related("proposal").first()
     if first is not None:
         raise PurgeRefused(
-            f"The open proposal {first.proposal.public_id} still holds it. Decide on that first."
+            f"The open proposal {first.proposal.public_id} still holds it. Decide on that and submit it first."
         )
 
 

@@ -72,6 +72,7 @@ def test_a_redaction_is_proposed_and_changes_nothing_by_itself(project: Project)
     made = leaks.propose(project, ME)
     assert made is not None and made.origin == Proposal.Origin.REDACTION and made.state == "open"
     assert (world.folder(project) / "project_deploy.md").read_text() == LEAKED
+    assert leaks.propose(project, ME) == made  # asked for twice, it waits once
     assert not made.findings.filter(severity__in=["refuse"]).exists()
 
 
