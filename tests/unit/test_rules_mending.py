@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from dreams import conf, drafts, engines, workspace
 from dreams.engines.base import Edit, Job, Problem
 from tests.unit.rules_kit import NOON, Told
@@ -17,7 +19,7 @@ FILES = {
 }
 
 
-def _dream(folder: Path, blocks: bool) -> tuple[dict[str, str], str, Told]:
+def _dream(folder: Path, blocks: bool, code: str = "x") -> tuple[dict[str, str], str, Told]:
     memory = folder / "memory"
     memory.mkdir()
     for name, text in FILES.items():
@@ -27,7 +29,7 @@ def _dream(folder: Path, blocks: bool) -> tuple[dict[str, str], str, Told]:
     def examine(edits: Sequence[Edit]) -> Sequence[Problem]:
         made = drafts.draft(scratch.snapshot.contents(), scratch.contents(), edits)
         about = [h.operation for file in made.files for h in file.hunks if "other.md" in h.hunk.added]
-        return [Problem("x", "Does not hold.", "", "MEMORY.md", 1, blocks, frozenset(about))]
+        return [Problem(code, "Does not hold.", "", "MEMORY.md", 1, blocks, frozenset(about))]
 
     with workspace.Workspace.create(folder / "scratch", workspace.take(memory)) as scratch:
         job = Job("p", None, scratch, [], {}, conf.Config(), NOON, NOON.tzinfo or NOON.tzinfo, examine)  # type: ignore[arg-type] # NOON has a zone
@@ -36,8 +38,11 @@ def _dream(folder: Path, blocks: bool) -> tuple[dict[str, str], str, Told]:
     return after, outcome.summary, told
 
 
-def test_an_operation_that_a_check_blocks_is_taken_back_and_the_others_stay(tmp_path: Path) -> None:
-    after, summary, told = _dream(tmp_path, blocks=True)
+@pytest.mark.parametrize(("code", "blocks"), [("x", True), ("date-without-source", False)])
+def test_an_operation_that_a_check_blocks_or_with_a_wrong_day_is_taken_back_and_the_others_stay(
+    tmp_path: Path, code: str, blocks: bool
+) -> None:
+    after, summary, told = _dream(tmp_path, blocks, code)
     assert "release_notes.md" in after["MEMORY.md"]
     assert "other.md" not in after["MEMORY.md"]
     assert "Took back 1 change that did not hold up." in summary

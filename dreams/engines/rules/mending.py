@@ -1,4 +1,4 @@
-"""Taking back what a check would hold against a person's approval: rules have no second idea, so the step goes. PURE."""
+"""Taking back what a check would hold against a person's approval, and a wrong day: rules have no second idea, so the step goes. PURE."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from dreams import drafts, text
 from dreams.engines.base import Job
 from dreams.engines.rules.tree import Recorder
 
+# Warnings of which a person could only say that the day is wrong.
+_WRONG_DAYS = frozenset({"date-changed", "date-without-source"})
+
 
 def take_back(job: Job, rec: Recorder) -> int:
     """Undo the operations that block; returns how many. The edits stay listed: no line of theirs is left to explain."""
-    problems = [problem for problem in job.examine(rec.edits) if problem.blocks]
+    problems = [
+        problem for problem in job.examine(rec.edits) if problem.blocks or problem.code in _WRONG_DAYS
+    ]
     wanted = frozenset[str]().union(*(problem.operations for problem in problems))
     if not wanted:
         return 0
