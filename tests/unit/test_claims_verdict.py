@@ -102,6 +102,7 @@ def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: Evi
 
 
 def test_what_is_said_to_be_itself_is_not_supported(session: Evidence) -> None:
+    assert check(session, "The retry limit was raised from 7 to 7").verdict == "unsupported"
     assert check(session, "`retryLimit` = `retryLimit`").verdict == "unsupported"
 
 
@@ -184,6 +185,18 @@ def test_a_place_in_a_file_is_looked_up_in_listings(tmp_path: Path, claim: str, 
 def test_a_name_stands_whole_in_part_or_not_at_all(session: Evidence, text: str, presence: float) -> None:
     (anchor,) = claim_of(f"see `{text}` there").anchors
     assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
+
+
+@pytest.mark.parametrize(
+    ("text", "presence"), [("@most_tries = 20", 0.9), ("most_tries: 20", 0.9), ("@most_tries = 25", 0.3)]
+)
+def test_a_value_is_found_however_it_is_set_and_another_is_not_that_value(
+    tmp_path: Path, text: str, presence: float
+) -> None:
+    lines = [tool_call("Read", file_path="/a/job.ex", id="r"), tool_result("r", "@most_tries 20\n@pause 5")]
+    evidence = read(write(tmp_path / "a.jsonl", lines))
+    (anchor,) = claim_of(f"see `{text}` there").anchors
+    assert occurrences(evidence, anchor, len(evidence.units)).presence == presence
 
 
 def test_a_name_that_is_also_a_word_stands_where_it_is_meant(tmp_path: Path) -> None:

@@ -122,9 +122,10 @@ def _converted(text: str, end: int, piece: Piece) -> tuple[str, ...]:
 
 
 def said_of_itself(claim: Claim) -> Anchor | None:
-    """A name that is said to be, or to become, itself: one of two was put in the other's place."""
-    marked = [anchor for anchor in claim.anchors if anchor.marked]
-    for one, other in pairwise(marked):
+    """A name or number that is said to be, or to become, itself: one of two was put in the other's place."""
+    for one, other in pairwise(
+        anchor for anchor in claim.anchors if anchor.marked or anchor.kind == "number"
+    ):
         if one.text == other.text and _BECOMES.fullmatch(claim.text[one.end : other.start]):
             return one
     return None

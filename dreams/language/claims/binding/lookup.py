@@ -15,11 +15,13 @@ from dreams.language.claims.terms import pieces, word_of
 MOST_PLACES = 400
 MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
+_LOOSE = re.compile(r"[\s\"'`*,;:=]+")
 _COMPOSITE = re.compile(r"[\s{}\[\]=,<>]")
 _SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
 _DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
 _WORD = re.compile(r"[a-z]+")
 _INSIDE = re.compile(r"(?<![\w.])\d[\w.]*")  # a number in a piece of code
+REASSEMBLED = 0.9  # presence of a piece of code that the sources put together otherwise
 OTHER_NUMBER = 0.3  # presence of a piece of code that the sources have with another number
 _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
@@ -37,12 +39,11 @@ def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Standing:
         return Standing(*_numbers(evidence, anchor, end))
     for presence, form in _forms(anchor.text):
         found = _literal(evidence, form, end)
-        if not found and _INSIDE.search(form) and " " in form:
-            other = _with_another_number(evidence, form, end)
-            if other:
-                return Standing(OTHER_NUMBER, other)
         if found:
             return Standing(presence, sorted({*found, *_by_itself(evidence, form, end)}))
+        valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
+        if valued:
+            return valued
     presence, places = _scattered(evidence, anchor, end)
     # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
     return Standing(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
@@ -85,12 +86,20 @@ def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
     return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
 
 
-def _with_another_number(evidence: Evidence, form: str, end: int) -> list[int]:
-    """The units that have the same piece of code but for its numbers: "retry: 1" where the claim has "retry: 4"."""
-    parts = [_SQUEEZE.sub("", part.lower()) for part in _INSIDE.split(form)]
+def _valued(evidence: Evidence, form: str, end: int) -> Standing | None:
+    """The units that have the same code however it is put together ("retries = 1", "retries: 1"), or else with other numbers."""
+    parts = [_LOOSE.sub("", part.lower()) for part in _INSIDE.split(form)]
+    if not any(parts):
+        return None
     alike = re.compile(r"\d[\w.]*".join(map(re.escape, parts)))
-    read = _rarest(evidence, _INSIDE.sub(" ", form), end)[:MOST_READ]
-    return [place for place in read if alike.search(_SQUEEZE.sub("", evidence.units[place].text.lower()))]
+    wanted, same, other = _LOOSE.sub("", form.lower()), list[int](), list[int]()
+    for place in _rarest(evidence, _INSIDE.sub(" ", form), end)[:MOST_READ]:
+        found = [match[0] for match in alike.finditer(_LOOSE.sub("", evidence.units[place].text.lower()))]
+        if found:
+            (same if wanted in found else other).append(place)
+    if same:
+        return Standing(REASSEMBLED, same)
+    return Standing(OTHER_NUMBER, other) if other else None
 
 
 def _as_a_name(evidence: Evidence, form: str, found: list[int]) -> list[int]:
