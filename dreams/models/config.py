@@ -21,6 +21,7 @@ class Override(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(Coalesce("project", 0), "key", name="override_once")]
+        verbose_name = "setting"
         ordering = ["key"]
 
     def __str__(self) -> str:

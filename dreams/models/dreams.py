@@ -94,6 +94,7 @@ class DreamRun(models.Model):
     sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")
 
     class Meta:
+        verbose_name = "dream"
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["project", "-created_at"]),

@@ -37,7 +37,7 @@ class Proposal(models.Model):
         DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="proposals"
     )
     by_policy = models.BooleanField(
-        default=False, help_text="The part of a dream that a policy lets in without a person."
+        "policy", default=False, help_text="The part of a dream that a policy lets in without a person."
     )
     partial = models.BooleanField(
         default=False, help_text="What an unfinished dream had changed; a person asked for it."
