@@ -24,6 +24,7 @@ RESOLVED = [
     ("last night the disk filled up", "2026-03-03", "on the night of 2026-03-03 the disk filled up"),
     ("Deadline is tomorrow evening", "2026-03-05", "Deadline is on the evening of 2026-03-05"),
     ("rewrote it the day before yesterday.", "2026-03-02", "rewrote it on 2026-03-02."),
+    ("`onyx-renderer` is retired tomorrow", "2026-03-05", "`onyx-renderer` is retired on 2026-03-05"),
     ("leaves the day after tomorrow", "2026-03-06", "leaves on 2026-03-06"),
     ("fixed three days ago", "2026-03-01", "fixed on 2026-03-01"),
     ("we did it 1 week ago today", "2026-02-25", "we did it on 2026-02-25"),

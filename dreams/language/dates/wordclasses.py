@@ -91,6 +91,8 @@ _SOMETHING_BEFORE = frozenset("weEKN),(@G")  # what "that" and "who" may tell of
 _SUBJECT_BEFORE = frozenset("wEKNPJ@R,C'")  # what may start, end or leave
 _OPENING = frozenset(".!?:;(-")
 _TOKEN = re.compile(r"@(?:['’]s)?|[^\W\d_][\w]*(?:[-'’./:][\w]+)*|\d[\w.,:%/-]*\w|\d|→|--?|[–—]|[^\w\s]")
+_JOINED = re.compile(r"\w[-./:]\w")
+_IS = frozenset({"is", "was", "will", "gets", "got", "has", "goes", "went"})
 _PLURAL = re.compile(r"[a-z-]+[a-hj-rtv-z]s")  # not "status", "analysis", "access"
 # Long for short, and one for several that mean the same here.
 _PLAIN = tuple(
@@ -135,6 +137,9 @@ def _letter(piece: str, before: str, following: str) -> str:
         return "N"
     if piece == "AM" or word.endswith(("'s", "’s")):
         return "w" if piece == "AM" else "D"
+    # "onyx-renderer is": a name of its own.
+    if not before and _JOINED.search(piece) and following.lower() in _IS:
+        return "K"
     return _joining(word, before, following) or _known(word, before) or _shaped(piece, before)
 
 
