@@ -20,7 +20,7 @@ _LONG_UNIT = "|".join(
     f"{unit}s?" for unit in _SECONDS if len(unit) > 3 and unit != "second"
 )  # "a second signature" is none
 _LENGTH = re.compile(
-    rf"(?<![\w.-])(?:(\d+(?:\.\d+)?)[\s-]?({_UNIT})|(one|half an?|an?|{_WORDS})[\s-]({_LONG_UNIT}|seconds))\b",
+    rf"(?<![\w.-])(?:(\d+(?:\.\d+)?)(?:[\s-]?|\s(?:idle|full|more|whole|working|calendar|business|consecutive)\s)({_UNIT})|(one|half an?|an?|{_WORDS})[\s-]({_LONG_UNIT}|seconds))\b",
     re.IGNORECASE,
 )
 _OFTEN = re.compile(

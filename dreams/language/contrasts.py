@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 
-from dreams.language import amounts, lexicon, polarity
+from dreams.language import amounts, bindings, lexicon, polarity, sequence
 from dreams.language.edits import altered, edit
 from dreams.language.grades import graded, strength_differs
 from dreams.language.orders import other_doer, swapped, turned_round
@@ -53,8 +53,10 @@ def conflict(short: Statement, long: Statement) -> str:
         (lambda: opposed(short, long), "opposite words"),
         (lambda: strength_differs(short, long), "one demands, the other allows"),
         (lambda: graded(short, long), "one says all, the other some"),
-        (lambda: turned_round(short, long), "the order is turned round"),
+        (lambda: turned_round(short, long) or sequence.turned(short, long), "the order is turned round"),
+        (lambda: sequence.told_by_one(short, long), "only one says what comes first"),
         (lambda: swapped(short, long), "names change places"),
+        (lambda: bindings.exchanged(short, long), "numbers change places"),
         (lambda: other_doer(short, long), "who does it changes"),
         (lambda: altered(short, long), "a copy with one thing changed"),
         (lambda: exchanged(short, long) or substituted(short, long), "one word stands for another"),
@@ -241,6 +243,8 @@ def exchanged(short: Statement, long: Statement) -> bool:
     sides = changes[0].gone, changes[0].come
     if max(map(len, sides)) > 2:
         return False
+    if max(map(len, sides)) == 1 and sides[0][0] in short.weights and sides[1][0] in long.weights:
+        return True  # "per project" and "per user": common words, and yet two
     return any(word not in _SMALL and word not in lexicon.GENERIC for side in sides for word in side)
 
 

@@ -80,10 +80,10 @@ approve reject|slow fast|large small|big small|long short|early late|cheap expen
 horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
 likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|each some|each none|this each|this all|this any|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
 faster slower|higher lower|greater smaller|larger smaller|inline external|dynamic static|ephemeral persistent|
-temporary permanent|stateful stateless|eager lazy|serial parallel|sequential parallel|unit integration|english german|
+temporary permanent|stateful stateless|eager lazy|serial parallel|sequential parallel|unit integration|unittest integration|e2e unittest|english german|
 singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|existing new|current previous|current former|null undefined|get set|get post|post put|
 horizontally vertically|https http|stdout stderr|encode decode|serialize deserialize|subscribe unsubscribe|
-active inactive|deprecated supported|known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
+active inactive|deprecated supported|concise detailed|concise verbose|brief detailed|terse detailed|short detailed|short verbose|brief verbose|single multiple|single several|known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
 """
 ENVIRONMENTS = {
     "prod": "production", "production": "production", "staging": "staging", "stage": "staging", "sandbox": "sandbox",

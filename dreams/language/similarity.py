@@ -17,7 +17,7 @@ from dreams.language import lexicon, properties
 from dreams.language.contrasts import conflict, enlarged, marks_differ, narrowed, told_whole
 from dreams.language.edits import edit, regraded
 from dreams.language.orders import swapped
-from dreams.language.retold import retells
+from dreams.language.retold import each_its_own, retells
 from dreams.language.statements import Statement, plain, statement
 from dreams.language.words import LONGEST
 
@@ -38,6 +38,8 @@ ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
 RARE_WORDS = 8
 COMMON_FROM = 60  # a word that more texts have finds no candidates
 PARTNERS = 12
+# What no other wording makes good.
+_FIRM = frozenset({"opposite words"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def told_alike(a: str, b: str) -> Similarity:
     found = same(a, b)
     if found.same or not (plain(a) and plain(b)) or _unclear(a) or _unclear(b):
         return found
-    if not retells(statement(a), statement(b)) or properties.differ(a, b):
+    if found.why in _FIRM or not retells(statement(a), statement(b)) or properties.differ(a, b):
         return found
     return replace(found, score=max(found.score, 0.5), why="the same told with other details", retold=True)
 
@@ -107,6 +109,8 @@ def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> S
         return Similarity(False, round(score / 2, 3), why, fuller)
     if properties.differ(short.text, long.text):
         return Similarity(False, round(score / 2, 3), "the same property of two things", fuller)
+    if not lossless and each_its_own(short.text, long.text):
+        return Similarity(False, score, "each tells something that the other has no word for", fuller)
     return Similarity(True, score, "the same statement in other words", fuller, lossless)
 
 

@@ -66,6 +66,16 @@ The harbour board redraws each hour|In staging the harbour's board is redrawn ea
 Use `berthctl`, not the console|Use `shipctl`, not the console
 To run one tide test use `tide test -k name`|How do I run a single tide test? `tide check -k name`
 Ana trains Bo on the harbour crane|On the harbour crane, Bo trains Ana
+A berth may take up to 25 crates, a pier 200 crates in all|Up to 200 crates go to a berth and 25 crates to a pier
+Tide charts are drawn after the pressure readings pass|Tide charts are drawn first, and the pressure readings pass afterwards
+Ask the harbour master before you move a buoy|After you moved a buoy, ask the harbour master
+First the pilot signs the berth plan, then the clerk prints it|The clerk prints the berth plan first, then the pilot signs it
+Call resetTideCache() in tests once the gauge is stubbed|Once the gauge is stubbed, tests have to call resetGateCache()
+Skip resolved alarms in the harbour review|In the harbour review leave out alarms that are unresolved
+A berth key lapses after 12 idle hours|Berth keys expire when nobody used them for 12 days
+Night mode of the board follows the ship unless the pilot chose one|The board's night mode follows the ship even if the pilot chose one
+Each new gate needs an integration test with the tide simulator|Whoever adds a gate writes a unit test that runs with the tide simulator
+The pilot likes harbour mails brief and without pictures|Harbour mails: detailed, no pictures, that is what the pilot likes
 Always update the docs with changes|Close the editor before you change a file of the harbour config
 """.strip().splitlines()
 
@@ -75,6 +85,21 @@ def test_what_gives_another_fact_is_another_memory_in_whatever_words(pair: str) 
     a, b = pair.split("|")
     assert not _alike(told_alike(a, b))
     assert not _alike(told_alike(b, a))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "A berth may take up to 25 crates, a pier 200 crates in all|A berth may take up to 25 crates, a user 200 crates in all",
+        "Mara owns the berth service; ask her before changing keys|Piloting belongs to Mara, who must be asked before keys are changed",
+        "In a harbour review skip alarms that are resolved|Skip resolved alarms after a harbour review",
+        "Wrap every change of several berths in a transaction|Changes of several berths may be wrapped in a transaction where it is convenient",
+    ],
+)
+def test_where_each_tells_something_of_its_own_nothing_is_merged(pair: str) -> None:
+    a, b = pair.split("|")
+    assert not told_alike(a, b).same
+    assert not told_alike(b, a).same
 
 
 def test_hooks_of_one_project_are_told_apart() -> None:

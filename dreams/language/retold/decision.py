@@ -6,12 +6,17 @@ from dreams.language.parts import Statement
 from dreams.language.retold.alignment import Alignment, align
 from dreams.language.retold.pair import Pair
 from dreams.language.retold.rewording import reworded
-from dreams.language.retold.units import PART, Told, told
+from dreams.language.retold.units import LIGHT_WEIGHT, PART, Told, told
 from dreams.language.retold.vetoes import conflict
 
 # The share of the shorter one's weight that the longer one tells, and the weight that both tell: any of these is enough.
 MUCH = 0.6  # of the shorter one's weight
 LEAST_PLAIN = 1.2
+# Words that relate others, and tell nothing by themselves.
+_RELATING = frozenset(
+    "once after before up down out over under above below more most less least than such as same one another at across through "  # noqa: SIM905 - a word list
+    "instead also so then else around about into onto via inside within".split()
+)
 BARS = ((0.3, 4.5), (0.4, 3.4), (0.48, 2.8), (0.6, 1.5))
 
 
@@ -19,6 +24,22 @@ def retells(short: Statement, long: Statement) -> bool:
     """Whether the two tell of one thing, each perhaps with details of its own, and give no fact differently."""
     pair = paired(short, long)
     return pair is not None and not conflict(pair)
+
+
+def each_its_own(one: str, other: str) -> bool:
+    """Whether each text tells something for which the other one has no word: then neither can stand for both."""
+    mine, theirs = told(one), told(other)
+    found = align(mine, theirs)
+    left = {place for place, _, _ in found.pairs}
+    right = {place for _, place, _ in found.pairs}
+    return _tells_more(mine, left) and _tells_more(theirs, right)
+
+
+def _tells_more(one: Told, matched: set[int]) -> bool:
+    return any(
+        place not in matched and unit.weight > LIGHT_WEIGHT and unit.word not in _RELATING
+        for place, unit in enumerate(one.units)
+    )
 
 
 def paired(short: Statement, long: Statement) -> Pair | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dreams.language import lexicon, polarity
 from dreams.language.amounts import apart
 from dreams.language.parts import Statement
@@ -10,7 +12,12 @@ from dreams.language.statements import canonical
 
 ONLY = frozenset({"only", "exclusively", "solely"})
 LIMITS = ONLY | {"unless", "except", "until"}
+LEAST_UNDONE = 5  # letters: "in" and "come" are no "income"
 LONGEST_LABEL = 2  # words of "Planned: ..."
+_REGARDLESS = re.compile(
+    r"\b(?:even (?:if|when|though)|regardless|no matter|whether or not)\b", re.IGNORECASE
+)
+_EXCEPTING = re.compile(r"\b(?:unless|except|otherwise|else)\b", re.IGNORECASE)
 _ADVERBS = frozenset(
     "formerly former previously anymore maybe perhaps probably possibly presumably might".split()  # noqa: SIM905 - a word list
 )
@@ -46,6 +53,9 @@ def _shared(one: Statement, pair: Pair) -> set[str]:
 
 
 def limited(pair: Pair, words: frozenset[str]) -> bool:
+    texts = pair.short.text, pair.long.text
+    if any(_REGARDLESS.search(one) and _EXCEPTING.search(other) for one, other in (texts, texts[::-1])):
+        return True
     return any(
         _unsettled(one, other) or _limits(one, other, words)
         for one, other in ((pair.short, pair.long), (pair.long, pair.short))
@@ -101,7 +111,7 @@ def opposed(pair: Pair) -> bool:
     mine, theirs = (_said(one, pair) for one in (pair.short, pair.long))
     own, others = mine - set(pair.long.counts), theirs - set(pair.short.counts)
     return any(
-        (one, other) in lexicon.OPPOSITES
+        ((one, other) in lexicon.OPPOSITES or _undone(one, other) or _undone(other, one))
         and (
             pair.close
             or beside(pair.short, canonical(one), pair.common)
@@ -110,6 +120,11 @@ def opposed(pair: Pair) -> bool:
         for one in own
         for other in others
     )
+
+
+def _undone(one: str, other: str) -> bool:
+    """ "resolved" and "unresolved"."""
+    return len(one) >= LEAST_UNDONE and other in {f"un{one}", f"in{one}", f"non{one}", f"dis{one}"}
 
 
 def _said(one: Statement, pair: Pair) -> set[str]:

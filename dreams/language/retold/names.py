@@ -19,6 +19,7 @@ BEFORE = 6  # characters that are looked at for the end of another sentence
 _SHOUTED = re.compile(r"\b[A-Z]{2,6}\b")
 _CAPITAL = re.compile(r"(?<![\w.-])([A-Z][^\W_]+)(?![\w-])")
 _OPENERS = frozenset({"", ".", "!", "?", ":", "(", "—", "–", "-", ";", ">"})
+_IDENTIFIER = re.compile(r"\w+(?:\(\))?")  # no path
 _NAME = re.compile(r"[^\W\d_]+\d*")
 
 
@@ -48,6 +49,20 @@ def names_apart(pair: Pair) -> bool:
         for u in own
         for v in others
     )
+
+
+def codes_apart(pair: Pair) -> bool:
+    """Each has an identifier of its own, and they are of one family: `resetKeyCache` and `resetTokenCache`."""
+    mine, theirs = matched(pair)
+    own, others = (
+        [
+            set(unit.parts)
+            for unit in told.units
+            if _IDENTIFIER.fullmatch(unit.word) and unit.word not in known and len(unit.parts) > 1
+        ]
+        for told, known in ((pair.one, theirs), (pair.other, mine))
+    )
+    return any(one - other and other - one and one & other for one in own for other in others)
 
 
 def names_crossed(pair: Pair) -> bool:

@@ -13,7 +13,7 @@ from dreams.language.retold.units import LIGHT, Told
 
 NEAR = 2  # items between which a name and a word stand side by side
 ALIKE = 0.35  # of a text's weight: if no more is its own, a limit put in is what makes it another
-CLOSE, CLOSE_COPY = 0.5, 0.4  # of the longer one's weight told by the shorter one
+CLOSE, CLOSE_COPY, NEARLY = 0.5, 0.4, 0.35  # of the longer one's weight told by the shorter one
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Pair:
     def close(self) -> bool:
         """Whether next to nothing else is told by the longer one, so that each detail counts."""
         return self.found.covering >= (CLOSE_COPY if self.copy else CLOSE)
+
+    @property
+    def near(self) -> bool:
+        """Whether enough of the longer one is told for how much it says of it to count."""
+        return self.found.covering >= NEARLY
 
 
 def matched(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:

@@ -57,7 +57,12 @@ def root(word: str) -> str:
         return word
     for _ in range(2):
         ending = next(
-            (end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST_ROOT), ""
+            (
+                end
+                for end in _ENDINGS
+                if word.endswith(end) and len(word) - len(end) >= _SHORTEST_ROOT and not word.endswith("ss")
+            ),
+            "",
         )
         word = word.removesuffix(ending) if ending else word
     return word[:-1] if word[-2:-1] == word[-1:] and word[-1] not in "lsz" else word

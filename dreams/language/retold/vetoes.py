@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dreams.language import amounts, contrasts, polarity
+from dreams.language import amounts, bindings, contrasts, polarity, sequence
 from dreams.language.grades import graded
 from dreams.language.orders import other_doer, turned_round
 from dreams.language.retold.copies import edited
 from dreams.language.retold.limits import LIMITS, ONLY, environments_apart, limited, opposed
-from dreams.language.retold.names import names_apart, names_crossed, numbers_apart
+from dreams.language.retold.names import codes_apart, names_apart, names_crossed, numbers_apart
 from dreams.language.retold.pair import Pair
 
 LEAST_ODD, LEAST_ODD_LOOSE = 1.0, 2.0  # weight that the one affirms and the other denies
@@ -37,8 +37,11 @@ def conflict(pair: Pair) -> str:
         (lambda: environments_apart(pair), "environments differ"),
         (lambda: limited(pair, LIMITS - ONLY), "conditions or states differ"),
         (lambda: opposed(pair), "opposite words"),
-        (lambda: turned_round(short, long), "the order is turned round"),
+        (lambda: turned_round(short, long) or sequence.turned(short, long), "the order is turned round"),
         (lambda: names_crossed(pair), "names change places"),
+        (lambda: bindings.exchanged(short, long), "numbers change places"),
+        (lambda: codes_apart(pair), "names differ"),
+        (lambda: pair.near and graded(short, long), "one says all, the other some"),
         (lambda: other_doer(short, long), "who does it changes"),
     )
     return contrasts.first(always) or (contrasts.first(_closer(pair)) if pair.close else "")
@@ -48,6 +51,6 @@ def _closer(pair: Pair) -> Iterator[tuple[Callable[[], bool], str]]:
     short, long = pair.short, pair.long
     yield lambda: limited(pair, LIMITS), "conditions or states differ"
     yield lambda: bool(short.was & long.is_ or short.is_ & long.was), "one was, the other is"
-    yield lambda: graded(short, long), "one says all, the other some"
     yield lambda: pair.copy and edited(pair), "a copy with one thing changed"
-    yield lambda: pair.brief and contrasts.exchanged(short, long), "one word stands for another"
+    alike = pair.brief or pair.copy
+    yield lambda: alike and contrasts.exchanged(short, long), "one word stands for another"

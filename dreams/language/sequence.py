@@ -1,0 +1,76 @@
+"""What comes earlier and what later, as a text says it: "X before Y", "once Y, X", "first X, then Y". Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dreams.language.parts import Statement
+from dreams.language.statements import canonical
+
+_BEFORE = frozenset({canonical("before")})
+_AFTER = frozenset({canonical("after"), canonical("once")})
+_THEN = frozenset({canonical(word) for word in ("then", "afterwards", "afterward", "subsequently")})
+_FIRST = frozenset({canonical("first")})
+_NONE: frozenset[str] = frozenset()
+LEAST = 2  # words that stand on the wrong side
+_Order = tuple[frozenset[str], frozenset[str]]
+
+
+def turned(short: Statement, long: Statement) -> bool:
+    """Whether what comes first in the one comes last in the other."""
+    common = short.weights.keys() & long.weights.keys()
+    return any(
+        _against(earlier & common, later & common, *others)
+        for earlier, later in _orders(short)
+        for others in _orders(long)
+    )
+
+
+def told_by_one(short: Statement, long: Statement) -> bool:
+    """Whether only one of them says what of that which both tell comes earlier: "skip it in reviews", "skip it after reviews"."""
+    common = short.weights.keys() & long.weights.keys()
+    mine, theirs = list(_orders(short)), list(_orders(long))
+    return not (mine and theirs) and any(first & common and last & common for first, last in mine + theirs)
+
+
+def _against(
+    earlier: frozenset[str],
+    later: frozenset[str],
+    first: frozenset[str],
+    last: frozenset[str],
+) -> bool:
+    along = len(earlier & first) + len(later & last)
+    against = len(earlier & last) + len(later & first)
+    return against >= LEAST and against > along
+
+
+def _orders(one: Statement) -> Iterator[_Order]:
+    """Each two groups of words of which the text says that the first comes earlier."""
+    for place, word in enumerate(one.flow):
+        earlier, later = _order(one, place, word)
+        if earlier and later:
+            yield earlier, later
+
+
+def _order(one: Statement, place: int, word: str) -> _Order:
+    clause = one.clause_of[place]
+    before, behind = _words(one, clause, 0, place), _words(one, clause, place + 1)
+    last, following = _words(one, clause - 1), _words(one, clause + 1)
+    if word in _THEN or (word in _AFTER and one.flow[place + 1 : place + 2] == ("that",)):
+        return (before, behind) if before and behind else (last, before | behind)
+    if word in _FIRST:
+        return (before | behind, following) if not behind or _THEN & set(one.flow) else (_NONE, _NONE)
+    around = before or following or last
+    if word in _BEFORE:
+        return around, behind
+    return (behind, around) if word in _AFTER else (_NONE, _NONE)
+
+
+def _words(one: Statement, clause: int, start: int = 0, stop: int | None = None) -> frozenset[str]:
+    """The words of meaning of one clause, as far as they stand between two places."""
+    stop = len(one.flow) if stop is None else stop
+    return frozenset(
+        word
+        for word, at in zip(one.flow[start:stop], one.clause_of[start:stop], strict=True)
+        if at == clause and word in one.weights and word not in _BEFORE | _AFTER | _FIRST
+    )
