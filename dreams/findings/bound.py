@@ -17,9 +17,9 @@ _NEAR = 4  # words between a small one and what it is said of
 _JOINS = frozenset({"and", "or"})
 _STAND_INS = frozenset({"it", "them", "one", "that", "those"})
 _OPPOSED = """
-with without|to from|into from|onto from|since until|since befor|until after|since till|within after|in out|into out|by for|
+with without|to from|into from|onto from|since until|since befor|until after|since till|inside after|in out|into out|by for|
 behind front|next opposit|except includ|before after|inside outside|over below|above below|must may|must can|must might|
-should may|and or|over under|for against|each some|all some|all none|all no|each no|old new|first last|old current|
+should may|and or|over under|for against|each some|all some|all none|all no|each no|
 """
 _PAIRS = frozenset(
     pair
@@ -68,11 +68,17 @@ def _said_of(one: Statement, place: int, last: str) -> str:
         word = one.flow[at]
         if one.clause_of[at] != one.clause_of[place] or word in _BINDING - lexicon.ARTICLES:
             return ""
-        if at == place + 1 and word in _STAND_INS:
+        if at == place + 1 and word in _STAND_INS and not _goes_on(one, at):
             return last
         if word in one.weights and word not in lexicon.GENERIC:
             return word
     return ""
+
+
+def _goes_on(one: Statement, at: int) -> bool:
+    """Whether a word of meaning follows: "one approval" is a number, "without one" is what was spoken of."""
+    following = at + 1 < len(one.flow) and one.clause_of[at + 1] == one.clause_of[at]
+    return following and one.flow[at + 1] in one.weights
 
 
 def exchanged(old: str, new: str) -> bool:
@@ -86,9 +92,9 @@ def exchanged(old: str, new: str) -> bool:
         return False
     start, stop = differing[0], differing[-1] + 1
     theirs = theirs[start:stop]
-    return _renamed(mine, differing, [word for word, _ in theirs], start) or _swapped(
-        mine[start:stop], [word for word, _ in theirs], one
-    )
+    told = [word for word, _ in theirs]
+    lead = mine[start - 1][0] if start else ""
+    return _renamed(mine, differing, told, start) or _swapped(mine[start:stop], told, one, lead)
 
 
 def _without_articles(one: Statement) -> list[_Word]:
@@ -108,8 +114,11 @@ def _renamed(mine: Sequence[_Word], differing: Sequence[int], theirs: Sequence[s
     return len(differing) > 2 or (last - first > 1 and not _listed(mine[first : last + 1], 1, 1))
 
 
-def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement) -> bool:
-    """Whether the one is X M Y and the other Y M X, and no mere list; a phrase that takes its "in" along only moved."""
+def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement, lead: str) -> bool:
+    """Whether the one is X M Y and the other Y M X, and no mere list; a phrase that takes its "in" along only moved.
+
+    `lead` is the word before X: where M ends with it too, both belong to it ("to A by day and to B by night").
+    """
     words = [word for word, _ in mine]
     for last in range(1, len(words) - 1):
         if words[-last:] != theirs[:last]:
@@ -119,7 +128,9 @@ def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement) -> bo
                 sides = [words[:first], words[-last:]]
                 named = all(any(word in one.weights for word in side) for side in sides)
                 moved = any(side[0] in lexicon.PHRASE_STARTS for side in sides)
-                return named and not moved and not _listed(mine, first, last)
+                same_lead = words[-last - 1] == lead and len(words) - first - last > 1
+                listed = _listed([*mine[: -last - 1], *mine[-last:]] if same_lead else mine, first, last)
+                return named and not moved and not listed
     return False
 
 

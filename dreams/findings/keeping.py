@@ -117,7 +117,7 @@ def _taken_over(one: Statement, other: Statement) -> bool:
     return any(
         tag == "replace"
         and i2 - i1 <= 2
-        and fewer.keys() & set(mine[i1:i2]) - lexicon.GENERIC
+        and fewer.keys() & set(mine[i1:i2]) - SAYS_NOTHING - LIGHT
         and more.keys() & set(theirs[j1:j2])
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     )

@@ -48,6 +48,7 @@ rarely seldom
 immediately instantly
 usually normally typically generally
 only solely exclusively merely alone
+inside within
 below under beneath
 before prior
 until till
@@ -133,7 +134,8 @@ _PHRASES = {
     "have to be": "must be", "is to be": "must be", "are to be": "must be", "with regard to": "about",
     "there is": "", "there are": "", "it is": "is", "so that": "so", "in favour of": "insteadof", "in favor of": "insteadof",
     "nobody but": "only", "no one but": "only", "none but": "only", "one more": "another", "other way around": "other way round",
-    "as well": "also", "excepted": "except", "nobody needs": "unnecessary", "no one needs": "unnecessary", "not needed": "unnecessary", "commented out": "commentedout",
+    "dislikes": "does not like", "dislike": "not like", "disliked": "not liked", "max": "at most", "maximum": "at most",
+    "min": "at least", "minimum": "at least", "as well": "also", "excepted": "except", "nobody needs": "unnecessary", "no one needs": "unnecessary", "not needed": "unnecessary", "commented out": "commentedout",
     "left over": "leftover", "is located in": "in", "lives in": "in", "resides in": "in", "sits in": "in", "lives at": "at",
     "comes with": "has", "due to the fact that": "because", "in spite of": "despite",
 }  # fmt: skip
