@@ -15,6 +15,8 @@ _Words = Sequence[str]
 def exchanged(short: Statement, long: Statement) -> bool:
     """Whether two numbers that both texts give belong to two things that both name, the other way round."""
     texts = [[item.word for item in one.items] for one in (short, long)]
+    if sum(any(map(str.isdigit, word)) for word in texts[0]) < 2:
+        return False
     once = [word for word in texts[0] if texts[0].count(word) == texts[1].count(word) == 1]
     counted = [word for word in once if any(map(str.isdigit, word))][:MOST]
     things = [

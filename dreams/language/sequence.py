@@ -11,6 +11,7 @@ _BEFORE = frozenset({canonical("before")})
 _AFTER = frozenset({canonical("after"), canonical("once")})
 _THEN = frozenset({canonical(word) for word in ("then", "afterwards", "afterward", "subsequently")})
 _FIRST = frozenset({canonical("first")})
+_ORDERING = _BEFORE | _AFTER | _THEN | _FIRST
 _NONE: frozenset[str] = frozenset()
 LEAST = 2  # words that stand on the wrong side
 _Order = tuple[frozenset[str], frozenset[str]]
@@ -18,19 +19,20 @@ _Order = tuple[frozenset[str], frozenset[str]]
 
 def turned(short: Statement, long: Statement) -> bool:
     """Whether what comes first in the one comes last in the other."""
-    common = short.weights.keys() & long.weights.keys()
+    mine, theirs = list(_orders(short)), list(_orders(long))
+    common = short.weights.keys() & long.weights.keys() if mine and theirs else _NONE
     return any(
-        _against(earlier & common, later & common, *others)
-        for earlier, later in _orders(short)
-        for others in _orders(long)
+        _against(earlier & common, later & common, *others) for earlier, later in mine for others in theirs
     )
 
 
 def told_by_one(short: Statement, long: Statement) -> bool:
     """Whether only one of them says what of that which both tell comes earlier: "skip it in reviews", "skip it after reviews"."""
+    orders = [*_orders(short)], [*_orders(long)]
+    if all(orders) or not any(orders):
+        return False
     common = short.weights.keys() & long.weights.keys()
-    mine, theirs = list(_orders(short)), list(_orders(long))
-    return not (mine and theirs) and any(first & common and last & common for first, last in mine + theirs)
+    return any(first & common and last & common for first, last in orders[0] or orders[1])
 
 
 def _against(
@@ -47,7 +49,7 @@ def _against(
 def _orders(one: Statement) -> Iterator[_Order]:
     """Each two groups of words of which the text says that the first comes earlier."""
     for place, word in enumerate(one.flow):
-        earlier, later = _order(one, place, word)
+        earlier, later = _order(one, place, word) if word in _ORDERING else (_NONE, _NONE)
         if earlier and later:
             yield earlier, later
 
