@@ -86,7 +86,7 @@ def _scope(clause: int, one: Statement) -> range:
 def changed_places(old: str, new: str) -> bool:
     """Whether two names (or numbers, or codes) stand where the other one stood: "Ana owns search, Bob owns billing"."""
     one, other = made(old), made(new)
-    if turned_round(one, other) or exchanged(old, new):
+    if exchanged(old, new) or (turned_round(one, other) and not _repeats(one, other)):
         return True
     if len(spans := _spans(old) & _spans(new)) > 1:  # code of several words counts as one name
         old, new = (_as_names(text, sorted(spans)) for text in (old, new))
@@ -97,6 +97,13 @@ def changed_places(old: str, new: str) -> bool:
         _crossed(mine, theirs, a, b)
         for kind in (one.numbers, one.codes, names)
         for a, b in combinations([word for word in mine if word in kind and word in theirs][:_MOST], 2)
+    )
+
+
+def _repeats(one: Statement, other: Statement) -> bool:
+    """Whether a word like "to" or "over" stands there twice: which of the two a side belongs to is not known then."""
+    return any(
+        max(one.counts[word], other.counts[word]) > 1 for word in one.sides.keys() & other.sides.keys()
     )
 
 
