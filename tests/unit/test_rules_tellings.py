@@ -111,6 +111,7 @@ def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said:
     "said",
     [
         "forget that we use npm",
+        "just so you know, forget what I said about the mailer",
         "actually let's do the docs",
         "just so you know, the port is 81",
         "it is on 81 now",

@@ -47,7 +47,7 @@ _HESITANT = re.compile(
 )
 # So is this wherever it stands in a remark.
 _UNSAID = re.compile(
-    r"\b(?:forget|ignore|scratch|disregard|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)\b",
+    r"\b(?:forget|ignore|scratch|disregard|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)\b(?! (?:about|on|of|regarding)\b)",
     re.IGNORECASE,
 )
 # So is a denial, unless it forbids or asks something.
