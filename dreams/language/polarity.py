@@ -41,10 +41,21 @@ def at_odds(short: Statement, long: Statement, weights: Mapping[str, float], *, 
     refusing = frozenset(short.flow) & frozenset(long.flow) & _REFUSING
     mine, theirs = list(_clauses(short, refusing)), list(_clauses(long, refusing))
     signs, others = _signs(mine), _signs(theirs)
+    if _turned(signs, others, weights):
+        return True
     odd = {word for word in weights if not signs.get(word, BOTH) & others.get(word, BOTH)}
     odd -= _denied_by_both(mine, theirs, weights)
     heads = frozenset(word for one in (short, long) for _, words in one.denied for word in words[:1])
     return bool(odd) and any(_mostly(words, odd, heads, weights, least) for words, _ in mine + theirs)
+
+
+def _turned(mine: Mapping[str, Signs], theirs: Mapping[str, Signs], weights: Mapping[str, float]) -> bool:
+    """ "Archive it instead of deleting it" against "delete it instead of archiving it": each affirms what the other denies."""
+    telling = [word for word, weight in weights.items() if weight >= LEAST]
+    return all(
+        any(one.get(word) == YES and other.get(word) == NO for word in telling)
+        for one, other in ((mine, theirs), (theirs, mine))
+    )
 
 
 _Clauses = list[tuple[frozenset[str], Signs]]

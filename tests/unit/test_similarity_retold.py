@@ -76,6 +76,8 @@ A berth key lapses after 12 idle hours|Berth keys expire when nobody used them f
 Night mode of the board follows the ship unless the pilot chose one|The board's night mode follows the ship even if the pilot chose one
 Each new gate needs an integration test with the tide simulator|Whoever adds a gate writes a unit test that runs with the tide simulator
 The pilot likes harbour mails brief and without pictures|Harbour mails: detailed, no pictures, that is what the pilot likes
+After two years a berth plan goes to the vault instead of being deleted|Berth plans are deleted after two years instead of going to the vault
+Draw tide charts by hand; never use the plotter for the bay|No hand-drawn tide charts for the bay, plotted ones only
 Always update the docs with changes|Close the editor before you change a file of the harbour config
 """.strip().splitlines()
 
