@@ -6,12 +6,12 @@ with the same thing in that place is the plainest support.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from dreams.language.claims.anchors import Claim
+from dreams.language.claims.denials.pairs import denied_elsewhere
 from dreams.language.claims.field import Field
 from dreams.language.claims.numbered import are_of_others
 from dreams.language.claims.terms import TOKEN
@@ -21,17 +21,12 @@ FEWEST = 4  # words of context together
 ALIKE = 0.8  # share of the claim's other words that the source must have
 LIKELY = 0.55  # share of the claim that a source must have to be read word by word
 MOST_READ = 24
+MOST_PAIRED = 80  # units read for the same words with a denial or without
 OVERTAKEN = 0.5  # share of the claim that what was said later must have; numbers change more often than names
 RENAMED = 0.8
 MOST_LATER = 500
 LONGEST_SLOT = 12  # words
 MORE = 2  # words by which what stands there may be longer
-_NOT = (
-    (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
-    (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
-    (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
-)
-_DENIALS = frozenset({"not", "never", "always", "no", "longer", "still"})
 Span = tuple[int, int]
 
 
@@ -41,16 +36,16 @@ class Wordings:
 
     same: frozenset[Span]
     other: dict[Span, int]
-    denied: int | None  # the unit that says the claim word for word but for its denials
+    denied: int | None  # the unit that has the same words around a denial, and one less or more
 
 
 def wordings(field: Field, claim: Claim) -> Wordings:
-    units = field.evidence.units
-    near = (place for place in field.richest(MOST_READ) if field.at(place) >= LIKELY)
-    places = [place for place in near if not are_of_others(claim.text, units[place].text)]
-    same, other = _said_there(field, claim, places)
+    texts = {place: field.evidence.units[place].text for place in field.richest(MOST_PAIRED)}
+    texts = {place: text for place, text in texts.items() if not are_of_others(claim.text, text)}
+    near = [place for place in field.richest(MOST_READ) if field.at(place) >= LIKELY and place in texts]
+    same, other = _said_there(field, claim, near)
     taken = {s: p for s, p in other.items() if s not in same and not _is_overtaken(field, claim, s, p)}
-    return Wordings(frozenset(same), taken, _denied(field, claim, places))
+    return Wordings(frozenset(same), taken, denied_elsewhere(claim.text, texts.items()))
 
 
 def _said_there(field: Field, claim: Claim, places: Sequence[int]) -> tuple[set[Span], dict[Span, int]]:
@@ -113,37 +108,6 @@ def _in_slot(
             if told[end : end + len(right)] == right and (right or end == len(told)):
                 yield told[at:end]
                 break
-
-
-def _denied(field: Field, claim: Claim, places: Sequence[int]) -> int | None:
-    """The unit that has the claim's words and denies what the claim does not, or the other way round."""
-    wanted = _bare(claim.text)
-    if len(wanted) < FEWEST:
-        return None
-    denials = _count(claim.text)
-    for place in places:
-        text = field.evidence.units[place].text
-        if _holds(_bare(text), wanted) and abs(_count(text) - denials) == 1:
-            return place
-    return None
-
-
-def _bare(text: str) -> list[str]:
-    return [word for word in _words(_plain(text)) if word not in _DENIALS]
-
-
-def _count(text: str) -> int:
-    return sum(word in _DENIALS for word in _words(_plain(text)))
-
-
-def _plain(text: str) -> str:
-    for pattern, instead in _NOT:
-        text = pattern.sub(instead, text)
-    return text
-
-
-def _holds(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    return any(words[at : at + len(wanted)] == wanted for at in range(len(words) - len(wanted) + 1))
 
 
 def _words(text: str) -> list[str]:
