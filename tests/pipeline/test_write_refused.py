@@ -67,6 +67,8 @@ def test_another_process_that_writes_is_named_on_the_page(
     monkeypatch.setattr(journal, "run", busy)
     page = browser.get(f"/review/{approved.public_id}/").content.decode()
     bases = page.partition('name="bases" value="')[2].partition('"')[0]
-    answer = browser.post(f"/review/{approved.public_id}/submit/", {"bases": bases}, follow=True)
+    answers = page.partition('name="answers" value="')[2].partition('"')[0]
+    seen = {"bases": bases, "answers": answers}
+    answer = browser.post(f"/review/{approved.public_id}/submit/", seen, follow=True)
     assert answer.status_code == 200
     assert "another process is writing memory files" in answer.content.decode()

@@ -37,7 +37,8 @@ def follow(browser: Client, proposal: Proposal, verb: str, **data: object) -> st
 
 
 def submit(browser: Client, proposal: Proposal, **data: object) -> str:
-    return follow(browser, proposal, "submit", bases=selector.load(proposal).digest, **data)
+    loaded = selector.load(proposal)
+    return follow(browser, proposal, "submit", bases=loaded.digest, answers=loaded.answers, **data)
 
 
 def approve(proposal: Proposal, *words: str) -> None:
@@ -82,6 +83,21 @@ def test_a_page_that_is_older_than_the_proposal_submits_nothing(browser: Client,
     approve(proposal, "reference_runbook")
     response = browser.post(f"/review/{proposal.public_id}/submit/", {"bases": "older"})
     assert response.status_code == 409
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
+
+
+def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
+    browser: Client, proposal: Proposal
+) -> None:
+    approve(proposal, "reference_runbook")
+    before, shown = manifest(world.folder(proposal.project)), selector.load(proposal)
+    approve(proposal, "very short")
+    seen = {"bases": shown.digest, "answers": shown.answers}
+    response = browser.post(f"/review/{proposal.public_id}/submit/", seen)
+    assert response.status_code == 409
+    assert "Something was decided elsewhere since this page was shown." in response.content.decode()
+    assert manifest(world.folder(proposal.project)) == before
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.OPEN
 

@@ -84,6 +84,7 @@ class Bar:
     waiting: int
     waits_at: HunkRow | None
     digest: str
+    answers: str
 
     @property
     def decided(self) -> int:
@@ -138,6 +139,7 @@ def bar(loaded: Loaded) -> Bar:
         waiting=len(in_way),
         waits_at=next((hunk for hunk in shown if hunk.pk in waits_at), None),
         digest=loaded.digest,
+        answers=loaded.answers,
     )
 
 

@@ -136,6 +136,12 @@ class Loaded:
         states = "\n".join(f"{f.pk} {f.base_sha} {f.new_sha} {bool(f.conflict)}" for f in self.files)
         return hashlib.sha256(states.encode()).hexdigest()[:24]
 
+    @cached_property
+    def answers(self) -> str:
+        """Changes with any verdict and edit: what a review was submitted on."""
+        states = "\n".join(f"{hunk.pk} {hunk.verdict} {hunk.edited_sha}" for hunk in self.all_hunks)
+        return hashlib.sha256(states.encode()).hexdigest()[:24]
+
     @property
     def is_open(self) -> bool:
         return self.proposal.state == Proposal.State.OPEN

@@ -62,6 +62,9 @@ def submit(request: Request, public_id: str) -> HttpResponse:
     loaded = selector.load(proposal_of(public_id))
     if request.POST.get("bases") != loaded.digest:
         return refuse(request, loaded, "The proposal changed since you opened it. Look at it again.", [])
+    if request.POST.get("answers") != loaded.answers:
+        said = "Something was decided elsewhere since this page was shown. This is how it stands now; nothing was written."
+        return refuse(request, loaded, said, [])
     if request.POST.get("rest"):
         hunks = loaded.without_findings(loaded.all_hunks)
         review.decide(loaded.proposal, hunks, Hunk.Verdict.APPROVED, reviewer(request))
