@@ -147,6 +147,11 @@ RESOLVED = [
     ("Code freeze until Friday, only fixes go in", "2026-03-06", None),
     ("6 failed attempts last night (the same error)", "2026-03-03", None),
     ("Lee stays away; we talked about it yesterday", "2026-03-03", None),
+    ("What we agreed on last week is the other way round", "2026-W09", None),
+    ("The table has no new entries since this morning's scan", "2026-03-04", None),
+    ("Two boxes are out of stock. Will ship next week or offer credit.", "2026-W11", None),
+    ("There is a lunch planned for next week", "2026-W11", None),
+    ("docs: note the incident of last Friday", "2026-02-27", None),
     ("We will circle back after the board meeting on Thursday.", "2026-03-05", None),
 ]
 
@@ -381,6 +386,9 @@ Timeline with events: task created today, note added yesterday, mail sent last w
 docker.io/nginx         latest              3f8a4339aadd        2 weeks ago         108 MB
 Calls with a date before today are refused.
 AI features pause until next month.
+Ask for the invoice of last month if it is missing
+It rolled out yesterday (April 23)
+"We moved it last week and that was that
 What the story calls last night is its last night
 """.strip().splitlines()
 

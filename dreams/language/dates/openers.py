@@ -36,6 +36,8 @@ def asked(row: str, clause: Clause) -> bool:
         return True
     if clause.before.strip(" ,-CR"):
         return False
+    if re.match("P.*[XV]", clause.left) and clause.right[:1] in {"B", "X"}:  # "what we agreed on @ is ..."
+        return True
     if re.match("[BXOHFM]", clause.left):
         return "?" in row or not re.search("[XBHFMUuO]", clause.left[1:] + clause.right)
     return row.endswith("?") and bool(re.search("[XV]", clause.left))

@@ -11,7 +11,7 @@ _MASKED = re.compile(
     r"|\b[a-z][a-z0-9+.-]*://\S+|\]\([^)\n]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
     r"|\{\{[^}\n]{1,200}\}\}|\$\{[^}\n]{1,200}\}"
     r"|(?:(?<=[\s=(:,\[])|(?<![^\n]))'(?=\w)[^'\n]{2,200}(?<=[\w.!?])'(?=[\s.,;:!?)\]]|$)"
-    r"|\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|<[a-z/!][^>\n]{0,200}>",
+    r"|\"[^\"\n]{1,300}\"|(?<![^\n])[ \t]*\"[^\"\n]{1,300}(?=\n|\Z)|“[^”\n]{1,300}”|«[^»\n]{1,300}»|<[a-z/!][^>\n]{0,200}>",
     re.DOTALL | re.IGNORECASE,
 )
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]+(?:\*\*|__)\s*$")
@@ -38,7 +38,7 @@ _PLAIN_WORD = re.compile(
     re.IGNORECASE,
 )
 _OPENS = re.compile(r"(?:^|[.!?:;\n(|—–-]|[*_>\]\"])\s*[*_]*$")
-_JOINED = r"(?:\s*[,/|&]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)"
+_JOINED = r"(?:\s*[,/|&(]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)"
 _LISTED_AFTER = re.compile(_JOINED + _RELATIVE.pattern, re.IGNORECASE)
 _LISTED_BEFORE = re.compile(_RELATIVE.pattern + _JOINED + "$", re.IGNORECASE)
 _SPOKEN = (

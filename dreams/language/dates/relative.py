@@ -263,7 +263,11 @@ RULES: tuple[Rule, ...] = (
         leave,
     ),
     rule("weekend", r"(?P<d>last|this(?:\s+coming)?|next|coming)\s+weekend", _weekend),
-    rule("unit", rf"{_D}\s+(?P<u>{v.PERIOD})(?!\s+(?:end|or)\b)", _unit),
+    rule(
+        "unit",
+        rf"{_D}\s+(?P<u>{v.PERIOD})(?!\s+(?:end\b|or\s+(?:so|later|longer|two|the|month|week|quarter|year)\b))",
+        _unit,
+    ),
     rule(
         "weekday",
         rf"(?P<d>last|previous|this\s+past|past|this\s+(?:coming|upcoming)|coming|upcoming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){_P}(?!s\b|\s+(?:of|in|week)\b)",

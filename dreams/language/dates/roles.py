@@ -83,7 +83,7 @@ def _is_bounded(clause: Clause, phrase: Phrase) -> bool:
 def _is_tied(clause: Clause, phrase: Phrase) -> bool:
     """To a noun: "the orders of yesterday", "fetches yesterday's rates"."""
     left = clause.left.rstrip("R")
-    owns = bool(left) and clause.right.startswith("'")
+    owns = bool(left) and clause.right.startswith("'") and not _is_bounded(clause, phrase)
     return owns or left.endswith("a") or (left.endswith("f") and not _is_bounded(clause, phrase))
 
 
@@ -131,7 +131,9 @@ def _future(clause: Clause, phrase: Phrase) -> bool:
 def _wish(clause: Clause, phrase: Phrase) -> bool:
     if clause.left.endswith("EU") and not clause.after.startswith(":"):  # "the tasks due @"
         return False
-    return (clause.who in {"known", "none"} or clause.subject == "Y") and phrase.ahead >= 0
+    there = clause.left.startswith("JB")  # "there is a lunch planned for @"
+    known = clause.who in {"known", "none"} or clause.subject == "Y" or clause.subject.endswith("P")
+    return (known or there) and phrase.ahead >= 0
 
 
 def _duty(clause: Clause, phrase: Phrase) -> bool:
@@ -159,12 +161,14 @@ def _being(clause: Clause, phrase: Phrase) -> bool:
 
 
 def _timetable(clause: Clause, phrase: Phrase) -> bool:
+    if "n" in clause.left and _is_bounded(clause, phrase):  # "the search returns no results since @"
+        return True
     known = clause.who in {"known", "none"}
     return phrase.ahead >= int(not known) and clause.who != "any" and not _is_tied(clause, phrase)
 
 
 def _does(clause: Clause, phrase: Phrase) -> bool:
-    return clause.left.startswith("O")
+    return clause.left.startswith("O") or (clause.who == "known" and _is_bounded(clause, phrase))
 
 
 def _fragment(clause: Clause, phrase: Phrase) -> bool:
@@ -189,7 +193,8 @@ def _fragment(clause: Clause, phrase: Phrase) -> bool:
             and left.rstrip("af").isalpha()
         ):
             return len(left) <= 3 and left.endswith("a")  # "Sales for this quarter"
-        return named or (phrase.ahead < 0 and bool(re.search("D[wK]+f$", left)))
+        noun = re.search("D[wK]+[af]$" if clause.opener == ":" and not phrase.lone else "D[wK]+f$", left)
+        return named or (phrase.ahead < 0 and bool(noun))
     return _noted(left, clause, phrase)
 
 

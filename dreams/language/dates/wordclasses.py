@@ -132,7 +132,7 @@ def _letter(piece: str, before: str, following: str) -> str:
     if first == "@":
         return "@'" if len(piece) > 1 else "@"
     if not first.isalnum():
-        return "-" if first in "–—-→" else piece if first.isascii() else ""
+        return "-" if first in "–—-→" else "," if first == "+" else piece if first.isascii() else ""
     if first.isdigit():
         return "N"
     if piece == "AM" or word.endswith(("'s", "’s")):
