@@ -44,10 +44,10 @@ def _shares_enough(old: str, new: str, asked: bool) -> bool:
     shared = len(mine & theirs)
     of_old, of_new = (OF_OLD, OF_NEW) if asked else (OF_OLD_BARE, OF_NEW_BARE)
     enough = shared >= max(LEAST_SHARED, of_old * len(mine), of_new * len(theirs))
-    return enough and _subject(old) == _subject(new)
+    return enough and subject(old) == subject(new)
 
 
-def _subject(text: str) -> list[str]:
+def subject(text: str) -> list[str]:
     """The first two words that say something: "the API of the importer" is not "the API"."""
     return [piece.key for piece in _telling(text)][:2]
 

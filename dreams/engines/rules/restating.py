@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dreams import memdir
 from dreams.engines.base import Citation, Fate
-from dreams.engines.rules.anew import put_anew
+from dreams.engines.rules.anew import put_anew, subject
 from dreams.engines.rules.asof import is_later
 from dreams.engines.rules.bodies import Unit, introductions, labelled_units
 from dreams.engines.rules.hearing import Heard
@@ -18,7 +18,7 @@ from dreams.engines.rules.removing import free_units
 from dreams.engines.rules.retyping import below_label, label_of
 from dreams.engines.rules.tellings import Telling
 from dreams.engines.rules.tree import Change, Recorder, Tree, digest
-from dreams.engines.rules.wording import is_labelled
+from dreams.engines.rules.wording import is_labelled, sentences
 from dreams.language import lexicon
 from dreams.language.pieces import keys_of
 from dreams.language.statements import statement
@@ -115,7 +115,15 @@ def _write(rec: Recorder, unit: Unit, said: _Said) -> bool:
     after = memdir.replace_lines(text, unit.first_line, unit.first_line + 1, [new])
     if not text.endswith("\n") and after.endswith("\n"):
         after = after.removesuffix("\n").removesuffix("\r")
-    fate = Fate(raw, "superseded-by", unit.path, text_now, "You put it anew.")
+    target = _stands_for(unit.text, text_now)
+    fate = Fate(raw, "superseded-by", unit.path, target, "You put it anew.")
     reason = f"You put it anew: {quoted(said.citations[-1].quote)}."
     change = Change(unit.path, after, reason, (fate,), said.citations)
     return rec.operation("update", [change], key=digest(unit.path, raw, new))
+
+
+def _stands_for(old: str, new: str) -> str:
+    """What of `new` the old line is superseded by: the sentence about what a sentence that goes was about, else all of it."""
+    mine, theirs = sentences(old), sentences(new)
+    gone = [text for text in mine if text not in theirs] if len(mine) > 1 else []
+    return next((other for text in gone for other in theirs if subject(other) == subject(text)), new)
