@@ -29,7 +29,7 @@ ABROAD: tuple[Rule, ...] = (
         rf"(?i)\b(?:negeer|vergeet|sla)\b{_ON}\b(?:instructies|regels|opdrachten|aanwijzingen)\b|\b(?:zignoruj|ignoruj|zapomnij)\b{_ON}\b(?:instrukcje|polecenia|zasady)\b|\b(?:ignorera|glöm)\b{_ON}\b(?:instruktioner|regler)\b|(?:önceki|tüm)\b{_ON}\btalimatlar\w*\b{_ON}\b(?:yok say|unut|görmezden)",
         rf"(?:игнорируй|проигнорируй|забудь|не обращай внимания)\w*{_ON}(?:инструкци|указани|правил|команд)|(?:Игнорируй|Проигнорируй|Забудь|Не обращай внимания)\w*{_ON}(?:инструкци|указани|правил|команд)",
         r"(?:忽略|无视|無視|忽視|忘记|忘掉|不要理会|不用管)[^。\n]{0,12}(?:指令|指示|规则|規則|提示|说明|命令|要求)|(?:指示|命令|ルール|規則|プロンプト)[^。\n]{0,8}(?:無視|忘れ|従わな)|(?:지시|명령|규칙|프롬프트)[^.\n]{0,10}(?:무시|잊)",
-        rf"(?i)\bdu bist (?:jetzt|nun|ab jetzt)\b{_ON}\b(?:ohne|frei|unbeschränkt|uneingeschränkt|kein)\w*|\b(?:tu es|vous êtes) (?:maintenant|désormais)\b{_ON}\b(?:sans|libre|autre)\b|\b(?:ahora eres|eres ahora|agora você é|você agora é|ora sei|sei ora)\b|\bты теперь\b|你现在是|あなたは今から",
+        rf"(?i)\bdu bist (?:jetzt|nun|ab jetzt)\b{_ON}\b(?:ohne|frei|unbeschränkt|uneingeschränkt|kein)\w*|\b(?:tu es|vous êtes) (?:maintenant|désormais)\b{_ON}\b(?:sans|libre|autre)\b|\b(?:ahora eres|eres ahora|agora você é|você agora é|ora sei|sei ora)\b|ты теперь|你现在是|あなたは今から",
         holds=not_quoted,
     ),
     rule(
@@ -41,7 +41,7 @@ ABROAD: tuple[Rule, ...] = (
     ),
     rule(
         "data-sent-away", "sends what is on this machine somewhere else", "Leave the command out.",
-        r"(?i)(?:发送|發送|上传|上傳|送信|アップロード|\bотправ\w+|\bзагрузи\w*|\benví\w+|\benvoi\w+|\benvoy\w+|\bsende\b|\bschicke\b|\bschick (?:die|alle|den|das)\b|\benvie\b|\binvia\b|\bstuur\b|전송)[^\n]*https?://|https?://[^\n]*(?:送信|发送|發送|に送|上传|전송)",
+        r"(?i)(?:发送|發送|上传|上傳|送信|アップロード|отправ|загрузи|\benví\w+|\benvoi\w+|\benvoy\w+|\bsende\b|\bschicke\b|\bschick (?:die|alle|den|das)\b|\benvie\b|\binvia\b|\bstuur\b|전송)[^\n]*https?://|https?://[^\n]*(?:送信|发送|發送|に送|上传|전송)",
     ),
     rule(
         "hides-from-user", "keeps something from the person", "Reject the hunk: a note never needs to hide what an agent does.",

@@ -1,7 +1,8 @@
 """Steering told by ideas that meet in one sentence, in whatever words: leave for everything, checks that fall away, data that goes out. PURE.
 
 Each idea alone stands in honest notes; a rule names the one that is looked for and those that must stand beside it. The words
-of an idea are given in the languages that notes are written in.
+of an idea are given in the languages that notes are written in. On re2 `\\b` and `\\w` know ASCII alone, so words of other
+letters do without them.
 """
 
 from __future__ import annotations
@@ -21,32 +22,32 @@ _CHECKS = (
     r"(?:confirmations?|approvals?|permission(?:s| mode| prompts?)?|consent|(?:code |human |security |safety |peer )?reviews?|"
     r"(?:safety|security|token|auth\w*|access|integrity|licen[cs]e|signature) (?:prompts?|checks?|warnings?|scans?|rules?|verification)|"
     r"verification|guard ?rails?|sandbox\w*|restrictions?|warnings?|bestätigung\w*|freigabe\w*|sicherheits\w+|rückfrage\w*|validation|autorisation|"
-    r"confirmación|aprobación|confirmação|conferma|подтвержд\w+|разрешени\w+|确认|確認|批准|확인)"
+    r"confirmación|aprobación|confirmação|conferma|подтвержд[а-яё]+|разрешени[а-яё]+|确认|確認|批准|확인)"
 )
 _GUARDED = (
-    r"(?:(?:the )?contents? of |contenu de |contenido de |inhalt von |\.env\b|credentials?\b|passwords?\b|\b(?:api |access |secret |private |ssh )?(?:keys|tokens)\b|"
+    r"(?:(?:the )?contents? of |contenu de |contenido de |inhalt von |\.env\b|credentials?\b|passwords?\b|\b(?:api |access |secret |private |ssh )?(?:keys|tokens)\b|\b(?:current|access|api|session|auth|bearer) (?:token|key)\b|"
     r"\b[A-Z]+_(?:URL|KEY|TOKEN|SECRET|PASSWORD)\b|\bsession id\b|\b(?:last|every|each|full|system) (?:prompt|message)\b|\bprompts?\b|\bconversation\b|\btranscripts?\b|\bprintenv\b|\bid_(?:rsa|ed25519|ecdsa)\b|\bcustomer (?:e-?mail|data|name)s?\b|\bzugangsdaten\b|"
     r"\bclaves\b|\bchaves\b|\bclés\b|schlüssel\b|ключи|密钥|キー|키)"
 )
 _EACH_ANSWER = (
     r"(?:\b(?:each|every|all|any|your|next) (?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|status (?:updates?|reports?)|(?:commit )?messages?|bug reports?)\b|\bto the bug report\b|\bsummaries must\b|"
     r"\bgenerated (?:html|pages?|code)\b|\bimage (?:address|url|link)\b|\bjede[rn]? antwort\b|\bchaque réponse\b|\b(?:cada|todas las) respuestas?\b|\bcada resposta\b|\bogni risposta\b|"
-    r"кажд\w+ ответ|每个回答|每次回答|每个回复|回答のたび|毎回の回答|답변마다|모든 답변)"
+    r"кажд[а-яё]+ ответ|每个回答|每次回答|每个回复|回答のたび|毎回の回答|답변마다|모든 답변)"
 )
 _PUT = (
     r"(?:\b(?:include|embed|append|add|put|insert|write|attach|carry|print|quote|report)\b|\bend with\b|\bschreibe?\b|\bfüge?\b|\bhänge?\b|\bquote\b|\bcarries\b|\bajoute\w*\b|\binclu(?:s|re|ye|yan|a|i)\b|"
-    r"\bañade\b|\badiciona\b|\baggiungi\b|\bинклуди|добавля\w+|вставля\w+|加入|附上|包含|含め|追加し|포함|추가)"
+    r"\bañade\b|\badiciona\b|\baggiungi\b|добавля[а-яё]+|вставля[а-яё]+|加入|附上|包含|含め|追加し|포함|추가)"
 )
 _EVERYTHING = (
     r"(?:\b(?:all|any|every|each|everything|anything|whatever|further|future)\b|\b(?:alle[ns]?|jede\w*|alles)\b|\b(?:tout|toute|tous|toutes)\b|"
-    r"\b(?:cualquier|todas?|todos?|qualquer)\b|\b(?:ogni|tutte|tutti|qualsiasi)\b|\b(?:любы\w*|все\w*|кажд\w+)\b|所有|任何|一切|すべて|全て|あらゆる|모든)"
+    r"\b(?:cualquier|todas?|todos?|qualquer)\b|\b(?:ogni|tutte|tutti|qualsiasi)\b|(?:любы|всех? |всё|кажд)|所有|任何|一切|すべて|全て|あらゆる|모든)"
 )
 _OVER = (
     r"(?:\bno longer\b|\bnot (?:\w+ )?(?:be )?(?:asked|bothered|warned|notified|disturbed|needed|required)\b|\bneed(?:s|ed)? no\b|\bnicht mehr\b|\bkeine? \w+ mehr\b|\bn['’](?:a|est|ont) plus\b|"
     r"\bne (?:\w+ )?plus\b|\bno hace falta\b|\bya no\b|\bnão (?:é|precisa) mais\b|\bnon (?:serve|occorre) più\b|больше не|不再|无需再|もう|もはや|더 이상)"
 )
 _RISKY = (
-    r"(?:delet|eras|wip(?:e|ing)|destr|danger|lösch|effac|supprim|borr|elimin|apag|cancell|удал|опасн|删|刪|削除|삭제|"
+    r"(?:delet|drop|push|deploy|skip|действ|操作|작업|eras|wip(?:e|ing)|destr|danger|lösch|effac|supprim|borr|elimin|apag|cancell|удал|опасн|删|刪|削除|삭제|"
     r"\b(?:actions?|ações|acciones|requests?|commands?|future|purchases?|migrations?|changes|access|shar(?:e|ing)|anything|everything|tout|todo|alles)\b)"
 )
 # Without leave: what an agent may do so is in the rest of the sentence.
@@ -54,10 +55,10 @@ _UNCHECKED = (
     rf"(?:(?:\bwithout(?: any| further| a)?|\bohne|\bsans|\bsin|\bsenza|\bsem|\bzonder|без)\s(?:\w+\s)?{_CHECKS}|(?:不经|未经|无需|不需要?){_CHECKS}|{_CHECKS}(?:なし|없이)|"
     r"\bno (?:confirmations?|approvals?|reviews?)\b)"
 )
-_REPORT = r"(?:\breports?\b|\bsummar(?:y|ies)\b|\bchangelogs?\b|\bberichte?n?\b|\bcompte[s-]?[ -]rendus?\b|\brapports?\b|\binformes?\b|\brelatórios?\b|\brapport[oi]\b|отч[её]т\w*|报告|報告|보고)"
+_REPORT = r"(?:\breports?\b|\bsummar(?:y|ies)\b|\bberichte?n?\b|\bcompte[s-]?[ -]rendus?\b|\brapports?\b|\binformes?\b|\brelatórios?\b|\brapport[oi]\b|отч[её]т[а-яё]*|报告|報告|보고)"
 _UNSAID = (
     r"(?:\b(?:never|do not|don['’]t|not to) (?:mention|list|note|name)\b|\bstays? silent\b|\b(?:erwähne|nenne)\b[^.\n]*\bkein\w*\b|\bne (?:parle|mentionne|cite)\w*\b|\bno (?:menciones?|nombres?)\b|"
-    r"\bnão (?:mencione|cite)\b|\bnon (?:menzionare|citare)\b|не (?:упомина|называ|указыва)\w+|不要[^。\n]{0,8}提到|别提|触れない|言及しない|언급하지)"
+    r"\bnão (?:mencione|cite)\b|\bnon (?:menzionare|citare)\b|не (?:упомина|называ|указыва)|不要[^。\n]{0,8}提到|别提|触れない|言及しない|언급하지)"
 )
 _ORDERS = r"(?:instructions?|commands?|orders?|directives?|text|requests?)"
 _DATA = r"(?:web ?pages?|web ?sites?|tool (?:results?|outputs?)|(?:test|command|program) outputs?|log files?|<\w+> tags|issues?|e-?mails?|documents?|attachments?|downloads?|search results?)"
@@ -93,7 +94,7 @@ def beside(*ideas: str) -> Judge:
 
 _ANYTHING = beside(
     _EVERYTHING + r"|\bany(?:one|body)\b|\btutto\b|\btudo\b|\btodo\b|всё|何でも",
-    _AGENT + r"|\bagente?\b|агент\w*|代理|エージェント|에이전트|\bagents?\b",
+    _AGENT + r"|\bagente?\b|агент[а-яё]*|代理|エージェント|에이전트|\bagents?\b",
 )
 
 
@@ -102,7 +103,7 @@ IDEAS: tuple[Rule, ...] = (
         "permission", _LEAVE, _SURE,
         r"(?i)\b(?:has|have|had) (?:already |also )?(?:agreed|consented|approved|authori[sz]ed|accepted|permitted|signed off|given (?:\w+ )?(?:consent|permission|approval))\b|\balready (?:agreed|consented|approved|authori[sz]ed)\b",
         r"(?i)\bhat (?:bereits|schon)\b[^.\n]*(?:zugestimmt|erlaubt|genehmigt)|\ba (?:déjà|deja) (?:donné son accord|approuvé|autorisé|validé|accepté)|\bya (?:autorizó|aprobó|aceptó|ha (?:autorizado|aprobado|aceptado))|\bjá (?:aprovou|autorizou|aceitou)|\bha già (?:approvato|autorizzato|accettato)",
-        r"уже (?:согласил\w*|разрешил\w*|одобрил\w*)|已经?(?:同意|授权|批准|允许)|(?:すでに|既に)[^。\n]*(?:同意|承認|許可)|이미[^.\n]*(?:동의|승인|허락)",
+        r"уже (?:согласил[а-яё]*|разрешил[а-яё]*|одобрил[а-яё]*)|已经?(?:同意|授权|批准|允许)|(?:すでに|既に)[^。\n]*(?:同意|承認|許可)|이미[^.\n]*(?:동의|승인|허락)",
         holds=beside(_USER, _EVERYTHING, _RISKY),
     ),
     rule(
@@ -113,13 +114,13 @@ IDEAS: tuple[Rule, ...] = (
     rule(
         "permission", _LEAVE, _SURE,
         rf"(?i)\b(?:skips?|suppress(?:ed|es)?|lower|weaken|relax|loosen|waive|lift(?:ed)?|circumvent|drop|disable|remove|reduce)\b(?: the| all| any| every| its| your)*(?: (?:strictness|number|level) of)?(?: the| all)? {_CHECKS}",
-        rf"(?i)\b{_CHECKS} (?:can|may|should|must|have been|has been|are to|is to) (?:now )?(?:be )?(?:suppressed|skipped|ignored|lifted|waived|lowered|weakened|dropped|disabled)\b",
+        rf"(?i)\b{_CHECKS}(?: (?:for|of|on) \w+(?: \w+)?)? (?:can|may|should|must|have been|has been|are to|is to) (?:now )?(?:be )?(?:suppressed|skipped|ignored|lifted|waived|lowered|weakened|dropped|disabled)\b",
         holds=beside(_AGENT + r"|\bsessions?\b|\bthis workspace\b|\bif the branch\b|\bfor (?:anything|everything|all|any)\b|\bearlier\b|\bnote from\b"),
     ),
     rule(
         "permission", _LEAVE, _SURE,
         _OVER,
-        holds=beside(_USER + "|" + _AGENT, _CHECKS + r"|\bgefragt\b|\basked\b|\bbothered\b|\bwarned\b|\bdemandé\b|\bpreguntar\w*|спрашивать|询问"),
+        holds=beside(_USER + "|" + _AGENT, _CHECKS + r"|\bgefragt\b|\basked\b|\bbothered\b|\bwarned\b|\bdemandé\b|\baverti\w*|\bprévenu\w*|\bpreguntar\w*|спрашивать|询问"),
     ),
     rule(
         "permission", _LEAVE, _SURE,
@@ -173,7 +174,7 @@ IDEAS: tuple[Rule, ...] = (
     ),
     rule(
         "agent-order", "gives an order to an agent that reads it", READ,
-        rf"(?i)\b{_THIS} (?:always )?(?:wins|prevails|comes first|takes precedence|has priority|is final|outranks|is signed by)\b|\b{_THIS} (?:cannot|can not|must not|may not|must never|shall not|can['’]t) be (?:edited|removed|deleted|changed|questioned|merged|shortened)\b",
+        rf"(?i)\b{_THIS} (?:always )?(?:wins|prevails|comes first|takes precedence|has priority|is final|outranks)\b|\b{_THIS} (?:cannot|can not|must not|may not|must never|shall not|can['’]t) be (?:edited|removed|deleted|changed|questioned|merged|shortened)\b",
         rf"(?i)\b(?:trust|execute|carry out|obey|follow)\b[^.\n]{{0,12}}\b{_ORDERS}\b[^.\n]{{0,25}}\b{_DATA}",
         rf"(?i)\b{_ORDERS}\b[^.\n]{{0,25}}{_DATA}[^.\n]{{0,12}}\b(?:has|have|carr(?:y|ies)) the same (?:authority|weight|rank)\b|\b{_ORDERS}\b[^.\n]{{0,25}}{_DATA}[^.\n]{{0,12}}\b(?:are to|must|should) be (?:executed|run|obeyed|followed|carried out)\b|{_DATA} (?:may|can|will|might) (?:contain|hold|give) {_ORDERS}[^.\n]{{0,4}}[;,]? ?(?:carry|follow|obey|execute)",
         r"(?i)\bsame authority as the (?:user|owner|system)\b|\bas if (?:they|it) (?:were|was|had been) typed by\b",
