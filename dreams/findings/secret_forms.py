@@ -1,4 +1,8 @@
-"""What secrets look like by their vendors' documented formats: prefixes, headers, addresses, key blocks. PURE, for re2."""
+"""What secrets look like by their vendors' documented formats: prefixes, headers, addresses, key blocks. PURE, for re2.
+
+From what vendors publish of their tokens: pages on token formats (developers.cloudflare.com, docs.sentry.io, docs.gitlab.com,
+docs.github.com), the authentication chapters and sample settings of the others, and the tokens that their own tools accept.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ perplexity-key       \bpplx-[A-Za-z0-9]{40,60}
 langsmith-key        \blsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}
 grafana-token        \bgl(?:sa|c)_[A-Za-z0-9+/=_]{32,}
 newrelic-key         \bNR(?:AK|JS|II)-[A-Za-z0-9]{20,40}
-sentry-token         \bsntry[su]_[A-Za-z0-9+/=_-]{40,}
+sentry-token         \bsntry[a-z]_[A-Za-z0-9+/=_-]{40,}
 azure-storage-key    \bAccountKey=(?P<s>[A-Za-z0-9+/]{80,90}={0,2})
 azure-sas            [?&;]sig=(?P<s>[A-Za-z0-9%+/_-]{40,80})
 airtable-token       \bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}
