@@ -152,6 +152,9 @@ RESOLVED = [
     ("Two boxes are out of stock. Will ship next week or offer credit.", "2026-W11", None),
     ("There is a lunch planned for next week", "2026-W11", None),
     ("docs: note the incident of last Friday", "2026-02-27", None),
+    ("For example, my driver was merged yesterday.", "2026-03-03", None),
+    ("One review a day (which itself failed last night) is not enough", "2026-03-03", None),
+    ("I need a new scanner because mine is broken since yesterday", "2026-03-03", None),
     ("We will circle back after the board meeting on Thursday.", "2026-03-05", None),
 ]
 
@@ -386,6 +389,7 @@ Timeline with events: task created today, note added yesterday, mail sent last w
 docker.io/nginx         latest              3f8a4339aadd        2 weeks ago         108 MB
 Calls with a date before today are refused.
 AI features pause until next month.
+It was merged yesterday or 2 days before, sometime this week
 Ask for the invoice of last month if it is missing
 It rolled out yesterday (April 23)
 "We moved it last week and that was that

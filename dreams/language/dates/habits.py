@@ -36,10 +36,15 @@ _A_DAY = re.compile(r"(?:yesterday|tomorrow|today)", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|unless|whether|in case)\b[^,.;:]*$", re.IGNORECASE)
 _EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|examples?:|e\.g\.)[^.;]*$", re.IGNORECASE)
 
+_AS_SUCH = re.compile(
+    r"\W*for (?:example|instance),", re.IGNORECASE
+)  # "For example, it broke yesterday" is told
+
 
 def habitual(phrase: str, sentence: str, told: str) -> bool:
     """A rule or an example, unless it tells what was done, and when by more than a weekday; `told` comes before the phrase."""
-    if _EXAMPLE.search(told) or (_OF_MANY.search(told[-40:]) and not _A_DAY.match(phrase)):
+    example = _EXAMPLE.search(told) and not (_AS_SUCH.match(told) and tense.is_past(sentence))
+    if example or (_OF_MANY.search(told[-40:]) and not _A_DAY.match(phrase)):
         return True
     if _RETURNS.search(phrase) and not _WHICH.search(phrase):
         return bool(_is_habit(sentence) or _STANDUP.search(sentence) or _CONDITION.search(told))

@@ -12,11 +12,11 @@ _UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|qu
 _COUNTS_FROM = re.compile(
     rf"\b(?:(?:{_UNIT}s?|(?:the|that)\s+(?:{_WEEKDAY}))\s+(?:before|after|following|preceding|prior\s+to)|eve\s+of|weekend\s+of|(?:{_WEEKDAY})\s+of|"
     rf"{_UNIT}s\s+(?:(?:left|remaining)\s+)?(?:from|since|until|into)|\b(?:last|this|next)\s+or|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
-    r"(?:on\s+or\s+about|somewhere\s+around|around|circa|roughly|approximately|approx\.?))\s+(?:the\s+)?[*_]*$",
+    r"(?:on\s+or\s+about|somewhere\s+around|sometime|around|circa|roughly|approximately|approx\.?))\s+(?:the\s+)?[*_]*$",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    rf"\s+(?:or\s+(?:so|more|longer|the\s+(?:{_UNIT})|(?:on\s+)?(?:{_WEEKDAY})|(?:the\s+)?(?:last|this|next)\b|two|three)|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
+    rf"\s+(?:or\s+(?:so|more|longer|the\s+(?:{_UNIT})|(?:on\s+)?(?:{_WEEKDAY})|(?:the\s+)?(?:last|this|next)\b|two|three|\d)|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
     r"plus\s+or|give\s+or\s+take|(?:,\s*)?(?:of\s+)?(?:(?:last|this|next|that|any|each|every)\s+year|the\s+(?:year|previous|following|same)))\b",
     re.IGNORECASE,
 )

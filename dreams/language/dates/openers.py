@@ -48,6 +48,8 @@ def _relative(clause: Clause, phrase: Phrase) -> bool:
     before = clause.before
     if clause.verb.startswith("F") or re.search("[VXH]R*$", before):  # "he said that it ships @"
         return True
+    if before.endswith((",", "(")) and clause.verb[:1] in {"X", "V"}:  # ", which broke @": an afterthought
+        return True
     if re.search("[WIhZ]", before):
         return False
     if _TOLD.search(before) or re.match("[^.;,hSI]*X", clause.after) or re.search("JBA[wEKN]*$", before):
@@ -69,7 +71,8 @@ def _reason(clause: Clause, phrase: Phrase) -> bool:
     if not clause.verb:  # "since the outage last night"
         return clause.left[:1] in set("DK")
     past = re.search("[XV]", clause.before + clause.after)
-    return bool(past) or clause.who == "known" or phrase.ahead > 0
+    since = clause.left.endswith("q") and clause.verb[:1] in {"B", "H"}
+    return bool(past) or since or clause.who == "known" or phrase.ahead > 0
 
 
 def _label(clause: Clause, phrase: Phrase) -> bool:

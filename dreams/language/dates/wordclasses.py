@@ -29,7 +29,7 @@ _VOCABULARY = """
 d maybe perhaps possibly presumably might guess unsure unclear uncertain undecided
 P i we he she they everyone everybody
 Y you
-J it there
+J it there mine ours theirs
 D the this that these our my his her their its your both
 A a an any every each some another either most many few
 e anything everything nothing something anyone none all those someone somebody
