@@ -10,7 +10,7 @@ from dreams.engines.rules.asof import matched_dated
 from dreams.engines.rules.expiring import ended
 from dreams.engines.rules.forgetting import request_of
 from dreams.engines.rules.matching import matched
-from dreams.engines.rules.retracting import is_remark, standing_from, takes_back
+from dreams.engines.rules.retracting import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.sole import sole
 from dreams.engines.rules.tellings import tellings
 from dreams.engines.rules.wishes import wishes
@@ -101,7 +101,7 @@ def test_what_is_not_told_as_done_or_of_another_thing_changes_nothing(line: str,
     ["oops wrong project", "hm, scratch that. Anna still owns it", "just kidding", "that's staging only, sorry", "only this week though",
      "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar",
      "lol i wish. not happening", "Anna stays", "that isn't us", "hm no thats the admin one, forget what i said", "ah wait no, thats the avatar limit",
-     "reverted in the evening, still webpack"],
+     "reverted in the evening, still webpack", "undo, the request got closed", "pretty sure that's wrong actually"],
 )  # fmt: skip
 def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said: str) -> None:
     assert takes_back(said)
@@ -124,6 +124,7 @@ def test_a_prompt_that_goes_on_takes_nothing_back(said: str) -> None:
 
 def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() -> None:
     assert is_remark("dream on, Fridays")
+    assert narrows("on the beta site") and not narrows("the beta site is green")
     assert not any(map(is_remark, ("ok thanks", "run the tests", "is CI green?", "lgtm", "/compact")))
 
 

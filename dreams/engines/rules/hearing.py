@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dreams.engines.base import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.engines.rules.days import names_a_day
-from dreams.engines.rules.retracting import is_remark, standing_from, takes_back
+from dreams.engines.rules.retracting import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.tellings import Telling, asserted, tellings
 from dreams.engines.rules.wishes import Wish, wishes
 
@@ -51,12 +51,19 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         asked = [wish for wish in asked if _stands(prompt.text, wish.quote, start)]
         told = [telling for telling in told if _stands(prompt.text, telling.quote, start)]
         heard = Heard(session, prompt, asked, told)
-        nothing_new = not (asked or told) and is_remark(prompt.text)
-        if before is not None and (nothing_new or takes_back(prompt.text)):
+        if before is not None and _is_about_the_last(prompt.text, asked, told):
             before.wishes, before.tellings = [], []
         last[session.pk] = heard
         found.append(heard)
     return found
+
+
+def _is_about_the_last(prompt: str, asked: Sequence[Wish], told: Sequence[Telling]) -> bool:
+    """Whether it takes back or narrows what the prompt before it said, and tells no change of its own."""
+    if takes_back(prompt):
+        return True
+    told_anew = asked or any(not telling.bare for telling in told)
+    return not told_anew and is_remark(prompt) and (not told or narrows(prompt))
 
 
 def _stands(prompt: str, quote: str, start: int) -> bool:

@@ -58,7 +58,7 @@ _NOT_SO = (
     _words(  # somewhere else
         r"(?:in|on) my (?:\w+ )?(?:branch|fork|machine|laptop|sandbox|local\w*)|locally only|only locally",
         r"(?:old|other|another|previous|former|last) (?:project|repo|repository|company|job|team|codebase|employer|client)|their|his|her",
-        r"(?:friend|competitor|tutorial|article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream)(?:['’]?s)?",
+        r"(?:friend|competitor|tutorial|article|blog post|podcast|boilerplate|fixture|mock|dummy|quiz|exercise|dream|dreamt|dreamed)(?:['’]?s)?",
     ),
     _words(  # about words
         r"commit message|changelog|release notes?|readme|translate|translating|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable",

@@ -8,7 +8,8 @@ from dreams.engines.rules.phrases import GOES_ON, TASK
 from dreams.engines.rules.speech import SOFT, asks
 
 MAX_PROMPT = 12_000
-MOST_DOUBTED = 8  # words
+MOST_DOUBTED = 12  # words
+MOST_REMARK = 8
 MOST_DENIED = 6
 MOST_UNSAID = 16
 MOST_HESITANT = 12
@@ -36,18 +37,22 @@ _TAKEN_BACK = re.compile(
 _DOUBT = re.compile(
     r"\b(?:meant|ignore|disregard|mixed|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
     r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
-    r"wrong (?:one|repo|project|chat|window))\b",
+    r"wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
     re.IGNORECASE,
 )
 # So is whatever follows a "wait, no", unless it is something to do.
 _HESITANT = re.compile(
-    r"^(?:(?:ah+|oh|h+m+|uh+|um+|ok|well|sorry|sry|but|argh|damn)\b\W*)*(?:wait|oops|whoops|hold on|hang on|nope|nah|typo|edit:|reverted|rolled back|undone|cancelled|scrapped)\W*"
+    r"^(?:(?:ah+|oh|h+m+|uh+|um+|ok|well|sorry|sry|but|argh|damn)\b\W*)*(?:wait|oops|whoops|hold on|hang on|nope|nah|typo|undo|edit:|reverted|rolled back|undone|cancelled|scrapped)\W*"
     r"(?:(?:no|wait|sorry)\b\W*)*",
     re.IGNORECASE,
 )
 # So is this wherever it stands in a remark.
 _UNSAID = re.compile(
     r"\b(?:forget|ignore|scratch|disregard|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)\b(?! (?:about|on|of|regarding)\b)",
+    re.IGNORECASE,
+)
+_NARROWING = re.compile(
+    r"(?:but |and |well |that is |that['’]s )?(?:in|on|for|at|with|under|during|within|inside|per|according to|only|except|besides|without|after|before|while|where|when|until|unless|if|as long as|at least)\b",
     re.IGNORECASE,
 )
 # So is a denial, unless it forbids or asks something.
@@ -78,10 +83,15 @@ def takes_back(prompt: str) -> bool:
     return bool(_TAKEN_BACK.match(text) or hesitant or doubted or denied or unsaid)
 
 
+def narrows(prompt: str) -> bool:
+    """ "On the beta site", "for the load test": where or when it is so, said behind it."""
+    return bool(_NARROWING.match(prompt.strip()))
+
+
 def is_remark(prompt: str) -> bool:
     """A few words that ask nothing, want nothing done and agree to nothing: said of what came just before."""
     text = " ".join(prompt[:200].split())
-    return len(text.split()) <= MOST_DOUBTED and not (GOES_ON.match(text) or TASK.match(text) or asks(text))
+    return len(text.split()) <= MOST_REMARK and not (GOES_ON.match(text) or TASK.match(text) or asks(text))
 
 
 def standing_from(prompt: str) -> int:
