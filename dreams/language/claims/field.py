@@ -9,7 +9,7 @@ from functools import cached_property
 from dreams.language.claims.binding.company import Company
 from dreams.language.claims.evidence import Evidence
 
-REACHES = (0, 1, 3, 8, 25)  # units on each side of a place
+REACHES = (0, 1, 3, 25)  # units on each side of a place
 COMMONEST = 30_000  # places of one term that are looked at
 MOST_READ = 10_000  # places of all terms of a company together
 RICHEST = 80

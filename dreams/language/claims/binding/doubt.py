@@ -55,7 +55,7 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
         "others": min(len(claim.anchors) - 1, 4) / 4,
         "line gap": lost[0],
         "near gap": lost[1],
-        "far lost": _told(lost[4] * binding.weight),
+        "far lost": _told(lost[3] * binding.weight),
         "content": binding.content,
         "rival": rival,
         "rival own": own,
