@@ -51,19 +51,19 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         asked = [wish for wish in asked if _stands(prompt.text, wish.quote, start)]
         told = [telling for telling in told if _stands(prompt.text, telling.quote, start)]
         heard = Heard(session, prompt, asked, told)
-        if before is not None and _is_about_the_last(prompt.text, asked, told):
+        if before is not None and _is_about(before.prompt.text, prompt.text, asked, told):
             before.wishes, before.tellings = [], []
         last[session.pk] = heard
         found.append(heard)
     return found
 
 
-def _is_about_the_last(prompt: str, asked: Sequence[Wish], told: Sequence[Telling]) -> bool:
-    """Whether it takes back or narrows what the prompt before it said, and tells no change of its own."""
+def _is_about(before: str, prompt: str, asked: Sequence[Wish], told: Sequence[Telling]) -> bool:
+    """Whether a prompt takes back or narrows what the one before it said, and tells no change of its own."""
     if takes_back(prompt):
         return True
     told_anew = asked or any(not telling.bare for telling in told)
-    return not told_anew and is_remark(prompt) and (not told or narrows(prompt))
+    return not told_anew and is_remark(prompt, before) and (not told or narrows(prompt))
 
 
 def _stands(prompt: str, quote: str, start: int) -> bool:

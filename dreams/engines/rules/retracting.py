@@ -6,6 +6,7 @@ import re
 
 from dreams.engines.rules.phrases import GOES_ON, TASK
 from dreams.engines.rules.speech import SOFT, asks
+from dreams.language.pieces import keys_of, pieces
 
 MAX_PROMPT = 12_000
 MOST_DOUBTED = 12  # words
@@ -88,10 +89,13 @@ def narrows(prompt: str) -> bool:
     return bool(_NARROWING.match(prompt.strip()))
 
 
-def is_remark(prompt: str) -> bool:
-    """A few words that ask nothing, want nothing done and agree to nothing: said of what came just before."""
+def is_remark(prompt: str, before: str = "") -> bool:
+    """A few words that ask nothing, want nothing done and agree to nothing: said of what came just before, unless they name
+    something in code that it did not."""
     text = " ".join(prompt[:200].split())
-    return len(text.split()) <= MOST_REMARK and not (GOES_ON.match(text) or TASK.match(text) or asks(text))
+    if len(text.split()) > MOST_REMARK or GOES_ON.match(text) or TASK.match(text) or asks(text):
+        return False
+    return {piece.key for piece in pieces(text) if piece.shape == "code"} <= keys_of(before)
 
 
 def standing_from(prompt: str) -> int:
