@@ -34,7 +34,9 @@ def safely(name: str, check: Callable[[], Check]) -> Check:
         return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
     except conf.BadValue:
         # The check of the settings names it; here it would hide what else there is.
-        return Check(name, "info", "Not looked at: a setting does not fit", remedy="The row of Settings says which.")
+        return Check(
+            name, "info", "Not looked at: a setting does not fit", remedy="The row of Settings says which."
+        )
     except (HistoryError, OSError, ValueError) as error:
         said = f"This could not be looked at: {error}"
         return Check(name, "bad", said, remedy="Put right what the message names.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils.text import capfirst
 
 from dreams import verifying
 from dreams.doctor.check import Check
@@ -57,6 +58,5 @@ def kept(*, thorough: bool) -> Check:
     if not report.problems:
         return Check("Kept data", "ok", "Whole and unbroken", f"Read back: {read}")
     worst = report.problems[0]
-    said = f"{worst.where}: {worst.what}"
-    detail = f"{plural(len(report.problems), 'problem')} in {read}; `verify` names each"
-    return Check("Kept data", "bad", said, detail, worst.remedy)
+    detail = f"{worst.where}; {plural(len(report.problems), 'problem')} in {read}; `verify` names each"
+    return Check("Kept data", "bad", capfirst(worst.what), detail, worst.remedy)

@@ -4,13 +4,22 @@
 from dreams.dreaming.bookkeeping import used_by_model, work_of
 from dreams.dreaming.partial import PartialRefused
 from dreams.dreaming.partial import propose as propose_partial
-from dreams.dreaming.states import LEASE, back_off, cancel, lost_its_command, lost_its_worker, request
+from dreams.dreaming.states import (
+    LEASE,
+    LOST_WORKER,
+    back_off,
+    cancel,
+    lost_its_command,
+    lost_its_worker,
+    request,
+)
 from dreams.dreaming.steps import changed as unfinished_files
 from dreams.dreaming.steps import sweep as sweep_unfinished
 from dreams.dreaming.story import run_dream
 
 __all__ = [
     "LEASE",
+    "LOST_WORKER",
     "PartialRefused",
     "back_off",
     "cancel",

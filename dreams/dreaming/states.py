@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 
 LEASE = dt.timedelta(seconds=90)
+LOST_WORKER = "Its worker died: its process was ended from outside, or the machine went down."
 
 
 def request(
@@ -155,5 +156,4 @@ def lost_its_worker(dream: DreamRun) -> str:
     if dream.cancel_requested_at is not None:
         said = "Its worker was stopped. Nothing was changed, and the clock is put back."
         return said if end(dream, DreamRun.Status.KILLED, said) else ""
-    said = "Its worker died: its process was ended from outside, or the machine went down."
-    return said if end(dream, DreamRun.Status.FAILED, said) else ""
+    return LOST_WORKER if end(dream, DreamRun.Status.FAILED, LOST_WORKER) else ""

@@ -168,7 +168,8 @@ def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
     assert store.kept(thorough=False).state == "info"
     check = store.kept(thorough=True)
     assert check.state == "bad"
-    assert "audit log" in check.said
+    assert check.said.startswith("Audit entry") and "audit log" not in check.said
+    assert check.detail.startswith("audit log; ")
     assert check.remedy
 
 

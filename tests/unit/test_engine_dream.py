@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dreams.engines.anthropic.reading import Answer
+from dreams.engines.anthropic.telling import BROKE_OFF
 from dreams.engines.wire import Reply, Text, Think, Use, say
 from tests.unit import engine_kit as kit
 
@@ -61,7 +62,7 @@ def test_a_turn_that_could_not_be_kept_is_told_again_with_its_edits_and_tokens(t
         kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done.")], report=report)
     [last] = [turn for turn in report.turns if turn.get("edits")]
     assert last["usage"].requests == 1 and last["work"].lines_added == 6
-    assert "busy" not in last["text"]
+    assert last["text"] == BROKE_OFF
 
 
 class Crowd:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams import dreaming
 from dreams.models import DreamRun, DreamSession, Proposal, Turn
 from tests import world
 
@@ -171,6 +172,19 @@ def test_a_failed_dream_says_why_and_what_happened_to_the_clock(browser: Client)
     assert "The dream failed" in text
     assert "The server is &lt;down&gt;." in text
     assert "the clock was put back" in text
+
+
+def test_a_failed_dream_leads_to_its_engine_unless_only_its_worker_died(browser: Client) -> None:
+    leads = f'class="button" href="{reverse("engines")}"'
+    project = world.make_project()
+    refused = world.make_dream(
+        project, DreamRun.Status.FAILED, engine="anthropic", error="The key is refused."
+    )
+    assert leads in _page(browser, refused)
+    died = world.make_dream(project, DreamRun.Status.RUNNING, engine="anthropic")
+    dreaming.lost_its_worker(died)
+    text = _page(browser, died)
+    assert "Its worker died" in text and leads not in text
 
 
 def test_a_person_is_told_once_and_a_browser_that_loads_ahead_is_not_a_person(browser: Client) -> None:

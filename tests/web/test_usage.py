@@ -113,7 +113,7 @@ def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, p
     found = selector.usage(timezone.now(), period)
     assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.sessions.total.tokens.total
     for bar in found.chart.bars:
-        assert bar.x >= usage_chart.LEFT - 0.01
+        assert bar.x >= -0.01
         assert bar.x + bar.width <= usage_chart.WIDTH + 0.01
         assert all(y >= -0.1 and y + height <= usage_chart.HEIGHT + 0.1 for _, y, height in bar.parts)
 

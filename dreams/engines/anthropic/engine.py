@@ -18,7 +18,7 @@ from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.anthropic.waiting import watched
-from dreams.engines.base import Allowance, Cancelled, EngineError, Job, Outcome, Reporter
+from dreams.engines.base import Allowance, EngineError, Job, Outcome, Reporter
 from dreams.memdir import INDEX_NAME
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ class AnthropicEngine:
         report.turn("orient", _opening(job, endpoint, loop))
         try:
             summary = loop.run()
-        except BaseException as error:
+        except BaseException:
             # Ctrl-C and the queue's timeout too: what was spent is spent. Nothing may hide what ends the dream.
             with suppress(Exception):
-                loop.teller.rest(_why(error))
+                loop.teller.rest()
             raise
         edits = loop.toolbox.writer.edits
         return Outcome(edits, summary or _default_summary(len(edits)), loop.budget.ledger.usage())
@@ -165,15 +165,6 @@ def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
         f"Asking {job.config.model} at {endpoint.host}{effort}. {guess.low.tokens:,} to {guess.high.tokens:,} tokens are "
         f"expected, {price}. It works by the instructions of version {prompt.version()}."
     )
-
-
-def _why(error: BaseException) -> str:
-    """For the dream's page. What an unexpected fault says may hold anything, and stays in the log."""
-    if isinstance(error, EngineError):
-        return str(error)
-    if isinstance(error, Exception):
-        return "Cancelled." if isinstance(error, Cancelled) else "An unexpected fault ended it."
-    return "Its worker was stopped."
 
 
 def _default_summary(edits: int) -> str:

@@ -14,6 +14,8 @@ from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import joined
 from dreams.engines.base import Cancelled, Edit, EngineError, Reporter, Work
 
+BROKE_OFF = "It broke off here."
+
 
 @dataclass(slots=True)
 class Teller:
@@ -58,11 +60,12 @@ class Teller:
         self._edits, self._usages = len(self.toolbox.writer.edits), len(self.asker.spent)
         self._timing, self.tool_ms = replace(self.asker.timing), 0
 
-    def rest(self, why: str) -> None:
-        """At an early end: what was spent or changed and not told yet, so that nothing of it is lost."""
+    def rest(self) -> None:
+        """At an early end: what was spent or changed and not told yet, so that nothing of it is lost. Why it ended is
+        the dream's to say, which says it once."""
         spent = self._usages < len(self.asker.spent) or self._timing != self.asker.timing
         if spent or self._edits < len(self.toolbox.writer.edits):
-            self.turn(why)
+            self.turn(BROKE_OFF)
 
     def _work(self, edits: Sequence[Edit]) -> Work:
         now, before = self.asker.timing, self._timing

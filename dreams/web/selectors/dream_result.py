@@ -56,6 +56,7 @@ class Result:
     left_out: list[LeftOutHunk]
     unfinished: list[str]
     mended: list[Mended]
+    engine_may_tell: bool
 
     @property
     def mended_sentence(self) -> str:
@@ -94,7 +95,14 @@ def result(run: DreamRun) -> Result:
             Mended(str(one.get("path", "")), str(one.get("said", "")), bool(one.get("mended")))
             for one in run.mended
         ],
+        engine_may_tell=_engine_may_tell(run),
     )
+
+
+def _engine_may_tell(run: DreamRun) -> bool:
+    """Whether a test of its engine may say more of why it failed."""
+    failed = run.status == DreamRun.Status.FAILED
+    return failed and run.engine != "rules" and run.error != dreaming.LOST_WORKER
 
 
 _LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}

@@ -1,4 +1,4 @@
-"""The chart of the usage page: tokens by day, as shapes in its own units."""
+"""The chart of the usage page: tokens by day, as shapes that fit any width."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from dreams.engines.tokens import Tokens
 from dreams.web.selectors.usage_cells import Cell, Total, by_day
 
-# The chart's own units; it scales with the page.
-WIDTH, HEIGHT, FOOT, LEFT = 960, 200, 22, 52
+# Across in hundredths of the page's width, so that every bar is seen on a phone too; up in pixels.
+WIDTH, HEIGHT, FOOT = 100, 200, 22
+GAP = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One day of the chart, in its units. Parts from the bottom up: fresh input, cache writes, reads, output."""
+    """One day of the chart. Parts from the bottom up: fresh input, cache writes, reads, output."""
 
     day: dt.date
     x: float
@@ -31,10 +32,8 @@ class Chart:
     ticks: list[tuple[float, int]]
     days: list[tuple[float, str]]
     label: str
-    width: int = WIDTH
     height: int = HEIGHT
     foot: int = HEIGHT + FOOT
-    left: int = LEFT
 
 
 _PARTS: Mapping[str, Callable[[Tokens], int]] = {
@@ -51,8 +50,8 @@ def chart(cells: Iterable[Cell], today: dt.date, days: int) -> Chart:
     first = today - dt.timedelta(days - 1)
     buckets = [_bucket_of(days_used, first + dt.timedelta(start), step) for start in range(0, days, step)]
     top = _round_up(max((found.tokens.total for _, found in buckets), default=0))
-    slot = (WIDTH - LEFT) / len(buckets)
-    bars = [_bar(day, found, LEFT + slot * number, slot, top) for number, (day, found) in enumerate(buckets)]
+    slot = WIDTH / len(buckets)
+    bars = [_bar(day, found, slot * number, slot, top) for number, (day, found) in enumerate(buckets)]
     every = max(1, round(len(bars) / 8))
     unit = {1: "day", 7: "week"}.get(step, f"{step} days")
     whole = sum(found.tokens.total for _, found in buckets)
@@ -60,7 +59,7 @@ def chart(cells: Iterable[Cell], today: dt.date, days: int) -> Chart:
     return Chart(
         bars=bars,
         ticks=[(round(HEIGHT * (1 - share), 1), round(top * share)) for share in (0.5, 1.0)] if whole else [],
-        days=[(round(bar.x + bar.width / 2, 1), f"{bar.day:%-d %b}") for bar in bars[::every]],
+        days=[(round(bar.x + bar.width / 2, 2), f"{bar.day:%-d %b}") for bar in bars[::every]],
         label=(
             f"Tokens per {unit}. The most on {busiest[0]:%-d %B}: {busiest[1].tokens.total:,}. "
             "The table below has every value."
@@ -92,7 +91,7 @@ def _bar(day: dt.date, found: Total, x: float, slot: float, top: int) -> Bar:
         if height > 0:
             y -= height
             parts.append((name, round(y, 2), round(height, 2)))
-    gap = min(6.0, slot * 0.25)
+    gap = min(GAP, slot * 0.25)
     label = f"{day:%-d %B}: {found.tokens.total:,} tokens"
     return Bar(day, round(x + gap / 2, 2), round(slot - gap, 2), parts, found, label)
 
