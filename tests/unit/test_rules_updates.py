@@ -163,6 +163,18 @@ def test_what_stands_below_an_environment_is_about_it_alone(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## Staging\n\n- The gateway listens on port 8443.\n",
+        "- As of 2026-03 the gateway listens on port 8443.\n",
+    ],
+)
+def test_few_words_change_nothing_that_holds_only_there_or_is_of_a_day(tmp_path: Path, body: str) -> None:
+    files = {"ports.md": memory(body), "MEMORY.md": "- [Ports](ports.md) — ports\n"}
+    assert dream(tmp_path, files, [session(1, "gateway on 9443 now")]).edits == []
+
+
 def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_named(tmp_path: Path) -> None:
     more = "- The API of Oslo runs on PostgreSQL 15.\n"
     made = told(

@@ -20,14 +20,19 @@ def matched(telling: Telling, statement: str, place: frozenset[str] = frozenset(
     if telling.bare:
         return None
     below = _environments(place)
-    if below and not below <= _environments(keys_of(telling.quote)):
-        return None  # below "Staging" stands what holds there alone
+    if not holds_at(telling, place):
+        return None
     if not keys_of(scope_of(telling.core)) <= keys_of(statement) | place:
         return None
     core = _without(telling.core, below)
     if telling.old:
         return _by_old_value(telling, statement, place) or _of_property(telling, statement, core)
     return slot(statement, core)
+
+
+def holds_at(telling: Telling, place: frozenset[str]) -> bool:
+    """Below "Staging" stands what holds there alone."""
+    return _environments(place) <= _environments(keys_of(telling.quote))
 
 
 def _of_property(telling: Telling, statement: str, core: str) -> Slot | None:

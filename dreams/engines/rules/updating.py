@@ -15,7 +15,7 @@ from dreams.engines.base import Citation, Fate
 from dreams.engines.rules import spots as places_of
 from dreams.engines.rules.asof import matched_dated, names_its_day
 from dreams.engines.rules.hearing import Heard
-from dreams.engines.rules.matching import matched
+from dreams.engines.rules.matching import holds_at, matched
 from dreams.engines.rules.retracting import REVERTED, takes_back
 from dreams.engines.rules.retyping import retyped
 from dreams.engines.rules.slots import Slot
@@ -85,7 +85,7 @@ def _tell(
     if telling.asked and any(retyped(one.text, telling.core) for one in near):
         return  # the whole statement is put anew, not one value of it
     found = [(one, slot) for one in near if (slot := _meant(telling, one, heard))]
-    found = found or [(near[place], slot) for place, slot in sole(telling, [one.text for one in near])]
+    found = found or _sole(telling, near)
     chosen = _chosen(found, telling)
     if found and not chosen:
         _name_unsure(rec, telling, [one for one, _ in found])
@@ -103,6 +103,14 @@ def _meant(telling: Telling, one: _Pending, heard: Heard) -> Slot | None:
         said = heard.prompt.at.date() if heard.prompt.at else None
         return matched_dated(telling, one.text, one.spot.place, said)
     return matched(telling, one.text, one.spot.place)
+
+
+def _sole(telling: Telling, near: Sequence[_Pending]) -> list[tuple[_Pending, Slot]]:
+    """What few words can only mean; a statement of a day is left, for its day would no longer be true."""
+    found = sole(telling, [one.text for one in near])
+    meant = [(near[place], slot) for place, slot in found]
+    sure = all(holds_at(telling, one.spot.place) and not names_its_day(one.text) for one, _ in meant)
+    return meant if sure else []
 
 
 def _says_already(telling: Telling, one: _Pending, chosen: tuple[_Pending, Slot]) -> bool:
