@@ -91,10 +91,11 @@ def exchanged(old: str, new: str) -> bool:
     if len(differing) < 2:
         return False
     start, stop = differing[0], differing[-1] + 1
-    theirs = theirs[start:stop]
-    told = [word for word, _ in theirs]
+    told = [word for word, _ in theirs[start:stop]]
     lead = mine[start - 1][0] if start else ""
-    return _renamed(mine, differing, told, start) or _swapped(mine[start:stop], told, one, lead)
+    if _renamed(mine, differing, told, start) or _swapped(mine[start:stop], told, one, lead):
+        return True
+    return _over_the_end(mine, start, stop, told)
 
 
 def _without_articles(one: Statement) -> list[_Word]:
@@ -132,6 +133,16 @@ def _swapped(mine: Sequence[_Word], theirs: Sequence[str], one: Statement, lead:
                 listed = _listed([*mine[: -last - 1], *mine[-last:]] if same_lead else mine, first, last)
                 return named and not moved and not listed
     return False
+
+
+def _over_the_end(mine: Sequence[_Word], start: int, stop: int, theirs: Sequence[str]) -> bool:
+    """Whether the last words of a clause and the first of the next one changed places: "tag with A; B is local"."""
+    if not start or stop == len(mine) or mine[stop][0] in _JOINS:
+        return False
+    words, clauses = ([each[part] for each in mine[start:stop]] for part in (0, 1))
+    cut = next((at for at in range(1, len(words)) if clauses[at] != clauses[at - 1]), 0)
+    rest = clauses[0] == mine[start - 1][1] and clauses[-1] == mine[stop][1] == clauses[cut]
+    return bool(cut) and rest and [*words[cut:], *words[:cut]] == list(theirs)
 
 
 def _listed(mine: Sequence[_Word], first: int, last: int) -> bool:

@@ -295,6 +295,7 @@ def test_a_line_in_other_words_is_no_loss(old: str, new: str) -> None:
             "The loader takes files with a header and drops files without one.",
             "The loader takes files without a header and drops files with one.",
         ),
+        ("Tag with the SHA; `latest` is for local use.", "Tag with `latest`; the SHA is for local use."),
         ("Deploys need green CI and one approval.", "Deploys need green CI or one approval."),
         ("Call the `__enter__` hook first.", "Call the `enter` hook first."),
         ("Until 3 May 2025 the cron runs on Fly.", "Since 3 May 2025 the cron runs on Fly."),
