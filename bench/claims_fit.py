@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fit the weights of the claim check on any folder of transcripts, and say how well they do on folders that they never saw.
 
-    python bench/claims_fit.py ROOT [--claims FILE] [--without FILE] [--alarms 0.035] [--seed 1]
+    python bench/claims_fit.py ROOT [--claims FILE] [--without FILE] [--alarms 0.03] [--seed 1]
 
 True claims are what assistants say below ROOT of what they read and did (but for the lines of --without), and those of FILE, JSON
 lines {claim, transcript, before_line, kind?, was?}; false ones are the same with one thing changed. Each folder right below
@@ -202,7 +202,7 @@ def main() -> None:
     options.add_argument("root", type=Path)
     options.add_argument("--claims", type=Path, help="claims by hand")
     options.add_argument("--without", type=Path, help="lines that are not true before they were said")
-    options.add_argument("--alarms", type=float, default=0.035, help="share of true claims whose names or numbers may be doubted")  # fmt: skip
+    options.add_argument("--alarms", type=float, default=0.03, help="share of true claims whose names or numbers may be doubted")  # fmt: skip
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
     without = set(given.without.read_text(encoding="utf-8").split("\n")) if given.without else set()

@@ -5,6 +5,7 @@ A number behind "port" or "limit" is a value that changes; one behind "queue", "
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 
@@ -25,10 +26,12 @@ _LABEL = re.compile(
 
 def are_of_others(one: str, other: str) -> bool:
     """Whether both name a numbered thing of one kind, and no number of it in common."""
-    mine, theirs = _labels(one), _labels(other)
+    mine = _labels(one)
+    theirs = _labels(other) if mine else {}
     return any(not mine[noun] & theirs[noun] for noun in mine.keys() & theirs.keys())
 
 
+@functools.lru_cache(maxsize=1_000)
 def _labels(text: str) -> dict[str, set[int]]:
     found: dict[str, set[int]] = defaultdict(set)
     for match in _LABEL.finditer(text):

@@ -5,6 +5,7 @@ Only a few words on each side are compared, so that what is told in a longer sen
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ _NOT = (
     (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
     (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
 )
+_ANY = re.compile(r"\b(?:not|cannot|never|no|without)\b|n['’]t\b", re.IGNORECASE)
 _DENIALS = frozenset({"not", "never", "no", "longer", "without"})
 # "Does not find" is "finds" with a denial in its midst, and "always" says no more than nothing does.
 _EMPTY = frozenset({"a", "an", "the", "do", "does", "did", "always", "still", "with"})
@@ -31,6 +33,7 @@ class Told:
     denied: frozenset[int]
 
 
+@functools.lru_cache(maxsize=4_000)
 def told(text: str) -> Told:
     for pattern, instead in _NOT:
         text = pattern.sub(instead, text)
@@ -51,6 +54,8 @@ def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | No
     """
     said, alike, against = told(claim), set[int](), dict[int, int]()
     for place, text in sources:
+        if not said.denied and not _ANY.search(text):
+            continue
         source = told(text)
         for mine, theirs in _spots(said, source):
             if (mine in said.denied) == (theirs in source.denied):
