@@ -145,7 +145,7 @@ class Config:
         "Rules work with no key and no network. A model reads more between the lines, and costs money.",
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
-    model: str = setting("claude-sonnet-5-5", "Engine", "Model", "The model's id, as its server knows it.")
+    model: str = setting("claude-sonnet-5-5", "Engine", "Model", "The model’s id, as its server knows it.")
     fallback_model: str = setting(
         "claude-haiku-5-5",
         "Engine",
@@ -293,7 +293,7 @@ class Config:
         "",
         "Places",
         "Time zone",
-        "For times on the pages and days in notes. Empty: the system's.",
+        "For times on the pages and days in notes. Empty: the system’s.",
         per_project=False,
     )
 
