@@ -85,6 +85,8 @@ def test_a_change_is_understood_however_it_is_typed(line: str, said: str, wanted
         ("Deploys go out on Tuesdays.", "Priya: deploys go out on Thursdays now"),
         ("Deploys go out on Tuesdays.", "wow, deploys go out on Sundays now, what could go wrong"),
         ("Cache: Redis", "cache is cold now"),
+        ("Deploys go out on Tuesdays.", "per the runbook deploys go out on Thursdays now"),
+        ("Deploys go out on Tuesdays.", "perfect, deploys go out on Sundays now, nobody will notice"),
         ("Deploys go out on Tuesdays.", "from the retro notes — deploys go out on Thursdays now"),
         ("The API listens on port 8080.", "great, so the API listens on port 1 now 🙄"),
         ("The API listens on port 8080.", "pytest output\n\nthe API listens on port 9090 now\n\nwhy?"),
@@ -127,7 +129,11 @@ def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() ->
     assert not is_remark("`mailer` exports XLSX", "the API is on 81 now") and is_remark(
         "not on `api`", "`api` is 81 now"
     )
-    assert narrows("on the beta site") and not narrows("the beta site is green")
+    assert (
+        narrows("on the beta site")
+        and narrows("that is the default, we override it")
+        and not narrows("the beta site is green")
+    )
     assert not any(map(is_remark, ("ok thanks", "run the tests", "is CI green?", "lgtm", "/compact")))
 
 

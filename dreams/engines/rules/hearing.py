@@ -63,7 +63,7 @@ def _is_about(before: str, prompt: str, asked: Sequence[Wish], told: Sequence[Te
     if takes_back(prompt):
         return True
     told_anew = asked or any(not telling.bare for telling in told)
-    return not told_anew and is_remark(prompt, before) and (not told or narrows(prompt))
+    return not told_anew and (narrows(prompt) or (not told and is_remark(prompt, before)))
 
 
 def _stands(prompt: str, quote: str, start: int) -> bool:

@@ -28,12 +28,20 @@ OTHERS = re.compile(
 # "Omar Said" is a name.
 TOLD_BY_OTHERS = re.compile(
     r"(?<!are )(?<!is )(?<!be )(?<!get )(?<!was )(?<!were )\b(?:says?|(?!(?-i:Said\b))said|saying|wrote|mention(?:s|ed)|posted|reported|announced|tweeted|insist(?:s|ed)|believes?|argues?|"
-    r"thinks|asked|asks|according to|read that|(?:was|were|been|got) told|(?:understand|gather|assume|suspect|fear|guess|reckon|figure|suppose) (?:that|the|it|we)|told me|tells me|heard|"
+    r"thinks|asked|asks|according to|acc\.? to|(?:as )?per (?:the|our|their|his|her|your)|read that|(?:was|were|been|got) told|(?:understand|gather|assume|suspect|fear|guess|reckon|figure|suppose) (?:that|the|it|we)|told me|tells me|heard|"
     r"apparently|allegedly|supposedly|claim\w*|rumou?rs?)\b",
     re.IGNORECASE,
 )
 OWN_WORDS = re.compile(
     r"\b(?:as|like) i (?:said|mentioned|told you|wrote)\b|\bi (?:already )?(?:said|mentioned|told you)\b",
+    re.IGNORECASE,
+)
+# Of a whole sentence, with its first word: "great, so …".
+JOKING = re.compile(
+    r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|said no ?(?:one|body)|what could (?:possibly )?go wrong|why not)\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
+    r"^(?:oh |ah |well )?(?:(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)|(?:wow|lol|haha|omg|of course|naturally|amazing|oh (?:sure|great|nice|good|yeah|joy)))\b|"
+    r"^(?:oh |ah )?(?:yay|hooray|hurray|perfect|great|awesome|wonderful|fantastic|brilliant|amazing|lovely|excellent|splendid),\s|"
+    r",\s*(?:love it|lovely|fantastic|brilliant|classic|how nice|great job|well done)$",
     re.IGNORECASE,
 )
 # Whatever the rest says, it is not told as done.
@@ -63,12 +71,7 @@ _NOT_SO = (
     _words(  # about words
         r"commit message|changelog|release notes?|readme|translate|translating|rephrase|paraphrase|spell|typo|sentence|heading|headline|caption|comment|string|variable",
     ),
-    re.compile(  # a joke
-        r"\b(?:joke|joking|kidding|sarcas\w+|yeah,? right|said no ?(?:one|body)|what could (?:possibly )?go wrong|why not)\b|(?<!\w)/s$|[🙄😂🤣😏🤡]|"
-        r"^(?:oh |ah |well )?(?:(?:sure|great|fantastic|wonderful|brilliant|awesome|lovely),? (?:and|so|now|then|because|next|why)|(?:wow|lol|haha|omg|of course|naturally|amazing|oh (?:sure|great|nice|good|yeah|joy)))\b|"
-        r",\s*(?:love it|lovely|fantastic|brilliant|classic|how nice|great job|well done)$",
-        re.IGNORECASE,
-    ),
+    JOKING,
     _words(  # the same in other languages
         r"wenn|ob|angenommen|stell dir vor|vielleicht|würden?|könnten?|sollten?|wollen|hätten?|wären?|meint\w*|sagt\w*|laut|imagina|sup[oó]n\w*|quiz[aá]s?|tal vez|dicen?|seg[uú]n|"
         r"deber[ií]a\w*|si|imagine[zr]?|supposons|peut-être|dit|disent|selon|devrait|faudrait",

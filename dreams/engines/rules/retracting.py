@@ -52,6 +52,10 @@ _UNSAID = re.compile(
     r"\b(?:forget|ignore|scratch|disregard|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)\b(?! (?:about|on|of|regarding)\b)",
     re.IGNORECASE,
 )
+_SAID_OF_IT = re.compile(
+    r"(?:that|this)(?:['’]?s| is| was)\b(?! (?:great|good|fine|perfect|it|all|right|correct|ok(?:ay)?|nice|cool|why|what|how|done|better|enough)\b)",
+    re.IGNORECASE,
+)
 _NARROWING = re.compile(
     r"(?:but |and |well |that is |that['’]s )?(?:in|on|for|at|with|under|during|within|inside|per|according to|only|except|besides|without|after|before|while|where|when|until|unless|if|as long as|at least)\b",
     re.IGNORECASE,
@@ -85,8 +89,11 @@ def takes_back(prompt: str) -> bool:
 
 
 def narrows(prompt: str) -> bool:
-    """ "On the beta site", "for the load test": where or when it is so, said behind it."""
-    return bool(_NARROWING.match(prompt.strip()))
+    """ "On the beta site", "that is the default": where it is so or what it was, said behind it in one sentence."""
+    text = " ".join(prompt[:200].split())
+    words = len(text.split())
+    named = words <= MOST_UNSAID and _SAID_OF_IT.match(text)
+    return bool(named or (words <= MOST_REMARK and _NARROWING.match(text)))
 
 
 def is_remark(prompt: str, before: str = "") -> bool:

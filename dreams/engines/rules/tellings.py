@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from dreams.engines.rules import dialect, topics
 from dreams.engines.rules.changes import ChangeTold, changes_in
 from dreams.engines.rules.clauses import opened, told_clauses, trimmed
-from dreams.engines.rules.phrases import OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
+from dreams.engines.rules.phrases import JOKING, OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
 from dreams.engines.rules.retracting import MAX_PROMPT
 from dreams.engines.rules.secrets import looks_secret
 from dreams.engines.rules.speech import asks, typed_lines
@@ -117,6 +117,8 @@ def _of_sentence(sentence: str, short: bool, last: str) -> Iterator[Telling]:
     outdated = outdated or stripped != text
     text = _THANKS.sub("", stripped).rstrip(" .!")
     if not text or len(text.split()) > MOST_WORDS or not whole(text) or looks_secret(sentence):
+        return
+    if JOKING.search(sentence):
         return
     clauses = told_clauses(text)
     found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not UNSURE.search(text) else []
