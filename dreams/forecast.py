@@ -61,7 +61,7 @@ class Forecast:
         """In words, or that there is no price."""
         low, high = self.estimate.low.dollars, self.estimate.high.dollars
         if low is None or high is None:
-            return f"no price is known for {self.model}"
+            return "no price is known for it"
         most = self.most_dollars
         return (
             f"about {words(low, high)}" if most is None else f"about {words(min(low, most), min(high, most))}"
@@ -70,7 +70,11 @@ class Forecast:
     @property
     def basis(self) -> str:
         """What it rests on."""
-        read = f"{plural(self.size.sessions, 'new session')} and its notes, {max(1, self.size.material_bytes // 1024):,} KB"
+        size = self.size
+        read = "nothing yet"
+        if size.material_bytes:
+            kilobytes = max(1, size.material_bytes // 1024)
+            read = f"{plural(size.sessions, 'new session')} and its notes, {kilobytes:,} KB"
         if self.dreams:
             return f"from the last {self.dreams} dreams of this project; it would read {read}"
         return f"from what it would read: {read}"

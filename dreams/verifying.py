@@ -111,4 +111,6 @@ def _journals(folder: Path) -> Iterator[Damage]:
 
 def _audit_log() -> Iterator[Damage]:
     for line in auditlog.verify_chain():
-        yield Damage(line, "audit log", "Someone changed the database. Compare it with a copy from before.")
+        yield Damage(
+            line, "the audit log", "Someone changed the database. Compare it with a copy from before."
+        )

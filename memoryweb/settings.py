@@ -134,6 +134,7 @@ USE_TZ = True
 TIME_ZONE = env.text("MEMORYWEB_TIME_ZONE") or tzlocal.get_localzone_name() or "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = False
+FORMAT_MODULE_PATH = "memoryweb.formats"
 
 # --- Accounts and cookies -------------------------------------------------------------------------------------
 # Cookies are not kept apart by port: two servers on one host would sign each other out without a name per port.

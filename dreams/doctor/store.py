@@ -58,5 +58,5 @@ def kept(*, thorough: bool) -> Check:
     if not report.problems:
         return Check("Kept data", "ok", "Whole and unbroken", f"Read back: {read}")
     worst = report.problems[0]
-    detail = f"{worst.where}; {plural(len(report.problems), 'problem')} in {read}; `verify` names each"
+    detail = f"In {worst.where}; {plural(len(report.problems), 'problem')} in {read}; `verify` names each"
     return Check("Kept data", "bad", capfirst(worst.what), detail, worst.remedy)

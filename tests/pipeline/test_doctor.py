@@ -169,7 +169,7 @@ def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
     check = store.kept(thorough=True)
     assert check.state == "bad"
     assert check.said.startswith("Audit entry") and "audit log" not in check.said
-    assert check.detail.startswith("audit log; ")
+    assert check.detail.startswith("In the audit log; 1 problem in ")
     assert check.remedy
 
 

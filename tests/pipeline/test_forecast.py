@@ -90,7 +90,7 @@ def test_no_forecast_is_over_the_limits_of_a_dream(project: Project) -> None:
 
 def test_a_model_without_a_price_is_said(project: Project, model: WireServer) -> None:
     Price.objects.all().delete()
-    assert f"no price is known for {conf.current().model}" in command(project)
+    assert f"A dream with {conf.current().model}: no price is known for it" in command(project)
 
 
 def test_the_projects_page_says_it_where_a_dream_is_started(

@@ -9,6 +9,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dreams import conf
 from dreams.models import AuditEntry, Override, Policy, Price, Project
@@ -69,6 +70,11 @@ def test_what_the_engine_made_is_neither_added_nor_deleted_here(
     )
     assert gone.status_code == 403
     assert _row(name) is not None
+
+
+def test_moments_are_written_as_on_the_pages(browser: Client, rows: World) -> None:
+    text = browser.get(reverse("admin:dreams_auditentry_changelist")).content.decode()
+    assert f"{timezone.localtime(rows.dream.created_at):%-d %b %Y, %H:%M}" in text
 
 
 def test_the_audit_log_cannot_be_changed(browser: Client, rows: World) -> None:

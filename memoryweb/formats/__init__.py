@@ -1,0 +1,1 @@
+"""How moments are written where no page says it: in the admin."""
