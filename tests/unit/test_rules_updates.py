@@ -175,6 +175,12 @@ def test_few_words_change_nothing_that_holds_only_there_or_is_of_a_day(tmp_path:
     assert dream(tmp_path, files, [session(1, "gateway on 9443 now")]).edits == []
 
 
+def test_what_is_put_anew_stands_there_as_it_was_typed_or_not_at_all(tmp_path: Path) -> None:
+    line = "The importer reads CSV files from the shared bucket."
+    made = told(tmp_path, line, "Correction: the importer doesnt read CSV files from the shared bucket :)")
+    assert "does not" not in made.text("notes.md")
+
+
 def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_named(tmp_path: Path) -> None:
     more = "- The API of Oslo runs on PostgreSQL 15.\n"
     made = told(

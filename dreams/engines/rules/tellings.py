@@ -124,7 +124,8 @@ def _of_sentence(sentence: str, short: bool, last: str) -> Iterator[Telling]:
     found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not UNSURE.search(text) else []
     found = found or [telling for clause in clauses for telling in _of_clause(clause, sentence, outdated)]
     yield from found
-    if (outdated or not found) and short and _is_plain(text, sentence):
+    # Only as it was typed: it may come to stand in memory whole.
+    if (outdated or not found) and short and text in sentence and _is_plain(text, sentence):
         yield replace(asserted(text, sentence), bare=True, asked=outdated)
 
 
