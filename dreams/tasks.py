@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dreams import dreaming, notify, scheduler
+from dreams.text import plural
 
 
 def tick() -> str:
     """One round of the scheduler."""
     report = scheduler.tick()
-    return f"{report.evaluated} projects judged, {len(report.started)} dreams started"
+    return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
 
 
 def run_dream(dream_pk: int) -> str:

@@ -20,6 +20,7 @@ from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.anthropic.waiting import watched
 from dreams.engines.base import Allowance, EngineError, Job, Outcome, Reporter
 from dreams.memdir import INDEX_NAME
+from dreams.text import plural
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client
@@ -168,4 +169,4 @@ def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
 
 
 def _default_summary(edits: int) -> str:
-    return f"Proposed {edits} changes." if edits else "Found nothing to change."
+    return f"Proposed {plural(edits, 'change')}." if edits else "Found nothing to change."

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from dreams import checkup, memories
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
+from dreams.text import plural
 
 
 class Command(BaseCommand):
@@ -37,7 +38,7 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if not result["findings"]:
-            yield f"{result['project']}: nothing to say of {result['memories']} memories."
+            yield f"{result['project']}: nothing to say of {plural(result['memories'], 'memory', 'memories')}."
         for one in result["findings"]:
             where = f"{one['path']}:{one['line']}" if one["line"] else one["path"] or "the directory"
             yield f"{one['severity']:5}  {where}  {one['message']}"

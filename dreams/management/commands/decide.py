@@ -83,4 +83,4 @@ class Command(BaseCommand):
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         for row in result["decided"]:
             yield f"{row['verdict']:<9} {row['hunk']} {row['path']}"
-        yield f"{len(result['decided'])} hunks decided; nothing is written before `apply`."
+        yield f"{text.plural(len(result['decided']), 'hunk')} decided; nothing is written before `apply`."

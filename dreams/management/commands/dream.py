@@ -89,7 +89,7 @@ class Command(BaseCommand):
             return  # refused: stderr tells why
         yield f"{result['dream']}: {result['summary'] or result['status']}"
         for file in result["files"]:
-            yield f"  {file['kind']:<7} {file['path']} ({len(file['hunks'])} hunks)"
+            yield f"  {file['kind']:<7} {file['path']} ({plural(len(file['hunks']), 'hunk')})"
         if result["proposal"]:
             yield f"Look at it: proposal {result['proposal']} --diff"
 
