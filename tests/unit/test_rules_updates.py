@@ -176,9 +176,10 @@ def test_few_words_change_nothing_that_holds_only_there_or_is_of_a_day(tmp_path:
 
 
 def test_what_is_put_anew_stands_there_as_it_was_typed_or_not_at_all(tmp_path: Path) -> None:
-    line = "The importer reads CSV files from the shared bucket."
-    made = told(tmp_path, line, "Correction: the importer doesnt read CSV files from the shared bucket :)")
-    assert "does not" not in made.text("notes.md")
+    line = "The importer is a service that reads CSV files from the shared bucket."
+    said = "Correction: the importer {} a service that reads CSV and XML files from the shared bucket"
+    assert "reads CSV and XML" in told(tmp_path / "own", line, said.format("is")).text("notes.md")
+    assert "reads CSV and XML" not in told(tmp_path / "read", line, said.format("ist")).text("notes.md")
 
 
 def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_named(tmp_path: Path) -> None:

@@ -18,10 +18,11 @@ _SAID_ELSEWHERE = {
     "instead of": "anstelle von|anstatt|statt|en vez de|en lugar de|au lieu de|à la place de",
     "we use": "wir (?:nutzen|verwenden|benutzen)|(?:nosotros )?(?:usamos|utilizamos)|(?:nous utilisons|on utilise)",
     "listens on": "hört auf|lauscht auf|läuft auf|escucha en|corre en|écoute sur|tourne sur",
-    "is": "ist|está|est",
+    "is": "ist|está",
 }
+# Written small, for "EST" is a time zone; and no word in code or quotes.
 _FOREIGN = tuple(
-    (re.compile(rf"(?<![\w-])(?:{phrases})(?![\w-])", re.IGNORECASE), meant)
+    (re.compile(rf"(?<![\w`'\"-])(?:{phrases})(?![\w`'\"-])"), meant)
     for meant, phrases in _SAID_ELSEWHERE.items()
 )
 _ARTICLE = re.compile(r"^(?:der|die|das|el|los|las|le|les)\s+", re.IGNORECASE)
@@ -39,7 +40,8 @@ def plain(sentence: str) -> str:
     )
     text = re.sub(r"\bits(?= (?:now )?\S*\d)", "it is", re.sub(r"\bteh\b", "the", text))
     text = _WAS.sub(r", no longer \1", text)
-    before = text
+    small = f"{text[:1].lower()}{text[1:]}"
+    read = small
     for pattern, meant in _FOREIGN:
-        text = pattern.sub(meant, text)
-    return _ARTICLE.sub("", text) if text != before else text
+        read = pattern.sub(meant, read)
+    return _ARTICLE.sub("", read) if read != small else text
