@@ -26,7 +26,7 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-number"]
         indexes = [models.Index(fields=["actor"], name="audit_by_actor")]
-        verbose_name_plural = "audit log"
+        verbose_name_plural = "audit entries"
 
     def __str__(self) -> str:
         return f"{self.number} {self.action}"

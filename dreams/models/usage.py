@@ -57,8 +57,8 @@ class DreamUsage(models.Model):
     cache_read_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
 
     class Meta:
-        verbose_name = "tokens of a turn"
-        verbose_name_plural = "tokens by turn"
+        verbose_name = "token count of a turn"
+        verbose_name_plural = "token counts by turn"
         ordering = ["at", "pk"]
         indexes = [models.Index(fields=["dream", "turn"])]
 

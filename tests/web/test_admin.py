@@ -77,6 +77,18 @@ def test_moments_are_written_as_on_the_pages(browser: Client, rows: World) -> No
     assert f"{timezone.localtime(rows.dream.created_at):%-d %b %Y, %H:%M}" in text
 
 
+def test_what_is_only_shown_leads_to_its_page_and_to_no_history_of_the_admin(
+    browser: Client, rows: World
+) -> None:
+    def tools(name: str) -> str:
+        row = _row(name)
+        text = browser.get(reverse(f"admin:dreams_{name}_change", args=[row.pk])).content.decode()  # type: ignore[attr-defined]
+        return text.partition('class="object-tools"')[2].partition("</ul>")[0]
+
+    assert "Its page" in tools("memory") and "History" not in tools("memory")
+    assert "Its page" not in tools("price") and "History" in tools("price")
+
+
 def test_the_audit_log_cannot_be_changed(browser: Client, rows: World) -> None:
     entry = AuditEntry.objects.get()
     address = reverse("admin:dreams_auditentry_change", args=[entry.pk])
