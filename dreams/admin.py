@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
@@ -61,6 +62,7 @@ for _model in (Schedule, OrmQ, Success, Failure):
 admin.site.unregister(Group)
 admin.site.unregister(User)
 admin.site.enable_nav_sidebar = False
+apps.get_app_config("auth").verbose_name = "Accounts"
 admin.site.site_header = "memoryweb"
 admin.site.site_title = "memoryweb admin"
 admin.site.index_title = "Every row"
