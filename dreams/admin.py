@@ -7,6 +7,7 @@ and audited alike. The login is ours: the owner has no password.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import Model, QuerySet
@@ -36,6 +38,8 @@ from dreams.models import (
 )
 
 if TYPE_CHECKING:
+    from django.contrib.admin.filters import _ListFilterChoices as Choice
+
     ModelAdmin = admin.ModelAdmin[Any]
     ModelForm = forms.ModelForm[Any]
     Accounts = UserAdmin[User]
@@ -71,6 +75,15 @@ admin.site.login = _our_login  # type: ignore[method-assign] # the site is made 
 
 def _actor(request: HttpRequest) -> str:
     return request.user.get_username()
+
+
+class Values(admin.AllValuesFieldListFilter):
+    """Every value that there is. The empty one has a name too: a link of no words is not seen."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+        for choice in super().choices(changelist):
+            choice["display"] = choice["display"] or "none"
+            yield choice
 
 
 class Listed(ModelAdmin):
@@ -114,7 +127,7 @@ class AccountAdmin(Accounts):
 @admin.register(Project)
 class ProjectAdmin(ReadOnly):
     list_display = ("name", "slug", "kind", "host", "last_consolidated_at", "failures", "trusted", "gone_at")
-    list_filter = ("kind", "host", "trusted", "mode")
+    list_filter = ("kind", "host", "trusted", ("mode", Values))
     search_fields = ("name", "slug", "memory_dir", "repo_dir")
     changeable = ("trusted",)
 
@@ -143,7 +156,7 @@ class SessionAdmin(ReadOnly):
 @admin.register(Memory)
 class MemoryAdmin(ReadOnly):
     list_display = ("path", "project", "kind", "type", "size", "lines", "pinned", "changed_at", "gone_at")
-    list_filter = ("kind", "type", "pinned")
+    list_filter = ("kind", ("type", Values), "pinned")
     list_select_related = ("project",)
     search_fields = ("path", "name", "description", "project__name")
     raw_id_fields = ("project",)
@@ -191,7 +204,7 @@ class ProposalAdmin(ReadOnly):
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly):
     list_display = ("number", "at", "action", "actor", "project_label", "object_id")
-    list_filter = ("action", "actor")
+    list_filter = ("action", ("actor", Values))
     search_fields = ("object_id", "project_label", "actor")
     date_hierarchy = "at"
 
@@ -319,7 +332,7 @@ class PolicyForm(ModelForm):
 class PolicyAdmin(Listed):
     form = PolicyForm
     list_display = ("operation", "memory_type", "project", "action", "changed_at", "changed_by")
-    list_filter = ("operation", "action", "memory_type")
+    list_filter = ("operation", "action", ("memory_type", Values))
     list_select_related = ("project",)
     raw_id_fields = ("project",)
 

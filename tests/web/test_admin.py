@@ -72,6 +72,13 @@ def test_what_the_engine_made_is_neither_added_nor_deleted_here(
     assert _row(name) is not None
 
 
+@pytest.mark.parametrize("name", ["auditentry", "project", "policy"])
+def test_every_choice_of_a_filter_has_words(browser: Client, rows: World, name: str) -> None:
+    text = browser.get(reverse(f"admin:dreams_{name}_changelist")).content.decode()
+    choices = re.findall(r'<a href="\?[^"]*">([^<]*)</a>', text.partition('id="changelist-filter"')[2])
+    assert "none" in choices and all(choice.strip() for choice in choices)
+
+
 def test_moments_are_written_as_on_the_pages(browser: Client, rows: World) -> None:
     text = browser.get(reverse("admin:dreams_auditentry_changelist")).content.decode()
     assert f"{timezone.localtime(rows.dream.created_at):%-d %b %Y, %H:%M}" in text
