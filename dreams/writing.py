@@ -57,11 +57,10 @@ def write(order: Order, held: locks.Held) -> journal.Result:
     A directory that cannot be opened, or was exchanged for a link a moment ago, is a failed write like any other.
     """
     project = order.proposal.project
-    number = order.proposal.applications.count() + 1
     plan = journal.Plan(
         target_dir=str(memories.memory_dir(project).resolve()),
         ops=order.ops,
-        id=f"{order.proposal.public_id}-{number}",
+        id=_next_id(order.proposal),
         made_at=timezone.now().isoformat(),
         meta={
             "proposal": order.proposal.public_id,
@@ -92,6 +91,16 @@ def write(order: Order, held: locks.Held) -> journal.Result:
             conflicts=[conflict.path for conflict in result.conflicts],
         )
     return result
+
+
+def _next_id(proposal: Proposal) -> str:
+    return f"{proposal.public_id}-{proposal.applications.count() + 1}"
+
+
+def interrupted(proposal: Proposal) -> bool:
+    """A write of it was cut off before the rows were told of it, or is under way. One query, one listing."""
+    entry = journal.read_journal(journal_dir(), _next_id(proposal))
+    return entry is not None and entry.state in ("open", "committed", "applied")
 
 
 def _run(plan: journal.Plan) -> journal.Result:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import review
+from dreams import apply as applying
+from dreams import recovery, review, writing
 from dreams.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from dreams.web.selectors import review as selector
@@ -57,6 +58,24 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
     assert "](reference_runbook.md)" in (folder / "feedback_testing.md").read_text()
     assert (folder / "user_role.md").read_text() == desk.ROLE
     assert "Undo all" in text and "Undo this change" in text
+
+
+def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    approve(proposal, "reference_runbook")
+    with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
+        cut.setattr(writing, "tell", die)
+        applying.apply(proposal, world.ME)
+    text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "manage.py recover" in text
+    assert "Changed since" not in text and "nothing written yet" not in text and "Write now" not in text
+    recovery.recover()
+    after = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+    assert "manage.py recover" not in after and "1 change stands on disk" in after
 
 
 def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided(

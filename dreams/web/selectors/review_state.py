@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams import safefs, text, workspace
+from dreams import safefs, text, workspace, writing
 from dreams.models import FileChange, Hunk, Memory, Proposal
 from dreams.web.selectors.review_loaded import HunkRow
 
@@ -26,7 +26,8 @@ class Link:
 @dataclass(frozen=True, slots=True)
 class State:
     """`stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undo_waits`
-    are undos that a person has still to decide on: nothing of them is done."""
+    are undos that a person has still to decide on: nothing of them is done. `interrupted`: what changed on disk is its
+    own write, which recovery has still to end."""
 
     name: str
     label: str
@@ -38,6 +39,7 @@ class State:
     rejected: int
     undecided: int
     unwritten: int
+    interrupted: bool
     stale: frozenset[str]
     unconfirmed: frozenset[str]
     conflicts: tuple[tuple[int, str], ...]
@@ -63,6 +65,8 @@ def state(
     # What this proposal wrote itself is no change by somebody else.
     written = {hunk.file_id for hunk in applied}
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
+    stale = changed_since(proposal, live, memories) if live else frozenset()
+    interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
     undoes, undos = proposal.undoes, _undos(proposal)
     return State(
         name=proposal.state,
@@ -75,7 +79,8 @@ def state(
         rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in hunks),
         undecided=sum(hunk.verdict == Hunk.Verdict.PENDING for hunk in hunks),
         unwritten=sum(hunk.is_taken and hunk.applied_in_id is None for hunk in hunks),
-        stale=changed_since(proposal, live, memories) if live else frozenset(),
+        interrupted=interrupted,
+        stale=frozenset() if interrupted else stale,
         unconfirmed=frozenset(f.path for f in live if not f.rebase_confirmed),
         conflicts=tuple((f.pk, f.path) for f in live if f.conflict),
         undoes=_link(undoes, undoes.created_at) if undoes else None,
