@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from dreams.models.dreams import DreamRun
+from dreams.text import plural
 
 
 class Price(models.Model):
@@ -63,4 +64,4 @@ class DreamUsage(models.Model):
         indexes = [models.Index(fields=["dream", "turn"])]
 
     def __str__(self) -> str:
-        return f"{self.dream} turn {self.turn}: {self.requests} requests to {self.model}"
+        return f"{self.dream} turn {self.turn}: {plural(self.requests, 'request')} to {self.model}"
