@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from dreams import memdir
 from dreams.findings.base import Repeated
-from dreams.findings.standing import State
-from dreams.findings.units import Unit, units_of
+from dreams.findings.statements.standing import State
+from dreams.findings.statements.units import Unit, units_of
 
 if TYPE_CHECKING:
-    from dreams.engines.rules import deriving
+    from dreams.engines.rules.steps import deriving
 
 #: What lies at the top of a repository and is read; another state of one of them is another repository to us.
 WATCHED = (
@@ -107,7 +107,8 @@ def state(repo_dir: str) -> Seen:
 
 @functools.lru_cache(maxsize=16)
 def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
-    from dreams.engines.rules import deriving, repository  # noqa: PLC0415 - their patterns are slow to build
+    from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
+    from dreams.engines.rules.steps import deriving  # noqa: PLC0415 - their patterns are slow to build
 
     facts = [fact for fact in repository.read(Path(repo_dir), lambda: None) if fact.values]
     return deriving.Said(facts) if facts and seen else None
@@ -116,7 +117,7 @@ def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
 def _in_file(path: str, data: bytes, said: deriving.Said) -> list[Repeated]:
     if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME:
         return []
-    from dreams.engines.rules import bodies  # noqa: PLC0415 - as above
+    from dreams.engines.rules.notes import bodies  # noqa: PLC0415 - as above
 
     document = memdir.parse(data)
     if memdir.memory_type(document, path) in _ABOUT_PEOPLE:

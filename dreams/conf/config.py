@@ -49,9 +49,7 @@ class Config:
         "No dream starts anywhere until this is switched off.",
         per_project=False,
     )
-    dreaming: bool = setting(
-        True, "When", "Dream here", "Off: no dream is made, not even when forced."
-    )
+    dreaming: bool = setting(True, "When", "Dream here", "Off: no dream is made, not even when forced.")
     min_hours: float = setting(
         24.0,
         "When",

@@ -13,7 +13,7 @@ from dreams.discovery import rows
 from dreams.discovery.listing import Job
 from dreams.discovery.resume import Problems
 from dreams.gates.moments import from_ns
-from dreams.redact import redact
+from dreams.secrets.redact import redact
 from dreams.text import storable
 from dreams.transcripts import Prompt, Scan, Seen, Summary, UsageRow, Whole, identity_of, uuid_key
 

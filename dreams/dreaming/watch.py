@@ -14,12 +14,7 @@ from typing import Self
 from django.db import close_old_connections, connection, transaction
 from django.utils import timezone
 
-from dreams import (
-    conf,
-    locks,
-    pricing,
-    redact,
-)
+from dreams import conf, locks, pricing
 from dreams.dreaming import steps
 from dreams.dreaming.bookkeeping import book
 from dreams.dreaming.states import LEASE
@@ -37,6 +32,7 @@ from dreams.models import (
     DreamRun,
     Turn,
 )
+from dreams.secrets import redact
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject, Told
-from dreams.findings.units import Unit, bare_lines, lines_of, spread, units_of_lines
+from dreams.findings.statements.units import Unit, bare_lines, lines_of, spread, units_of_lines
 from dreams.language.statements import statement
 
 _BOOKKEEPING = frozenset(

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from dreams.findings.added import Line, found_at
 from dreams.findings.base import Found, Severity, Subject
-from dreams.findings.standing import State
-from dreams.findings.units import has_content, units_of_lines
+from dreams.findings.statements.standing import State
+from dreams.findings.statements.units import has_content, units_of_lines
 
 CHECK = "taxonomy"
 _DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:├|└|\+--|\|--|`--)")

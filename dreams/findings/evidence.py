@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dreams import memdir, redact
+from dreams import memdir
 from dreams.engines.base import Citation
-from dreams.findings import dates, facts
+from dreams.findings import dates
 from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Subject, Told
-from dreams.findings.standing import State
-from dreams.findings.units import Unit, keyed, units_of, units_of_lines
+from dreams.findings.statements import facts
+from dreams.findings.statements.standing import State
+from dreams.findings.statements.units import Unit, keyed, units_of, units_of_lines
 from dreams.language import claims, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
+from dreams.secrets import redact
 
 CHECK = "evidence"
 BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing

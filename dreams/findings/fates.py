@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.findings import derived, evidence, facts
+from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Told
-from dreams.findings.standing import Standing
-from dreams.findings.units import Unit
+from dreams.findings.statements import derived, facts
+from dreams.findings.statements.standing import Standing
+from dreams.findings.statements.units import Unit
 from dreams.language import claims
 from dreams.language.statements import statement
 

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 import re2
 
-from dreams import redact
-from dreams.findings import facts, injection_rules
 from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.statements import facts
+from dreams.findings.steering import rules
+from dreams.secrets import redact
 from dreams.text import decode
 
 CHECK = "injection"
@@ -55,8 +56,8 @@ def standing(subject: Subject) -> Iterator[Found]:
 def _in_line(line: Line) -> Iterator[Found]:
     text = _clean(line.text)
     # What is said quotes the line, and no rule knows half a key again: it is taken out before.
-    quotable = redact.redact(text) if injection_rules.told(text) else ""
-    for told in injection_rules.told(quotable):
+    quotable = redact.redact(text) if rules.told(text) else ""
+    for told in rules.told(quotable):
         if not (told.code == "raw-html" and _is_plain_comment(text)):
             yield _found(line, told.code, f"{told.says}: “{_short(told.words)}”", told.remedy)
     yield from _shape(line, text)

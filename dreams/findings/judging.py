@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dreams.engines.base import Citation
 from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Subject, Told
-from dreams.findings.standing import State
-from dreams.findings.units import Unit, has_content
+from dreams.findings.statements.standing import State
+from dreams.findings.statements.units import Unit, has_content
 
 CHECK = "evidence"
 MOST_JUDGED = 300  # statements of one change

@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.base import Fate
-from dreams.findings import derived, facts, fates, keeping
+from dreams.findings import fates
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.fates import BY_HAND, CHANGED_HERE, Answer
-from dreams.findings.standing import PROSE_FIELDS, Standing, State, added
-from dreams.findings.units import Unit, has_content, lines_of, spread, units_of_lines
+from dreams.findings.statements import derived, facts, keeping
+from dreams.findings.statements.standing import PROSE_FIELDS, Standing, State, added
+from dreams.findings.statements.units import Unit, has_content, lines_of, spread, units_of_lines
 from dreams.language import similarity
 
 MAX_DETAILS = 500  # losses whose facts are named: who deletes everything knows what is gone

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dreams import memdir
-from dreams.findings import facts
 from dreams.findings.base import Subject
-from dreams.findings.standing import Standing, State
-from dreams.findings.units import Unit, units_of
+from dreams.findings.statements import facts
+from dreams.findings.statements.standing import Standing, State
+from dreams.findings.statements.units import Unit, units_of
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.text import decode

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams import recall
-from dreams.findings import keeping
 from dreams.findings.base import Found, Subject
 from dreams.findings.questions import Question, questions
-from dreams.findings.standing import Standing, State
+from dreams.findings.statements import keeping
+from dreams.findings.statements.standing import Standing, State
 from dreams.text import plural
 
 CHECK = "regression"

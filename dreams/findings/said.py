@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dreams.engines.base import Citation
-from dreams.findings import facts
 from dreams.findings.base import ChangedHunk, Subject
-from dreams.findings.standing import Standing, State
-from dreams.findings.units import units_of_lines
+from dreams.findings.statements import facts
+from dreams.findings.statements.standing import Standing, State
+from dreams.findings.statements.units import units_of_lines
 from dreams.language import claims
 
 LIKE = 0.5  # the share of a statement's words that a quote must have

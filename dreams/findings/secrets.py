@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from dreams.findings.added import Line, added_lines, found_at
 from dreams.findings.base import Found, Subject
-from dreams.findings.secret_rules import SecretSpan, spans
+from dreams.secrets.finding import SecretSpan, spans
 from dreams.text import decode
 
 CHECK = "secrets"

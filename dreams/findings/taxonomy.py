@@ -9,7 +9,7 @@ from dreams import memdir
 from dreams.findings import elsewhere, filing
 from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.base import Found, Severity, Subject
-from dreams.findings.units import keyed, units_of
+from dreams.findings.statements.units import keyed, units_of
 from dreams.language import similarity
 from dreams.text import decode
 

@@ -14,9 +14,9 @@ from django.db.models import Q, QuerySet
 
 from dreams import blobs, hostkey, text
 from dreams.findings import secrets
-from dreams.findings.secret_rules import spans
 from dreams.models import AppliedFile, Blob, FileChange, Hunk, Memory, Project, Version
-from dreams.redact import values
+from dreams.secrets.finding import spans
+from dreams.secrets.redact import values
 
 #: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
 MOST_TEXTS = 20_000

@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from dreams import auditlog, blobs, history, hostkey, journal, memories, text, writing
 from dreams.findings import secrets
-from dreams.findings.secret_rules import spans
 from dreams.leaks import looking, rows
 from dreams.models import FileChange, Project, Proposal, Purge
-from dreams.redact import without
 from dreams.review import Reviewer
+from dreams.secrets.finding import spans
+from dreams.secrets.redact import without
 from dreams.text import plural
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 
 from dreams import manual, memories, text
 from dreams.models import Hunk, Project, Proposal
-from dreams.redact import values, without
 from dreams.review import Reviewer
+from dreams.secrets.redact import values, without
 from dreams.text import plural
 
 

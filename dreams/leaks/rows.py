@@ -29,8 +29,8 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.redact import without
 from dreams.search import index
+from dreams.secrets.redact import without
 
 CHUNK = 500
 

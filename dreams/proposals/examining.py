@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dreams import findings, hostkey
 from dreams.findings.base import Report
-from dreams.findings.units import units_of_lines
+from dreams.findings.statements.units import units_of_lines
 from dreams.models import Proposal
 from dreams.proposals import reports
 from dreams.proposals.hearing import Hearing, of_proposal

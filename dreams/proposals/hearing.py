@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams import redact, text
+from dreams import text
 from dreams.engines.base import Citation
 from dreams.findings.base import Found, Heard
 from dreams.language import claims
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.secrets import redact
 
 log = logging.getLogger(__name__)
 

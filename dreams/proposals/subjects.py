@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dreams import conf, drafts, instructions, redact, repeated, textdiff
+from dreams import conf, drafts, instructions, repeated, textdiff
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
@@ -21,6 +21,7 @@ from dreams.proposals.reading import (
     text_hunks,
     texts_of,
 )
+from dreams.secrets import redact
 
 
 def listening(subject: Subject, heard: Hearing) -> Subject:

@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from dreams import blobs, redact
+from dreams import blobs
 from dreams import text as texts
 from dreams.models import Memory, Project, Prompt, Session, Version
 from dreams.search.backend import earlier, is_common, matching, surely
 from dreams.search.kinds import CANDIDATES, FEW, Kind
 from dreams.search.marking import Excerpt, Part, excerpts, marked
 from dreams.search.query import Query
+from dreams.secrets import redact
 
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 1_000

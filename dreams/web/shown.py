@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dreams import redact, textdiff
+from dreams import textdiff
+from dreams.secrets import redact
 
 
 def shown(text: str) -> str:

@@ -15,7 +15,7 @@ from dreams.text import plural
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:
-    from dreams.web.selectors.review_loaded import HunkRow, Loaded
+    from dreams.web.selectors.review.loaded import HunkRow, Loaded
 
 MOST = 30
 # A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.

@@ -8,9 +8,10 @@ import re
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dreams.findings import Subject, examine, facts, health, regression
+from dreams.findings import Subject, examine, health, regression
 from dreams.findings.base import ChangedHunk
 from dreams.findings.comparing import between
+from dreams.findings.statements import facts
 from tests.unit.findings_kit import codes
 
 SYLLABLES = ["ka", "lo", "mi", "ter", "von", "sha", "bri", "dun", "pel", "qua"]

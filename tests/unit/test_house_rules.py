@@ -15,6 +15,7 @@ PURE = [
     "memdir",
     "language",
     "findings",
+    "secrets",
     "safefs",
     "journal",
     "history",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dreams.engines.rules.anew import put_anew
-from dreams.engines.rules.asof import is_later
+from dreams.engines.rules.values.anew import put_anew
+from dreams.engines.rules.values.asof import is_later
 
 
 @pytest.mark.parametrize(

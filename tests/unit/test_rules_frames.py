@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams import memdir
-from dreams.engines.rules import bodies
+from dreams.engines.rules.notes import bodies
 
 LINES = [
     "- one",

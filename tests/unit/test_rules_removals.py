@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.rules.expiring import ended
+from dreams.engines.rules.steps.expiring import ended
 from tests.unit.rules_kit import Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"

@@ -6,14 +6,14 @@ import datetime as dt
 
 import pytest
 
-from dreams.engines.rules.asof import matched_dated
-from dreams.engines.rules.expiring import ended
-from dreams.engines.rules.forgetting import request_of
-from dreams.engines.rules.matching import matched
-from dreams.engines.rules.retracting import is_remark, narrows, standing_from, takes_back
-from dreams.engines.rules.sole import sole
-from dreams.engines.rules.tellings import tellings
-from dreams.engines.rules.wishes import wishes
+from dreams.engines.rules.heard.retracting import is_remark, narrows, standing_from, takes_back
+from dreams.engines.rules.heard.tellings import tellings
+from dreams.engines.rules.heard.wishes import wishes
+from dreams.engines.rules.steps.expiring import ended
+from dreams.engines.rules.steps.forgetting import request_of
+from dreams.engines.rules.values.asof import matched_dated
+from dreams.engines.rules.values.matching import matched
+from dreams.engines.rules.values.sole import sole
 
 
 def now(line: str, said: str) -> str:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dreams.engines.rules.secrets import looks_secret
-from dreams.engines.rules.wishes import wishes
+from dreams.engines.rules.heard.secrets import looks_secret
+from dreams.engines.rules.heard.wishes import wishes
 
 
 def learnt(prompt: str) -> list[str]:

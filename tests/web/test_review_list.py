@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import Hunk, Proposal
-from dreams.web.selectors import review as selector
+from dreams.web.selectors.review import desk as selector
 from tests.web import kinds_world as kinds
 from tests.web.test_review_page import many_files
 

@@ -12,7 +12,7 @@ from dreams import apply as applying
 from dreams import recovery, review, writing
 from dreams.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
-from dreams.web.selectors import review as selector
+from dreams.web.selectors.review import desk as selector
 from tests.pipeline import world
 from tests.web import review_world as desk
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
-from dreams.web.selectors import review as selector
+from dreams.web.selectors.review import desk as selector
 from tests.pipeline import world
 from tests.web import review_world as desk
 

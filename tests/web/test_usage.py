@@ -17,8 +17,8 @@ from django.utils import timezone
 from dreams.engines.anthropic.usage import rate_for
 from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.pricing import PriceBook
-from dreams.web.selectors import usage as selector
-from dreams.web.selectors import usage_chart
+from dreams.web.selectors.usage import chart
+from dreams.web.selectors.usage import page as selector
 from tests import world
 
 _keys = count(1)
@@ -114,8 +114,8 @@ def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, p
     assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.sessions.total.tokens.total
     for bar in found.chart.bars:
         assert bar.x >= -0.01
-        assert bar.x + bar.width <= usage_chart.WIDTH + 0.01
-        assert all(y >= -0.1 and y + height <= usage_chart.HEIGHT + 0.1 for _, y, height in bar.parts)
+        assert bar.x + bar.width <= chart.WIDTH + 0.01
+        assert all(y >= -0.1 and y + height <= chart.HEIGHT + 0.1 for _, y, height in bar.parts)
 
 
 def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client, session: Session) -> None:

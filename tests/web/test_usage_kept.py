@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams import usagemarks
 from dreams.models import RequestUsage, Session
-from dreams.web.selectors import usage as selector
+from dreams.web.selectors.usage import page as selector
 from tests import world
 
 pytestmark = pytest.mark.django_db

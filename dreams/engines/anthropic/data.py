@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from dreams import redact
+from dreams.secrets import redact
 from dreams.textdiff import visible
 
 # Our tags have a beginning of their own, so that ordinary mark-up in a note stays as it is.

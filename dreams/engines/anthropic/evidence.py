@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dreams import redact, safefs, transcripts
+from dreams import safefs, transcripts
 from dreams.engines.base import Citation, EvidenceSource, Job, SessionBrief
+from dreams.secrets import redact
 
 MOST_CITATIONS = 20
 QUOTE_CHARS = 1_000

@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
-from dreams import redact, safefs
+from dreams import safefs
 from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
 from dreams.engines.base import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.memdir import INDEX_NAME as INDEX
+from dreams.secrets import redact
 from dreams.workspace import Workspace, WorkspaceRefused
 
 MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")

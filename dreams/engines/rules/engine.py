@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 
 from dreams import memdir
 from dreams.engines.base import Job, Outcome, Phase, Reporter
-from dreams.engines.rules import (
+from dreams.engines.rules import mending
+from dreams.engines.rules.heard import lessons
+from dreams.engines.rules.heard.hearing import Heard, hear
+from dreams.engines.rules.notes.tree import Recorder, Tree
+from dreams.engines.rules.steps import (
     dated,
     dating,
     demote,
@@ -17,16 +21,12 @@ from dreams.engines.rules import (
     forgetting,
     index,
     learning,
-    lessons,
     lines,
-    mending,
     orphans,
     redacting,
     restating,
     updating,
 )
-from dreams.engines.rules.hearing import Heard, hear
-from dreams.engines.rules.tree import Recorder, Tree
 from dreams.text import plural
 
 ROUNDS = 4  # one step may make work for another; more than two rounds were hardly ever needed

@@ -15,7 +15,7 @@ from typing import Any
 
 from dreams import memdir, safefs
 from dreams import text as texts
-from dreams.engines.rules.wording import one_line, says_something, sentences
+from dreams.engines.rules.notes.wording import one_line, says_something, sentences
 
 MOST_NAMES = 3_000
 MOST_DEPTH = 3

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dreams.models import Hunk, Operation, Proposal
 from dreams.text import plural
-from dreams.web.selectors import review_loaded, review_state
-from dreams.web.selectors.review_loaded import Loaded
+from dreams.web.selectors.review import loaded as review_loaded
+from dreams.web.selectors.review import state
+from dreams.web.selectors.review.loaded import Loaded
 
 #: Each proposal costs a look at its files.
 MOST = 20
@@ -78,7 +79,7 @@ def why_not(loaded: Loaded, verdict: str) -> str:
     left = len(pending) - len(loaded.without_findings(pending))
     if left:
         return f"{plural(left, 'change')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
-    stale = review_state.changed_since(loaded.proposal, loaded.files, loaded.memories)
+    stale = state.changed_since(loaded.proposal, loaded.files, loaded.memories)
     if stale:
         return f"{min(stale)} changed on disk since it was proposed."
     return ""

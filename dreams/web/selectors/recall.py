@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dreams import conf, memories, proposals, recall, textdiff
-from dreams.findings import facts
-from dreams.findings.units import Unit, units_of
+from dreams.findings.statements import facts
+from dreams.findings.statements.units import Unit, units_of
 from dreams.models import Memory, Project, Proposal
 
 MOST_LINES = 8

@@ -15,7 +15,7 @@ from dreams.models import FileChange, Proposal
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page
 from dreams.web.selectors import conflict as selector
-from dreams.web.selectors import review as review_selector
+from dreams.web.selectors.review import desk as review_selector
 
 SIDES = get_args(Side)
 

@@ -15,9 +15,9 @@ from dreams.models import DreamRun
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none
-from dreams.web.selectors import dream as one
-from dreams.web.selectors import dreams as selector
-from dreams.web.selectors import spent
+from dreams.web.selectors.dream import listing as selector
+from dreams.web.selectors.dream import page as one
+from dreams.web.selectors.usage import pictures
 
 
 @owner
@@ -34,7 +34,7 @@ def dreams(request: Request) -> HttpResponse:
         "any_ever": DreamRun.objects.exists(),
     }
     if context["any_ever"] and not status and context["found"].page.number == 1:
-        context["pictures"] = spent.of_dreams(timezone.now(), project)
+        context["pictures"] = pictures.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 

@@ -18,9 +18,9 @@ from dreams.review import ReviewRefused
 from dreams.web import verdicts
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, wants_fragment
-from dreams.web.selectors import review as selector
-from dreams.web.selectors.review import Loaded
-from dreams.web.selectors.review_loaded import HunkRow
+from dreams.web.selectors.review import desk as selector
+from dreams.web.selectors.review.desk import Loaded
+from dreams.web.selectors.review.loaded import HunkRow
 from dreams.web.views.review_answer import (
     LAYOUTS,
     answer,

@@ -19,9 +19,9 @@ from dreams.web import render, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.selectors import memory as memory_selector
-from dreams.web.selectors import review as selector
-from dreams.web.selectors.review import Loaded
-from dreams.web.selectors.review_loaded import HunkRow
+from dreams.web.selectors.review import desk as selector
+from dreams.web.selectors.review.desk import Loaded
+from dreams.web.selectors.review.loaded import HunkRow
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Badly put")

@@ -15,8 +15,8 @@ from dreams.review import ReviewRefused
 from dreams.text import plural
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther
-from dreams.web.selectors import review as selector
-from dreams.web.selectors.review import Loaded
+from dreams.web.selectors.review import desk as selector
+from dreams.web.selectors.review.desk import Loaded
 from dreams.web.views.review_answer import back_to, file_of, proposal_of, refuse, reviewer
 
 

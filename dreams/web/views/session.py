@@ -14,8 +14,8 @@ from dreams.transcripts.within import Within
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.paging import number_or_none
-from dreams.web.selectors import session as selector
-from dreams.web.selectors import session_places as places
+from dreams.web.selectors.session import page as selector
+from dreams.web.selectors.session import places
 
 
 @owner

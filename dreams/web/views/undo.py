@@ -15,8 +15,8 @@ from dreams.rollback import NothingToUndo, Selection
 from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
-from dreams.web.selectors import review as review_selector
 from dreams.web.selectors import undo as selector
+from dreams.web.selectors.review import desk as review_selector
 
 CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Only trying")
 

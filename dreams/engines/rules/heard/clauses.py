@@ -1,0 +1,129 @@
+"""A typed sentence taken apart: the plain clauses that tell how things are, without greetings, reasons, days and requests. Pure.
+
+"The toggle is gone because we moved the flags from A to B last month, can you fix the client?" tells one thing, in its middle.
+Whatever makes a sentence a supposition, a plan, or somebody else's word makes all of its clauses that.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dreams.engines.rules.heard.phrases import is_own_word
+from dreams.engines.rules.heard.speech import SOFT, asks
+
+_OPENING = re.compile(
+    r"(?:(?:hello|hi there|hi|hey|dear \w+|morning|good (?:morning|afternoon|evening)|thanks(?: a lot)?|thank you|sure|yeah|yep|nope|hm+|uh+|um+|oh|ah|well|so|and|"
+    r"also|anyway|look|listen|actually|turns out|as it turns out|"
+    r"(?:just )?to let you know|(?:just )?(?:letting you know|so (?:that )?you know|for (?:your|the) (?:information|record|context|notes))|for (?:context|info)|fwiw|psa|"
+    r"(?:please )?(?:remember|memori[sz]e|note)(?: this)?(?=\s*:|\s+that\b)(?: that)?|(?:please )?(?:be aware|keep in mind|bear in mind|note|take note|mind) that|(?:please )?note(?: down)?(?: for (?:the )?(?:future|later|next time))?|be aware|"
+    r"(?:side|quick|one) (?:note|change|thing|info)|(?:good|big|small) (?:news|change)(?: this \w+)?|news|info|context|"
+    r"(?:the |a )?(?:one |small |only )?(?:change|difference|news) is(?: that)?|you should know(?: that)?|i forgot to (?:mention|say|tell you)(?: that)?|"
+    r"forgot to (?:mention|say)(?: that)?|did i mention(?: that)?)\b[\s,:;.!—–-]*)+",
+    re.IGNORECASE,
+)
+# What was known is wrong, and what follows is right.
+_OUTDATED = re.compile(
+    r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?: (?:on|about|for|of) (?:the )?[\w-]+(?: [\w-]+)?)?(?:['’]s| is| are| was) (?:now )?"
+    r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
+    r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)|"
+    r"update|now(?=\s*:)|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
+    re.IGNORECASE,
+)
+_WHEN = (
+    r"(?:(?:as of|since|from|starting|effective) (?:today|now|yesterday|(?:this|last|the (?:last|latest|newest|new)) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|\d{4}-\d\d(?:-\d\d)?|v?\d[\w.]*)(?: on(?:wards?)?)?|(?:earlier )?(?:this|last) (?:week|month|year|sprint|quarter|release|morning|spring|"
+    r"summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|night)|yesterday|today|recently|lately|(?:just )?the other day|a (?:while|few \w+|couple of \w+|day|week|month|year) ago|"
+    r"(?:\d+|two|three|four|five|six) \w+ ago|in (?:january|february|march|april|may|june|july|august|september|october|november|december|q[1-4])|"
+    r"on (?:mon|tues|wednes|thurs|fri|satur|sun)day|over the (?:weekend|holidays|summer)|nowadays|these days|by now|for good|across the board|everywhere|"
+    r"for real|btw|by the way|fyi|just fyi|ftr|lol|ok(?:ay)?|(?:with|in|by) (?:the|our|my|this|that|a) (?:last|latest|newest|previous|recent) \w+|"
+    r"(?:with|in|via|by) (?:pr|mr|commit|ticket|issue|release)? ?#?\d+)"
+)
+_SINCE = re.compile(
+    r"\b(?:as of|since|from|starting|effective|nowadays|these days|by now|with)\b", re.IGNORECASE
+)
+_WHEN_LAST = re.compile(rf"[\s,;—–-]+{_WHEN}\s*[.!]*$", re.IGNORECASE)
+_WHEN_FIRST = re.compile(rf"^{_WHEN}\b[\s,:]+", re.IGNORECASE)
+_REASON = re.compile(
+    r"[\s,;]+(?:because|cause|bc|b/c|due to|so that|in order to|as part of|after (?:the|we|our|that)|since (?:the|we|our|it|that)|thanks to|to (?:save|reduce|avoid|get|make|keep|cut)|"
+    r"for (?:better|more|cost|performance|compliance|legal|security)|given)\b.*$",
+    re.IGNORECASE,
+)
+_CUT = re.compile(
+    r"\s*;\s+|\s+[—–]+\s+|\s+-+\s+|(?<=\bnow),\s+(?!(?:not|no longer|instead|it was|rather|and not|was|before|formerly|previously)\b)|,?\s+\b(?:because|cause|since(?= (?:we|i|the|our|they)\b)|as(?= (?:we|i)\b)|which is why|that['’]s why|therefore|hence|so)\s+|"
+    r",?\s+and\s+(?=(?:we|i|it|now|then|please|can|could)\b)|,\s+(?=(?:can|could|would|will|please|pls|let['’]?s|don['’]?t|do not|never|use|make|fix|update|we|i|now|nothing|everything|"
+    r"(?!which|who|whose|that|where|when|while|even|even though|although|though|not|no longer)[^,;]{10,80}\bnow|all|the|our|my|it|that|hence|right|no(?! longer| more)|yes|correct|ok|is|isn['’]t|why|but|however|then)\b)"
+)  # fmt: skip
+# A wish at the end of a sentence ("can you fix it?") leaves what was told before it as it was told; "right?" does not.
+_REQUEST = re.compile(
+    r"(?:so |and |then |now )*(?:(?:can|could|would|will) (?:you|we|u)\b|please\b|pls\b|let['’]?s\b|don['’]?t\b|do not\b|never\b|use\b|make\b|fix\b|update\b|"
+    r"how (?:do|can|would)\b|where (?:do|is|are)\b|what (?:do|is|are)\b|which\b)",
+    re.IGNORECASE,
+)
+_USE_FROM_NOW_ON = re.compile(r"use\b.*\bfrom now on\b", re.IGNORECASE)
+# Where it is so, or what it is said of: "In staging, …", "Access logs: …".
+_HEAD = re.compile(r"([^,:]{1,60})([,:])\s")
+_SCOPE = re.compile(
+    r"(?:in|on|for|at|with|from(?! (?:now|today|next|\d))|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
+    r"without|after|before|while|where|according|depending|given|once|as)\b",
+    re.IGNORECASE,
+)
+
+
+def opened(sentence: str) -> tuple[str, bool]:
+    """The sentence without its opening words, and whether they say that what was known is outdated."""
+    text, outdated, before = sentence.strip(), False, ""
+    while text != before:
+        before = text
+        if match := _OUTDATED.match(text):
+            text, outdated = text[match.end() :], True
+        text = re.sub(rf"^{SOFT}", "", text, flags=re.IGNORECASE).strip()
+        if match := _OPENING.match(text):
+            text = text[match.end() :]
+    return text, outdated
+
+
+def told_clauses(text: str) -> list[str]:
+    """The clauses of an opened sentence that may tell something as done."""
+    if not is_own_word(text) or asks(re.split(r"[,;]", text)[0]):
+        return []
+    clauses = _scoped([part.strip(" ,") for part in _CUT.split(text)])
+    if any(
+        re.match(
+            r"(?:but|however|right|correct|no(?! longer| more)|yes|ok|is|isn['’]t|why)\b", part, re.IGNORECASE
+        )
+        for part in clauses
+    ):
+        return []
+    if clauses and clauses[-1].endswith("?") and (len(clauses) < 2 or not _REQUEST.match(clauses[-1])):
+        return []
+    return [part for part in clauses if not _REQUEST.match(part) or _USE_FROM_NOW_ON.match(part)]
+
+
+def scope_of(clause: str) -> str:
+    """Where it is so or what it is said of, where that stands before it: "in staging, …", "Access logs: …"."""
+    head = _HEAD.match(clause)
+    return head[1] if head and (head[2] == ":" or _SCOPE.match(head[1])) else ""
+
+
+def _scoped(parts: list[str]) -> list[str]:
+    """ "In staging, the API is on 81 now": where it is so stays with what is so."""
+    found: list[str] = []
+    for part in filter(None, parts):
+        if found and _SCOPE.match(found[-1]):
+            found[-1] = f"{found[-1]}, {part}"
+        else:
+            found.append(part)
+    return found
+
+
+def trimmed(clause: str) -> tuple[str, bool]:
+    """Without reasons and days at its ends, and whether one of those says that it holds from some day on."""
+    text = _REASON.sub("", clause).strip(" ,")
+    since, before = bool(re.match(r"[\s,;]+since\b", clause[len(text) :], re.IGNORECASE)), ""
+    while text != before:
+        before = text
+        for pattern in (_WHEN_LAST, _WHEN_FIRST):
+            if match := pattern.search(text):
+                since = since or bool(_SINCE.search(match[0]))
+                text = pattern.sub("", text).strip(" ,")
+    return text, since

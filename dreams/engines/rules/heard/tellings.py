@@ -1,0 +1,207 @@
+"""What a person says has changed: "we moved the API from Oslo to Bergen", "it listens on 81 now". Pure.
+
+Only what is told as done, in plain words of their own. What is asked, supposed, planned, doubted or quoted is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dreams.engines.rules.heard import dialect, topics
+from dreams.engines.rules.heard.changes import ChangeTold, changes_in
+from dreams.engines.rules.heard.clauses import opened, told_clauses, trimmed
+from dreams.engines.rules.heard.phrases import JOKING, OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
+from dreams.engines.rules.heard.retracting import MAX_PROMPT
+from dreams.engines.rules.heard.secrets import looks_secret
+from dreams.engines.rules.heard.speech import asks, typed_lines
+from dreams.engines.rules.notes.wording import is_labelled, sentences, whole
+from dreams.language.pieces import Piece, keys_of, pieces
+
+MOST_WORDS = 40
+MOST_PLAIN = 3  # words of a value without a name or a number
+LEAST_WORDS = 4  # of a statement without a word of change
+SHORT_PROMPT = 400
+
+_ANY = re.compile(
+    r"\bnow\b|no longer|instead|moved|migrated|switched|changed|upgraded|downgraded|bumped|raised|lowered|increased|reduced|"
+    r"renamed|replaced|\bset\b|took over|since|was\b|\bnot\b|revert|rolled|back|again|wrong|typo|actually|scrap|mistake",
+    re.IGNORECASE,
+)
+# "Test data lives in …" tells; "test that …" is a task.
+_NOUN = re.compile(
+    r"(?:test|design|report|document|build|plan|list|process|order|release|review|support|port|deploy|commit|push|start|open|print|search|show|set|update|change|move|look|find|plan)s?"
+    r" (?!(?:that|if|whether|how|the|a|an|this|it|my|our|your|all|to|on|with|in|up)\b)(?:[\w-]+ ){0,3}?(?:is|are|lives?|runs?|goes|go|has|have|needs?|belongs?|takes?|sits?|happens?|uses?|"
+    r"comes?|starts?|ends?)\b",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\s*\b(?:from now on|now|going forward|these days|by now|as of (?:now|today)|since (?:today|yesterday|(?:this|last) (?:week|month|year)|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from today(?: on)?|nowadays)\b,?",
+    re.IGNORECASE,
+)
+# Such a word says by itself that it is so now.
+_CURRENT = re.compile(r"(?:the |our |my )?(?:current|latest|newest|present|active)\s+\w", re.IGNORECASE)
+# A thing and what it is, in few words: only a statement of the very same thing is held against it.
+_GIVES = re.compile(r"(?:[\w'’-]+\s+){1,5}(?:is|are)\s+(?:[\w'’+-]+\s*){1,4}$", re.IGNORECASE)
+_FROM_NOW_ON = re.compile(r"\b(?:from now on|from today|going forward)\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|was|not|no(?: more)?)\s+"
+    r"(?:(?:with|on|in|at|from|to|by|via)\s+)?(?P<o>[^,;]+?)(?:\s+any ?more)?\s*[.!]*$",
+    re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad)|"
+    r"(?:we )?(?:moved|went|switched) back|(?:we )?(?:reverted|rolled back|undid) (?:that|this|it|the change|that change)|"
+    r"that (?:was|got) (?:rolled back|reverted|undone)|change of plans?)\b[\s,.:;!—–-]*)+",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """Something that is another way now. `core` is the statement as it holds now, `old` the value named as past, if one was.
+
+    `bare`: said without a word of change; then only a statement that is nearly the same word for word is meant.
+    `asked`: a whole statement that was to be remembered as it is.
+    """
+
+    quote: str
+    core: str
+    new: str
+    old: str = ""
+    about: frozenset[str] = frozenset()
+    bare: bool = False
+    asked: bool = False
+
+
+def asserted(text: str, quote: str) -> Telling:
+    """A whole statement that a person asked to be remembered: what it says holds now."""
+    return Telling(quote, text.rstrip(" .!"), "", "", keys_of(text), asked=True)
+
+
+def tellings(prompt: str, before: str = "") -> list[Telling]:
+    """The changes told in one prompt, in order. Of a short one, each plain statement is listed too.
+
+    `before` is the prompt before it: the first "it" may be what that one named.
+    """
+    text = prompt[:MAX_PROMPT]
+    short = len(text) <= SHORT_PROMPT
+    if not short and not _ANY.search(text):
+        return []
+    said = [
+        sentence
+        for line in typed_lines(text)
+        for sentence in ([line] if _is_corrected_label(line) else sentences(line))
+    ]
+    earlier = [before, *said] if len(before) <= SHORT_PROMPT else ["", *said]
+    return [
+        telling
+        for sentence, last in zip(said, earlier, strict=False)
+        for telling in _of_sentence(sentence, short, last)
+    ]
+
+
+def _is_corrected_label(line: str) -> bool:
+    """ "Correction: **What's next:** …": a label holds for the whole line."""
+    text, outdated = opened(line)
+    return outdated and is_labelled(text)
+
+
+def _of_sentence(sentence: str, short: bool, last: str) -> Iterator[Telling]:
+    text, outdated = opened(dialect.plain(sentence))
+    text = topics.spelt_out(text, dialect.plain(opened(last)[0]))
+    stripped = _LEAD_IN.sub("", text).strip()
+    outdated = outdated or stripped != text
+    text = _THANKS.sub("", stripped).rstrip(" .!")
+    if not text or len(text.split()) > MOST_WORDS or not whole(text) or looks_secret(sentence):
+        return
+    if JOKING.search(sentence):
+        return
+    clauses = told_clauses(text)
+    found = _moved(trimmed(text)[0], sentence, joined=True) if clauses and not UNSURE.search(text) else []
+    found = found or [telling for clause in clauses for telling in _of_clause(clause, sentence, outdated)]
+    yield from found
+    # Only as it was typed: it may come to stand in memory whole.
+    if (outdated or not found) and short and text in sentence and _is_plain(text, sentence):
+        yield replace(asserted(text, sentence), bare=True, asked=outdated)
+
+
+def _is_plain(text: str, sentence: str) -> bool:
+    """A statement without a word of change."""
+    unsure = UNSURE.search(text) or SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
+    changed = _NOW.search(text) or _BEFORE.search(text) or TROUBLE.search(text) or changes_in(text)
+    return not (unsure or changed or TASK.match(text)) and len(text.split()) >= LEAST_WORDS
+
+
+def _of_clause(clause: str, quote: str, outdated: bool) -> list[Telling]:
+    if UNSURE.search(clause) or TROUBLE.search(clause):
+        return []
+    text, since = trimmed(clause)
+    return _moved(text, quote) or _stated(text, quote, told_as_change=outdated or since)
+
+
+def _moved(text: str, quote: str, *, joined: bool = False) -> list[Telling]:
+    """ "We moved S from O to N" and its like."""
+    for change in changes_in(text if joined else _NOW.sub("", text).strip(" ,"), joined=joined):
+        telling = _changed(change, quote)
+        if telling:
+            return [telling]
+    return []
+
+
+def _changed(change: ChangeTold, quote: str) -> Telling | None:
+    new, old = _value(change.new), _value(change.old)
+    if not new or (change.old and not old) or new.lower() == old.lower():
+        return None
+    about = keys_of(change.subject) | _besides(change.new, new) | _besides(change.old, old)
+    last = pieces(f"x {change.subject}")[-1]
+    core = f"{change.subject} {'' if last.is_value and new == change.new else 'to '}{change.new}"
+    return Telling(quote, core.strip(), new, old, about)
+
+
+def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:
+    """ "S is N now", "S is N, no longer O": a whole statement as it holds now."""
+    core = _NOW.sub("", text).strip(" ,")
+    before = _BEFORE.search(core)
+    old = (_value(before["o"]) or _phrase(before["o"])) if before else ""
+    if before and old:
+        core = core[: before.start()].strip(" ,")
+    elif (core == text and not told_as_change and not _CURRENT.match(core)) or (
+        TASK.match(text) and not _NOUN.match(text) and not _FROM_NOW_ON.search(text)
+    ):
+        return []
+    core, _ = trimmed(core)
+    if not old and not any(piece.is_value for piece in pieces(core)) and not _GIVES.match(core):
+        return []
+    return [Telling(quote, re.sub(r"\s+again$", "", core), "", old, keys_of(core))]
+
+
+def _value(phrase: str) -> str:
+    """The number, name or code in a phrase, where there is one: "port 81" gives 81, "the new cluster" nothing."""
+    found = pieces(re.split(r"[,;(—–]|\s-\s", phrase, maxsplit=1)[0])
+    places = [place for place, piece in enumerate(found) if _tells(found, place, piece)]
+    if not places and len(found) == 1 and found[0].key:  # "from yarn to pnpm"
+        places = [0]
+    if not places or places[-1] - places[0] != len(places) - 1:
+        return ""
+    return phrase[found[places[0]].start : found[places[-1]].end]
+
+
+def _phrase(phrase: str) -> str:
+    """A few plain words as they stand: "single quotes"."""
+    found = pieces(phrase)
+    return phrase.strip() if found and len(found) <= MOST_PLAIN and all(piece.key for piece in found) else ""
+
+
+def _tells(found: tuple[Piece, ...], place: int, piece: Piece) -> bool:
+    """A capital counts at the beginning too: a phrase out of a sentence begins anywhere."""
+    return piece.is_value or (
+        piece.text[:1].isupper() and piece.text.isalpha() and len(found) <= 4 and place == 0
+    )
+
+
+def _besides(phrase: str, value: str) -> frozenset[str]:
+    return keys_of(phrase.replace(value, " ", 1)) if value else frozenset()

@@ -1,0 +1,288 @@
+"""What a person plainly asked to be remembered, in their own words. Pure.
+
+Only what begins as a request is one: a quotation, a question, an example or somebody else's words that contain
+"remember that" are not. What speaks of the task at hand is not for memory either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dreams.engines.rules.heard.phrases import OTHERS, SUPPOSED
+from dreams.engines.rules.heard.secrets import looks_secret
+from dreams.engines.rules.heard.speech import ASK, LIST_LEAD, QUESTION, SOFT, asks, typed_lines
+from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
+from dreams.language.statements import statement
+
+MAX_PROMPT = 12_000
+MAX_STATEMENT = 600
+LEAST_WORDS = 2
+SHORT = 2  # words of an acknowledgement
+Verdict = Literal["learn", "secret", "forget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`text` is what to keep, `quote` the words around it as typed; `fact` where "remember that" came before it."""
+
+    text: str
+    quote: str
+    fact: bool
+    verdict: Verdict = "learn"
+
+
+_ANY = re.compile(
+    r"remember|merk|recuerd|apunta|souviens|retiens|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|don'?t|"
+    r"\bnot\b|actually|wrong|\byou(?:['’]ve| have)? (?:know|noted|saved|stored|learn|wr[io]t|record)|your (?:notes?|knowledge|records?)\b",
+    re.IGNORECASE,
+)
+_AHEAD = r"(?:for (?:the future|future (?:reference|sessions?|work|tasks?|runs?|use)|next time|later)|going forward|in (?:the )?future|from now on)"
+_LEAD = re.compile(
+    rf"^{SOFT}{ASK}(?:"
+    rf"(?:always )?remember(?:\s+(?:this|the following))?(?:\s*,?\s*{_AHEAD})?(?:\s*[:—–-]+\s*(?:that\s+)?|\s*,?\s+that\s+)"
+    rf"|(?:make a |take (?:a )?|please )?note(?: down)?(?: to self)?\s*,?\s*{_AHEAD}\s*[:,—–-]+\s*(?:that\s+)?"
+    r"|(?:make a|take) note(?:\s*:\s*|\s+that\s+)"
+    rf"|(?:please\s+)?keep in mind\s*,?\s*{_AHEAD}\s*[:,—–-]*\s*(?:that\s+)?"
+    rf"|{_AHEAD}\s*,?\s*(?:please\s+)?(?:remember|note|keep in mind)\s*(?:[:—–-]+\s*|that\s+)"
+    r"|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?:save|add|store|put|write|commit)(?:\s+(?:this|the following|it|a note))?\s+(?:to|in|into)\s+(?:your\s+|the\s+|project\s+)?memory"
+    r"\s*(?:[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?:don['’]?t|do not) forget(?:\s*[:—–-]+\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?:merke? dir|(?:bitte )?merken|recuerda|apunta|souviens-toi|retiens|note bien)(?:\s*[:,—–-]+\s*|\s+(?:que|dass)\s+)"
+    r"|memori[sz]e\s*(?:[:—–-]+\s*|this\s*[:—–-]+\s*|that\s+)"
+    rf"|for (?:the )?future(?: reference)?\s*[:,—–-]+\s*"
+    r"|for your (?:notes|memory)\s*[:,—–-]+\s*(?:that\s+)?"
+    r")(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_BARE = re.compile(
+    rf"^{SOFT}{ASK}remember,?\s+(?P<rest>(?:never|always|don'?t|do not|we|our|my|i|i'm|this (?:project|repo|repository|codebase|team|app|service)|the\s+[\w-]+"
+    r"(?:\s+[\w-]+){0,3}?\s+(?:is|are|must|should|uses|lives|runs|has))\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_REMEMBER_TO = re.compile(
+    rf"^{SOFT}{ASK}(?:always\s+)?(?:remember|don'?t forget)(?P<always>\s+always)?\s+to\s+(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_AHEAD_RULE = re.compile(
+    rf"^{SOFT}(?:from now on|going forward|starting now|in future (?:sessions?|work|tasks?|runs?|conversations?|chats?)|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_RULE = re.compile(
+    rf"^{SOFT}{ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never|(?:don['’]?t|do not) ever)\s+(?!mind|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
+    r"happen|work(?:s|ed)\b|fail|\w+ed\b)[a-z][\w-]+\s+\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CORRECTION = re.compile(
+    r"^(?:(?:no|nope|wrong|stop|actually|wait|hey|please|that'?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))\b[\s,:;.!—–-]*){0,3}"
+    r"(?P<rest>(?:please\s+)?(?:(?<=[\s,:;.!—–-])use\s+\S.*?\s(?:instead of|not|rather than)\s+\S.*"
+    r"|(?:don'?t|do not|never)\s+(?:ever\s+)?\w+.*?[,;.—–-]\s*(?:please\s+)?(?:use|run|write|put|call|prefer|do|we use)\s+\S.*"
+    r"|(?:don'?t|do not)\s+(?:ever\s+)?\w+\s.*\binstead\b.*))$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CORRECTED_FACT = re.compile(
+    r"^(?:(?:no|nope|wrong|actually|that'?s (?:wrong|not (?:right|correct)))\b[\s,:;.!—–-]*){1,2}"
+    r"(?P<rest>(?:(?:the|our|my)\s+[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:is|are|uses|lives|runs|must|should|has)\b|we (?:use|run|deploy|call|keep|have)\b"
+    r"|it(?:'s| is)\s+\S+.*?,\s*not\b).*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_WE_USE = re.compile(
+    rf"^{SOFT}(?P<rest>we (?:always |only )?(?:use|write|deploy|call)\s+\S.*?(?:,\s*(?:and )?not|\s+instead of|\s+rather than)\s+\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOLD = re.compile(
+    r"^i (?:already |just )?(?:told|asked) you (?:to|that)\s+(?P<rest>.*\b(?:always|never|not|instead)\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_FROM_NOW_ON = re.compile(
+    rf"^{SOFT}{ASK}(?P<rest>\S.*?)\s*,?\s+(?:from now on|going forward|in (?:the )?future)\s*[.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_STOP = re.compile(
+    rf"^{SOFT}(?P<rest>(?:stop|quit)\s+(?!being|asking\?)[a-z]{{2,}}ing\s+\S+\s+\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_BACK = re.compile(
+    rf"^{SOFT}{ASK}(?:remember|memori[sz]e|save)\s+(?:that|this|it)(?:\s+(?:to|in)\s+(?:your\s+)?memory|\s*,?\s*{_AHEAD})?\s*[.!]*$",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"^(?P<rest>\S.{8,}?)\s*[,;—–-]+\s*(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this|it)\s*[.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|take out)"
+_IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
+_KNOWN_TO_YOU = r"(?:everything|all|anything|what(?:ever)?|the (?:notes?|entry|entries|fact|facts|part|things?)|any (?:notes?|memory|memories))(?: (?:that|which))? you(?:['’]ve| have)? (?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|have)\b"
+_FORGET = re.compile(
+    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly)\s+)*(?:forget\s+(?:that|about|what|the|everything|all|anything|how|where|my (?!last|previous|earlier|question|message|request|"
+    r"comment|first|other)|our (?!last|previous|earlier|conversation|chat))\b|"
+    rf"{_AWAY}\s.*\b{_IN_MEMORY}|{_AWAY} (?:about )?{_KNOWN_TO_YOU}|stop remembering\b|"
+    r"(?:don'?t|do not|no need to|you (?:needn'?t|need not|don'?t (?:need|have) to))\s+remember\s+(?!to\b|when\b))",
+    re.IGNORECASE,
+)
+# "The beta cluster is gone. Forget about it.": what is gone is what is meant.
+_GONE = re.compile(
+    r"^(?:(?:we|they|i) (?:don['’]t|do not|no longer|stopped|never) (?:have|use|need|run|using|running|having) (?:any )?(?P<s>[^,;]+?)(?: any ?more| any longer| at all)?|"
+    r"(?:we|they|i)(?:['’]ve| have)? (?:got rid of|dropped|retired|removed|shut down|cancelled|killed|decommissioned) (?P<s2>[^,;]+?)|"
+    r"(?P<s3>[^,;]+?) (?:is|are|was|were|has been|have been|got) (?:now |long |all )?(?:gone|dead|retired|obsolete|over|no more|history|deprecated|outdated|cancelled|removed|deleted|shut down|"
+    r"decommissioned|discontinued|dropped|closed|finished)|(?P<s4>[^,;]+?) (?:doesn['’]t|does not|don['’]t|do not|no longer) exists?(?: any ?more)?)\s*$",
+    re.IGNORECASE,
+)
+_IT = re.compile(
+    rf"^(?:and |so |then )*{SOFT}{ASK}(?:(?:you can|you may|feel free to|just) )*(?:forget(?: about)?|(?:don'?t|do not|no need to) remember|{_AWAY})\s+(?:it|that|this|them|those|him|her)"
+    rf"(?P<where>\s+{_IN_MEMORY})?(?:\s+(?:please|then|now|too|as well|any ?more))*\s*[.!]*$",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?P<rest>\S.*)$")
+
+_AT_HAND = re.compile(
+    r"\bfor now\b|\b(?:right|just|until) now\b|\bjust this once\b|\bat the moment\b|\btemporar\w*|\bthis time\b|\bcurrently\b|"
+    r"\bthis (?:file|test|tests|bug|branch|pr|commit|task|change|changes|function|line|error|issue|one|step|class|method|session|"
+    r"conversation|chat|thing|button|page|component|fix|feature|code|refactor|migration)\b|"
+    r"\bthese\b|\bthe (?:first|second|third|last|other|former|latter|previous|next)\b|\b(?:in|to|from|on|with|like|of|for|about|before|after|commit|push|fix|run|do|doing|use|using) (?:this|that|it|them|those)"
+    r"(?=\s*(?:[.,;:!]|$|instead|again|anymore|here|now))|\b(?:right|in|from|over|up|down|to) here\b|\bhere(?:'s| is| are)\b|\bthe \w+ one\b|\babove\b|\bnow\b|\bagain\b[.! ]*$",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\bfor now\b|\bjust this once\b|\bthis time\b|\bthis (?:file|test|bug|branch|pr|commit|task|change|function|line|error|step|"
+    r"session|conversation|chat)\b|\b(?:is|are) (?:still |now |currently )?(?:failing|broken|running|red|down)\b|\b(?:right|just) now\b|^(?:this|that|it|these|those)\s*[.!]*$|"
+    r"^(?:you|we) (?:still )?(?:need|have) to\b|^(?:i|we|you) (?:asked|told|said)\b|^(?:time|day|one|bug|thing)\b|\bto-?do\b|^fix\b|^(?:when|where|how|what|why|who)\b",
+    re.IGNORECASE,
+)
+# "We want the API to listen on 81": a plan of theirs, which asks nothing of whoever keeps the notes.
+_WANTED = re.compile(
+    r"^(?:we|they|i)(?:['’]d| would)? (?:want|need|like|love|wish|hope|plan|prefer)\b(?: it)? (?:the|our|that|to|if|my|a|all|every)\b|"
+    r"^(?:we|they|i) (?:will |shall )?(?:vote|decide|discuss|talk|meet|debate|wonder|think|ask)\b",
+    re.IGNORECASE,
+)
+_HABIT = re.compile(
+    r"\b(?:always|never|every|each|whenever|any ?time|by default)\b|\b(?:before|after|when|while) (?:you |we |i )?\w+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"\s+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$|"
+    r"[,;]?\s+(?:(?:and|so|but|then)\s+)?(?:now|also|then)\s*,?\s+(?:please\s+)?(?:can|could|let'?s|go|fix|run|add|make|write|update|do|try|start)\b.*$|"
+    r"[,;—–-]+\s*(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_DONT = re.compile(r"^(?:no[\s,.!—–-]+)?(?:please\s+)?(?:don'?t|do not|never) use\s+\S", re.IGNORECASE)
+_USE = re.compile(r"^(?:please\s+)?(?:always\s+)?use\s+\S", re.IGNORECASE)
+_REASON = re.compile(
+    r"^(?:because|this is because|that'?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
+)
+
+
+def wishes(prompt: str) -> list[Wish]:
+    """The wishes of one prompt, in order."""
+    if not _ANY.search(prompt[:MAX_PROMPT]):
+        return []
+    return list(_wishes(typed_lines(prompt[:MAX_PROMPT])))
+
+
+def _wishes(lines: list[str]) -> Iterator[Wish]:
+    listing, before = "", ""
+    for line in lines:
+        item = _ITEM.match(line)
+        if item and listing:
+            yield from _checked(item["rest"], f"{listing} {line}", fact=True)
+            continue
+        if not line:
+            continue
+        listing = line if LIST_LEAD.match(line) else ""
+        text = item["rest"] if item else line
+        yield from _of_line(text, before)
+        before = f"{before} {text}".strip()
+
+
+def _of_line(line: str, before: str) -> Iterator[Wish]:
+    """`before` is what the prompt said up to this line."""
+    whole_line = _LEAD.match(line)
+    if whole_line and is_labelled(whole_line["rest"]) and not asks(line):
+        yield from _checked(whole_line["rest"], line, fact=True)  # a label holds for the whole line
+        return
+    parts = sentences(line)
+    for place, sentence in enumerate(parts):
+        following = parts[place + 1] if place + 1 < len(parts) else ""
+        before_it, gone = _gone(parts[place - 1] if place else "", sentence)
+        if gone:
+            yield Wish(gone, f"{before_it} {sentence}".strip(), fact=False, verdict="forget")
+        elif _FORGET.match(sentence) and not QUESTION.search(sentence):
+            yield Wish("", sentence, fact=False, verdict="forget")
+        elif _BACK.match(sentence) and place:
+            yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
+        elif _DONT.match(sentence) and _USE.match(following) and _opens(before):
+            yield from _checked(f"{sentence} {following}", f"{sentence} {following}", fact=False)
+        else:
+            yield from _of_sentence(sentence, following if _REASON.match(following) else "", before)
+        before = f"{before} {sentence}".strip()
+
+
+def _gone(before: str, sentence: str) -> tuple[str, str]:
+    """What "forget it" means, where the sentence before, or the same one up to its last comma, says that it is gone."""
+    first, comma, rest = sentence.rpartition(", ")
+    for known, asked, quoted in ((before, sentence, before), (first, rest if comma else "", "")):
+        match, told = (
+            _IT.match(asked),
+            _GONE.match(re.sub(rf"^{SOFT}", "", known.rstrip(" .!"), flags=re.IGNORECASE)),
+        )
+        if match and told and not asks(known):
+            return quoted, next(value for value in told.groups() if value)
+    return "", ""
+
+
+def _opens(before: str) -> bool:
+    """Whether nothing but an acknowledgement, a "no" or another rule came before: after a task, a rule is part of it."""
+    return all(
+        len(part.split()) <= SHORT or _RULE.match(part) or _AHEAD_RULE.match(part) or _LEAD.match(part)
+        for part in sentences(before)
+    )
+
+
+def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
+    quote = f"{sentence} {reason}".strip()
+    trailing = _TRAILING.match(sentence)
+    if trailing and not asks(trailing["rest"]):
+        yield from _checked(trailing["rest"], sentence, fact=True)
+        return
+    if asks(_TAIL.sub("", sentence)) or SUPPOSED.search(sentence) or SUPPOSED.search(before[-80:]):
+        return
+    match = _LEAD.match(sentence) or _BARE.match(sentence)
+    if match:
+        yield from _checked(match["rest"], quote, fact=True, more=reason)
+        return
+    to = _REMEMBER_TO.match(sentence)
+    if to:
+        text = f"{to['always'].strip()} {to['rest']}" if to["always"] else to["rest"]
+        if _HABIT.search(sentence):
+            yield from _checked(text, quote, fact=False, more=reason)
+        return
+    ahead = _AHEAD_RULE.match(sentence) or _FROM_NOW_ON.match(sentence)
+    rules = (_RULE, _CORRECTION, _STOP, _CORRECTED_FACT, _WE_USE, _TOLD) if _opens(before) else ()
+    found = ahead or next((match for rule in rules if (match := rule.match(sentence))), None)
+    if found:
+        yield from _checked(found["rest"], quote, fact=False, more=reason)
+
+
+def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[Wish]:
+    """The wish, unless it is no statement by itself, speaks of the task at hand, or holds a secret."""
+    text = _TAIL.sub("", text).strip().rstrip("?").strip()
+    if not whole(text) or SUPPOSED.search(text) or OTHERS.search(text) or asks(text):
+        return
+    if _WANTED.match(text) and not fact:
+        return
+    if (_PASSING if fact else _AT_HAND).search(text) or len(text) > MAX_STATEMENT:
+        return
+    if len(_content(text)) < LEAST_WORDS or not says_something(text) or text.endswith(":"):
+        return
+    if looks_secret(quote):
+        yield Wish("", "", fact=fact, verdict="secret")
+        return
+    full = f"{text} {more}" if more and text[-1:] in ".!" and len(text) + len(more) < MAX_STATEMENT else text
+    yield Wish(full, quote, fact=fact)
+
+
+def _content(text: str) -> list[str]:
+    return list(statement(text).weights)

@@ -1,0 +1,241 @@
+"""Statements of a memory's body with what they depend on, and where a new one may be put. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams import memdir
+from dreams.engines.rules.notes.wording import is_labelled, one_line, says_something, sentences
+from dreams.language import similarity
+
+_BULLET = re.compile(r"^\s*[-*+]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A statement on lines of its own: a bullet without children or a paragraph of one line.
+
+    `headings` stand above it; `frame` is what it cannot be read without: the line that introduces its list, the bullet
+    it is nested in.
+    """
+
+    path: str
+    first_line: int
+    last_line: int
+    text: str
+    raw: str
+    headings: tuple[str, ...]
+    frame: tuple[str, ...]
+
+
+def units(path: str, document: memdir.Document) -> list[Unit]:
+    """The statements that could be taken out without breaking what stands around them."""
+    items = memdir.sections(document.body, document.body_start_line)
+    ends = list_ends(items)
+    return [
+        Unit(
+            path,
+            item.first_line,
+            item.last_line,
+            one_line(item.content or item.text),
+            item.text,
+            tuple(similarity.normalised(title) for title in item.under),
+            _frame(items, place, ends[place]),
+        )
+        for place, item in enumerate(items)
+        if _is_free(items, place)
+    ]
+
+
+def labelled_units(path: str, document: memdir.Document) -> Iterator[Unit]:
+    """Lines behind a label of their own ("**What's next:** …"), in a paragraph of such lines too: no frame, no children."""
+    items = memdir.sections(document.body, document.body_start_line)
+    ends = list_ends(items)
+    for place, item in enumerate(items):
+        lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
+        alone = item.kind == "paragraph" or (
+            item.kind == "bullet" and len(memdir.with_children(items, place)) == 1 and len(lines) == 1
+        )
+        if not alone or not all(map(is_labelled, lines)):
+            continue
+        titles = tuple(similarity.normalised(title) for title in item.under)
+        frame = _frame(items, place, ends[place])
+        for number, line in enumerate(lines, start=item.first_line):
+            yield Unit(path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame)
+
+
+def introductions(path: str, document: memdir.Document) -> Iterator[Unit]:
+    """Paragraphs of one line that introduce what follows: "As of 2026-03-16, the project has:"."""
+    for item in memdir.sections(document.body, document.body_start_line):
+        text = one_line(item.text)
+        if item.kind == "paragraph" and item.first_line == item.last_line and text.endswith(":"):
+            titles = tuple(similarity.normalised(title) for title in item.under)
+            yield Unit(path, item.first_line, item.last_line, text, item.text, titles, ())
+
+
+def _is_free(items: list[memdir.Item], place: int) -> bool:
+    item = items[place]
+    if item.kind not in {"bullet", "paragraph"} or is_labelled(item.text) or not says_something(item.text):
+        return False
+    if item.text.lstrip().startswith(">") or item.content.rstrip().endswith(":"):
+        return False
+    if item.kind == "paragraph":
+        following = next((other for other in items[place + 1 :] if other.kind != "blank"), None)
+        return item.first_line == item.last_line and not (following and is_labelled(following.text))
+    numbered = item.marker[:1].isdigit()
+    return not numbered and len(memdir.with_children(items, place)) == 1
+
+
+def list_ends(items: Sequence[memdir.Item]) -> list[int]:
+    """For each item the place of the last heading or paragraph before it, -1 where there is none: a list begins there."""
+    found, last = list[int](), -1
+    for place, item in enumerate(items):
+        found.append(last)
+        if item.kind in {"heading", "paragraph"}:
+            last = place
+    return found
+
+
+def upwards(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[memdir.Item]:
+    """What stands above an item, nearest first, without what cannot frame it: beside a list's first level only its `end`
+    counts, and a list of thousands is not walked for each of its bullets."""
+    depth = items[place].depth
+    at = place - 1
+    while at >= 0:
+        if depth <= 0 and at > end:
+            at = end
+            continue
+        item = items[at]
+        if item.kind == "bullet":
+            depth = min(depth, item.depth)
+        yield item
+        at -= 1
+
+
+def _frame(items: list[memdir.Item], place: int, end: int) -> tuple[str, ...]:
+    """The introducing line and the parents, nearest first."""
+    found: list[str] = []
+    depth = items[place].depth
+    if depth <= 0 and items[place].kind != "bullet":
+        return ()
+    for item in upwards(items, place, end):
+        if item.kind == "heading":
+            break
+        if item.kind == "bullet" and item.depth < depth:
+            depth = item.depth
+            found.append(similarity.normalised(item.content))
+        elif item.kind == "paragraph" and items[place].kind == "bullet":
+            if item.text.rstrip().endswith(":") or is_labelled(item.text):
+                found.append(similarity.normalised(item.text))
+            break
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sentence of a paragraph or bullet that says more than this. `raw` is the item as it stands on its lines."""
+
+    path: str
+    first_line: int
+    last_line: int
+    text: str
+    raw: str
+    following: str  # the next sentence, which may speak of this one
+    others: tuple[str, ...]
+
+
+def parts(path: str, document: memdir.Document) -> Iterator[Part]:
+    """Sentences that could be taken out alone; not what a label introduces."""
+    for item in memdir.sections(document.body, document.body_start_line):
+        if item.kind not in {"bullet", "paragraph"} or item.text.lstrip().startswith((">", "|")):
+            continue
+        told = sentences(one_line(item.content or item.text))
+        if any(map(is_labelled, told)):
+            continue
+        for place, text in enumerate(told if len(told) > 1 else ()):
+            if says_something(text):
+                following = told[place + 1] if place + 1 < len(told) else ""
+                others = (*told[:place], *told[place + 1 :])
+                yield Part(path, item.first_line, item.last_line, text, item.text, following, others)
+
+
+def statements(document: memdir.Document) -> Iterator[str]:
+    """Everything the file says, as lines and as sentences, description included: what counts as known."""
+    front = document.frontmatter
+    if front:
+        yield from (value for value in (front.name, front.description) if value)
+    for item in memdir.sections(document.body, document.body_start_line):
+        if item.kind in {"code", "comment", "rule", "blank"}:
+            continue
+        for line in (item.content or item.text).split("\n"):
+            yield from _told(line)
+
+
+def _told(line: str) -> Iterator[str]:
+    text = one_line(line)
+    if says_something(text):
+        yield text
+        parts = sentences(text)
+        if len(parts) > 1:
+            yield from parts
+
+
+def with_paragraph(document: memdir.Document, text: str) -> memdir.Document | None:
+    """The file with one more paragraph: at the end, or before the first heading, so that it falls into no section that
+    says something else about it. None where the text would not stand by itself."""
+    items = memdir.sections(document.body)
+    first = next((place for place, item in enumerate(items) if item.kind == "heading"), None)
+    if first is None:
+        return _checked(document, _at_end(document, ["", text]), text)
+    opening = not any(item.kind != "blank" for item in items[:first])
+    title = opening and items[first].level == 1
+    at = items[first].last_line + 1 if title else items[first].first_line
+    if at == 1 and document.bom and not document.head:
+        return None  # the byte order mark would move to another line
+    lines = ["", text] if title else [text, ""]
+    following = items[first + 1] if first + 1 < len(items) else None
+    if title and following and following.kind != "blank":
+        lines.append("")
+    return _checked(document, _inserted(document, at, lines), text)
+
+
+def with_bullet(document: memdir.Document, text: str) -> memdir.Document | None:
+    """The file with one more bullet at its end; None where the end belongs to a section, a frame or a label."""
+    items = [item for item in memdir.sections(document.body) if item.kind != "blank"]
+    if any(item.kind == "heading" or is_labelled(item.text) for item in items):
+        return None
+    last = items[-1] if items else None
+    if last and last.kind == "bullet" and not last.marker[:1].isdigit() and last.depth == 0:
+        every = memdir.sections(document.body)
+        place = every.index(last)
+        if _frame(every, place, list_ends(every)[place]):
+            return None
+        indent = last.text[: len(last.text) - len(last.text.lstrip())]
+        return _checked(document, _at_end(document, [f"{indent}{last.marker} {text}"]), text)
+    return _checked(document, _at_end(document, ["", f"- {text}"] if items else [f"- {text}"]), text)
+
+
+def _at_end(document: memdir.Document, lines: list[str]) -> str:
+    count = len(memdir.split_lines(document.body.rstrip()))
+    if not count and lines[:1] == [""] and document.body.strip("\r\n") == "":
+        blank = len(memdir.split_lines(document.body))
+        return _inserted(document, blank + 1, lines if not blank else lines[1:])
+    return _inserted(document, count + 1, lines)
+
+
+def _inserted(document: memdir.Document, at: int, lines: list[str]) -> str:
+    return memdir.replace_lines(document.body, at, at, lines, document.newline)
+
+
+def _checked(document: memdir.Document, body: str, text: str) -> memdir.Document | None:
+    """Only where the text came out as an item of its own: an open code fence would swallow it."""
+    made = memdir.with_body(document, body)
+    wanted = one_line(text)
+    kinds = {"paragraph", "bullet"}
+    found = any(
+        item.kind in kinds and one_line(item.content or item.text) == wanted
+        for item in memdir.sections(made.body)
+    )
+    return made if found and made.head.rstrip("\r\n") == document.head.rstrip("\r\n") else None

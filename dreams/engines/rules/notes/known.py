@@ -1,0 +1,62 @@
+"""Is a statement surely in memory already? Words find the few lines worth comparing. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from dreams.engines.rules.notes.wording import sentences
+from dreams.language import similarity
+from dreams.language.statements import statement
+
+COMMON = 2_000  # a word in more lines than this finds nothing
+COMPARED = 60
+
+
+class Known:
+    """Statements to look things up in."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts: list[str] = []
+        self._plain: dict[str, int] = {}
+        self._having: dict[str, list[int]] = defaultdict(list)
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        plain = similarity.normalised(text)
+        if not plain or plain in self._plain:
+            return
+        place = len(self._texts)
+        self._plain[plain] = place
+        self._texts.append(text)
+        for word in statement(text).weights:
+            self._having[word].append(place)
+
+    def find(self, text: str, *, whole: bool = False) -> str | None:
+        """A known statement that surely says the same; with `whole`, one that lacks no word of `text`."""
+        plain = similarity.normalised(text)
+        if plain in self._plain:
+            return self._texts[self._plain[plain]]
+        for place in self._near(text):
+            found = similarity.same(text, self._texts[place])
+            if found.same and (not whole or (found.lossless and found.fuller == "b")):
+                return self._texts[place]
+        return None
+
+    def says(self, text: str, *, whole: bool = False) -> bool:
+        """Whether the text, or each sentence of it, is known."""
+        if self.find(text, whole=whole) is not None:
+            return True
+        parts = sentences(text)
+        return len(parts) > 1 and all(self.find(part, whole=whole) is not None for part in parts)
+
+    def _near(self, text: str) -> list[int]:
+        shared: Counter[int] = Counter()
+        words = statement(text).weights
+        for word in words:
+            places = self._having.get(word, ())
+            if len(places) <= COMMON:
+                shared.update(places)
+        ranked = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [place for place, count in ranked[:COMPARED] if count * 3 >= len(words)]

@@ -1,0 +1,184 @@
+"""Taking a statement out of its file: whether that can be, and what the file is without it. Pure but for the recorder."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+from dreams import memdir
+from dreams import text as texts
+from dreams.engines.base import Citation, Fate, FateKind, OperationKind
+from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
+from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
+from dreams.engines.rules.notes.wording import one_line
+
+# Such a sentence says nothing without the one before it.
+_LEANS_BACK = re.compile(
+    r"(?:it|its|this|that|these|those|they|them|their|he|she|his|her|so|therefore|thus|hence|then|also|but|however|otherwise|and|or|because|"
+    r"afterwards|after that|instead|which|both|neither|the (?:same|latter|former|other|rest|reason))\b",
+    re.IGNORECASE,
+)
+
+
+def free_units(tree: Tree) -> Iterator[Unit]:
+    """The statements of topic files that may be taken out."""
+    for path in tree.topics():
+        yield from units(path, tree.document(path))
+
+
+def removable(tree: Tree, unit: Unit) -> bool:
+    """Not the line that carries the byte order mark, and not the last that the file says."""
+    return not _holds_the_bom(tree.texts[unit.path], unit) and _leaves_something(tree, unit)
+
+
+def _holds_the_bom(text: str, unit: Unit) -> bool:
+    """The file's first line would take its byte order mark with it."""
+    return unit.first_line == 1 and text.startswith("\ufeff")
+
+
+def _leaves_something(tree: Tree, unit: Unit) -> bool:
+    """A file left with a name alone would be an orphan of another kind."""
+    rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
+    return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
+
+
+def without(text: str, unit: Unit) -> str:
+    """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
+    lines = memdir.split_lines(text)
+    start, stop = unit.first_line - 1, unit.last_line
+    alone = start > 0 and not lines[start - 1].strip() and (stop == len(lines) or not lines[stop].strip())
+    if alone and stop < len(lines):
+        stop += 1
+    after = memdir.replace_lines(text, start + 1, stop + 1, [])
+    if not text.endswith("\n") and after.endswith("\n"):  # a file without a last line end stays one
+        after = after.rstrip("\r\n")
+    return after
+
+
+def fates(unit: Unit, kind: FateKind, path: str = "", text: str = "", note: str = "") -> tuple[Fate, ...]:
+    """The same fate for each line of a unit."""
+    lines = unit.raw.replace("\r\n", "\n").split("\n")
+    return tuple(Fate(line, kind, path, text, note) for line in lines if line)
+
+
+def remove(
+    rec: Recorder,
+    unit: Unit,
+    kind: OperationKind,
+    reason: str,
+    told: tuple[Fate, ...],
+    cited: tuple[Citation, ...],
+) -> bool:
+    """Take one unit out; with the last one of a file the file goes, where nothing else is lost by that."""
+    changes = _changes(rec.tree, unit, reason, told, cited)
+    return bool(changes) and rec.operation(
+        kind, changes, key=digest(unit.path, str(unit.first_line), unit.raw)
+    )
+
+
+def free_parts(tree: Tree) -> Iterator[Part]:
+    """Single sentences of topic files that may be taken out."""
+    for path in tree.topics():
+        yield from parts(path, tree.document(path))
+
+
+def remove_parts(
+    rec: Recorder, meant: Callable[[Part], str], reason: str, cite: Callable[[Part], Citation], most: int
+) -> int:
+    """Take single sentences out, one after the other, as each changes where the next one stands; returns how many.
+
+    `meant` says why a sentence goes, or nothing. Where all sentences of a paragraph are meant, none goes by itself, and
+    where more than `most` are meant, none was.
+    """
+    if sum(bool(meant(part)) for part in free_parts(rec.tree)) > most:
+        return 0
+    done = 0
+    for _ in range(most):
+        rec.report.checkpoint()
+        if not any(_remove_part(rec, part, meant(part), reason, cite) for part in list(free_parts(rec.tree))):
+            break
+        done += 1
+    return done
+
+
+def _remove_part(rec: Recorder, part: Part, note: str, reason: str, cite: Callable[[Part], Citation]) -> bool:
+    """Take one sentence out of its paragraph; not where the next one speaks of it ("It …", "Therefore …")."""
+    if not note or _LEANS_BACK.match(part.following):
+        return False
+    text = rec.tree.texts.get(part.path, "")
+    after = _without_part(text, part)
+    if after is None:
+        return False
+    gone = (Counter(text.split("\n")) - Counter(after.split("\n"))).elements()
+    told = tuple(
+        Fate(line.rstrip("\r"), "stated", note=f"{note} The rest of it stays.")
+        for line in gone
+        if line.strip()
+    )
+    change = Change(part.path, after, reason or note, told, (cite(part),))
+    return rec.operation("prune", [change], key=digest(part.path, part.text))
+
+
+def _without_part(text: str, part: Part) -> str | None:
+    lines = memdir.split_lines(text)
+    first, last = part.first_line - 1, part.last_line
+    held = "".join(lines[first:last])
+    words = r"\s+".join(map(re.escape, part.text.split()))
+    found = list(re.finditer(words, held))
+    if len(found) != 1 or one_line(held) != one_line(part.raw):
+        return None  # it stands there twice, or the lines have moved
+    before, after = held[: found[0].start()], held[found[0].end() :]
+    if not after.strip():
+        end = after if after.endswith("\n") else ""
+        after = "\r\n" if end.endswith("\r\n") else "\n" if end else ""
+        before = before.rstrip()
+    else:
+        after = after.lstrip()
+    return f"{''.join(lines[:first])}{before}{after}{''.join(lines[last:])}"
+
+
+def _changes(
+    tree: Tree, unit: Unit, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
+) -> list[Change]:
+    text = tree.texts[unit.path]
+    if removable(tree, unit):
+        return [Change(unit.path, without(text, unit), reason, told, cited)]
+    if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or _is_linked(tree, unit.path):
+        return []
+    mine = {fate.text for fate in told}
+    note = f"{unit.path} said nothing else. {told[0].note}".strip()
+    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+    gone = (*told, *(Fate(line, "stated", note=note) for line in lines if line not in mine))
+    changes = [Change(unit.path, None, reason, gone, cited)]
+    for index in tree.indexes():
+        after = _rows_without(tree, index, unit)
+        if after is None:
+            return []
+        lost = sorted(set(tree.texts[index].split("\n")) - set(after.split("\n")))
+        rows = tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in lost)
+        changes.append(Change(index, after, reason, rows, cited))
+    return changes
+
+
+def _is_linked(tree: Tree, path: str) -> bool:
+    return any(
+        other != path and not is_index(other) and memdir.retarget(text, path, f"{path}.gone.md") != text
+        for other, text in tree.texts.items()
+    )
+
+
+def _rows_without(tree: Tree, index_path: str, unit: Unit) -> str | None:
+    """The index without the rows of the unit's file; None where a row says more than the file did."""
+    index = memdir.parse_index(tree.texts[index_path])
+    rows = list(index.rows_for(unit.path))
+    front = tree.document(unit.path).frontmatter
+    known = Known([unit.text, PurePosixPath(unit.path).stem.replace("_", " ")])
+    for text in (front.name, front.description) if front else ():
+        if text:
+            known.add(text)
+    if any(row.hook and not known.says(row.hook, whole=True) for row in rows):
+        return None
+    return index.without(rows).text if rows else tree.texts[index_path]

@@ -1,0 +1,203 @@
+"""The memories as the steps see them, and the one way in which a step changes them. Pure but for the workspace."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from dreams import memdir
+from dreams import text as texts
+from dreams.engines.base import Citation, Edit, Fate, OperationKind, Reporter
+from dreams.engines.rules.notes.days import names_a_day
+from dreams.workspace import MAX_FILE_BYTES, Workspace
+
+# These change no line but in place, for its own sake.
+_KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
+_DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+class Tree:
+    """Every Markdown file of the scratch copy, as text. Steps read here and change through `Recorder`."""
+
+    def __init__(self, workspace: Workspace, report: Reporter) -> None:
+        self.workspace = workspace
+        self._editable = frozenset(workspace.editable())
+        self.texts: dict[str, str] = {}
+        self._documents: dict[str, memdir.Document] = {}
+        for path in workspace.paths():
+            report.checkpoint()
+            if path.endswith(".md"):
+                self.texts[path] = workspace.read(path) or ""
+
+    def put(self, path: str, text: str | None) -> None:
+        self._documents.pop(path, None)
+        if text is None:
+            self.texts.pop(path, None)
+        else:
+            self.texts[path] = text
+
+    def document(self, path: str) -> memdir.Document:
+        found = self._documents.get(path)
+        if found is None:
+            found = self._documents[path] = memdir.parse(texts.encode(self.texts[path]))
+        return found
+
+    def kind(self, path: str) -> str | None:
+        return memdir.memory_type(self.document(path), path)
+
+    def pinned(self, path: str) -> bool:
+        front = self.document(path).frontmatter
+        return front is not None and front.pinned
+
+    def writable(self, path: str) -> bool:
+        """Whether the workspace takes a change of this path, existing or new."""
+        return path in self._editable or not self.workspace.read_only_because(path)
+
+    def free(self, path: str) -> bool:
+        """A memory that may be merged, reworded and added to: writable, not pinned, not shared, not a day's log."""
+        return (
+            path in self.texts
+            and self.writable(path)
+            and not is_team(path)
+            and not is_daily(path)
+            and not self.pinned(path)
+        )
+
+    def memories(self) -> list[str]:
+        """All topic files, shared and pinned ones among them; no indexes and no logs."""
+        return [path for path in sorted(self.texts) if not is_index(path) and not is_log(path)]
+
+    def topics(self) -> list[str]:
+        """The topic files that a step may change."""
+        return [path for path in self.memories() if self.free(path)]
+
+    def indexes(self) -> list[str]:
+        """The index and the shared one, where they exist and may be changed."""
+        return [
+            path for path in (memdir.INDEX_NAME, TEAM_INDEX) if path in self.texts and self.writable(path)
+        ]
+
+
+TEAM_INDEX = f"team/{memdir.INDEX_NAME}"
+
+
+def is_index(path: str) -> bool:
+    return PurePosixPath(path).name == memdir.INDEX_NAME
+
+
+def is_team(path: str) -> bool:
+    return path.startswith("team/")
+
+
+def is_log(path: str) -> bool:
+    return path.startswith("logs/")
+
+
+def is_daily(path: str) -> bool:
+    """A file named by a day is a log in all but its folder: what it says holds for that day."""
+    return _DAILY.match(PurePosixPath(path).name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The new text of one file (None: it goes), and why."""
+
+    path: str
+    after: str | None
+    reason: str
+    fates: tuple[Fate, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass
+class Recorder:
+    """Writes operations to the workspace and keeps them as edits: all changes of an operation or none."""
+
+    tree: Tree
+    report: Reporter
+    edits: list[Edit] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _counted: dict[str, Counter[str]] = field(default_factory=dict)
+    _made: list[str] = field(default_factory=list)  # operations that nobody counted yet
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What was done so far, without what was taken back."""
+        return sum(self._counted.values(), Counter[str]())
+
+    def count(self, what: str, number: int) -> None:
+        """Count what the operations since the last count did: one each, or all of it with the last."""
+        own = self._made[-number:] if number == len(self._made) else self._made[-1:]
+        for name in own if number else ():
+            self._counted.setdefault(name, Counter())[what] += number // len(own)
+        self._made.clear()
+
+    def take_back(self, operations: Collection[str]) -> None:
+        """Count no more what these did. Their edits stay listed."""
+        for name in operations:
+            self._counted.pop(name, None)
+
+    def operation(self, kind: OperationKind, changes: Sequence[Change], key: str = "") -> bool:
+        """Make the changes, each on the text as it stands now. False, and nothing done, where one is not possible."""
+        self.report.checkpoint()
+        real = [change for change in changes if self.tree.texts.get(change.path) != change.after]
+        if not real or not all(self._possible(change) for change in real):
+            return False
+        if kind not in _KEEPING and any(self._moves_a_day(change) for change in real):
+            return False
+        name = f"{kind}:{key or digest(*(part for c in real for part in (c.path, c.after or '')))}"
+        for change in real:
+            self._make(change, name, kind)
+        self._made.append(name)
+        return True
+
+    def _possible(self, change: Change) -> bool:
+        if not self.tree.writable(change.path):
+            return False
+        try:
+            return change.after is None or len(texts.encode(change.after)) <= MAX_FILE_BYTES
+        except UnicodeEncodeError:
+            return False
+
+    def _moves_a_day(self, change: Change) -> bool:
+        """Whether it writes a line with "yesterday" in it: that counts from the day of the line, which would be another then."""
+        old = Counter((self.tree.texts.get(change.path) or "").split("\n"))
+        return any(names_a_day(line) for line in Counter((change.after or "").split("\n")) - old)
+
+    def _make(self, change: Change, operation: str, kind: OperationKind) -> None:
+        before = self.tree.texts.get(change.path)
+        if change.after is None:
+            self.tree.workspace.delete(change.path)
+        else:
+            self.tree.workspace.write(change.path, change.after)
+        self.tree.put(change.path, change.after)
+        self.edits.append(
+            Edit(
+                change.path,
+                before,
+                change.after,
+                operation,
+                kind,
+                change.reason,
+                change.citations,
+                change.fates,
+            )
+        )
+
+    def note(self, sentence: str) -> None:
+        """Say something in the summary, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def from_memory(path: str, line_no: int, quote: str, note: str = "") -> Citation:
+    """Evidence that stands in a memory itself."""
+    return Citation("memory", quote[:1000], place=path, line_no=line_no, note=note)

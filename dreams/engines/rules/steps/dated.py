@@ -1,0 +1,195 @@
+"""Two dated statements of one thing: the newer one stays, the old one goes, superseded by it. Pure but for the recorder.
+
+What is only a list of what happened on which day stays whole: both must tell a state, and differ in one value alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dreams.engines.base import LineDate
+from dreams.engines.rules.notes import days, places
+from dreams.engines.rules.notes.bodies import Unit
+from dreams.engines.rules.notes.removing import fates, free_units, remove
+from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory
+from dreams.engines.rules.values.alternatives import slot
+from dreams.engines.rules.values.anew import put_anew
+from dreams.language.pieces import keys_of
+from dreams.text import decode, quoted
+
+_ISO = days.WRITTEN
+_MARKS = (
+    re.compile(
+        rf"^(?:\*\*)?(?:as of|since|from|updated?|status|starting)\s+{_ISO}(?:\*\*)?\s*[:,–—-]\s*",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"^(?:as of|since)\s+{_ISO}\s+(?=\S)", re.IGNORECASE),
+    re.compile(rf"^\[{_ISO}\]\s*[:–—-]?\s*", re.IGNORECASE),
+    re.compile(rf"^\(?{_ISO}\)?\s*[:–—]\s*", re.IGNORECASE),
+    re.compile(rf"^\({_ISO}\)\s+(?=\S)", re.IGNORECASE),
+    re.compile(rf"^on {_ISO},?\s+(?=\S)", re.IGNORECASE),
+    re.compile(rf"\s*\((?:as of|since|updated)?\s*{_ISO}\)(?=:\s)", re.IGNORECASE),
+    re.compile(
+        rf"\s*[(\[](?:as of|since|updated|checked|confirmed|verified|status)?\s*{_ISO}[)\]]\s*[.!]?$",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\s*,?\s+(?:as of|since)\s+{_ISO}\s*[.!]?$", re.IGNORECASE),
+)
+_ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
+# What was measured or happened, and does not hold on; a form in "-ed" only where nothing says that it tells how things are.
+_EVENT = re.compile(
+    r"\b(?:was|were|had|did|went|ran|took|made|got|came|found|saw|broke|met|began|became|lost|sent|paid|measured|coverage|benchmarks?|scores?|latency|throughput|"
+    r"users(?=:| (?:is|are)\b)|\d[\d,.]* (?:\w+ )?users|downloads|revenue|invoices?|meetings?|calls? with)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(r"\b(?<!is )(?<!are )(?<!be )(?<!now )(?<!\w-)[a-z]{3,}ed(?! by)\b", re.IGNORECASE)
+_NO_EVENT = re.compile(
+    r"\b(?:need|speed|feed|seed|embed|shared|hosted|used|based|named|called|required|supported|limited|pinned|allowed|released)\b",
+    re.IGNORECASE,
+)
+# Of a bare date only what says how things are holds on, or is a thing; "security audit (2026-03-01)" is what happened then.
+_STATE = re.compile(
+    r"\b(?:is|are|has|have|uses?|runs?|lives?|needs?|listens?|supports?|goes|takes?|keeps?|belongs?|covers?|targets?|requires?|serves?|stores?|owns?)\b",
+    re.IGNORECASE,
+)
+_HAPPENING = re.compile(
+    r"\b(?:audit|review|meeting|call|release|incident|outage|deploy(?:ment)?|migration|interview|workshop|demo|stand-?up|retro\w*|planning|launch|run|tests?|benchmark|"
+    r"session|visit|fix|bug|sprint|milestone|experiment|trial|report|decision|discussion|talk|sync|kick-?off|upgrade|rollback|backup|survey|training)\b",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(r"\b(?:as of|since|updated?|status|checked|confirmed|verified)\b", re.IGNORECASE)
+COMMON = 60
+LOG_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    unit: Unit
+    day: dt.date
+    text: str
+    leading: bool = False  # the date stands first, as in a list of what happened
+    holds: bool = False  # what is dated is how things are on that day
+    stated: bool = True  # else it is the day on which the line was written
+
+
+def supersede(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
+    """Each old statement goes once; the one that superseded it may be superseded itself.
+
+    A statement without a date is as old as its line; only one that states its date supersedes another.
+    """
+    written = _written(rec.tree, line_dates)
+    units = list(free_units(rec.tree))
+    every = _without_logs(
+        [found for unit in units if (found := dated(unit))], Counter(unit.path for unit in units)
+    )
+    if not every:
+        return
+    every += [found for unit in units if (found := _undated(unit, written))]
+    gone: dict[Unit, Dated] = {}
+    for old, new in _pairs(every):
+        rec.report.checkpoint()
+        if old.unit not in gone and _supersedes(rec, old, new):
+            gone[old.unit] = new
+    # What goes is told to be superseded by what stays in the end.
+    for unit, new in sorted(gone.items(), key=lambda pair: (pair[0].path, -pair[0].first_line)):
+        last = new
+        while last.unit in gone:
+            last = gone[last.unit]
+        rec.count("superseded", _remove(rec, unit, last))
+
+
+def _without_logs(every: Sequence[Dated], units: Counter[str]) -> list[Dated]:
+    """A file where three lines or more, and most of all, begin with a date is a log: each of them tells of its own day."""
+    leading = Counter(one.unit.path for one in every if one.leading)
+    logs = {path for path, count in leading.items() if count >= LOG_LINES and 2 * count > units[path]}
+    return [one for one in every if not one.leading or one.unit.path not in logs]
+
+
+def _written(
+    tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]
+) -> Mapping[tuple[str, str], dt.date]:
+    """The day of each line as the dream found it, by path and text: line numbers have moved since."""
+    found = {}
+    for path, known in line_dates.items():
+        snapshot = tree.workspace.snapshot.files.get(path)
+        lines = decode(snapshot.data).split("\n") if snapshot else []
+        for line, date in zip(lines, known, strict=False):
+            if date is not None:
+                found[path, line.strip()] = date.day
+    return found
+
+
+def _undated(unit: Unit, written: Mapping[tuple[str, str], dt.date]) -> Dated | None:
+    day = written.get((unit.path, unit.raw.strip()))
+    if day is None or _ANY_DAY.search(unit.text) or _is_event(unit.text):
+        return None
+    return Dated(unit, day, unit.text.rstrip(" .!"), stated=False)
+
+
+def dated(unit: Unit) -> Dated | None:
+    """The statement without its date, if it has one, and no other."""
+    if len(_ANY_DAY.findall(unit.text)) != 1:
+        return None
+    for mark in _MARKS:
+        match = mark.search(unit.text)
+        if match is None:
+            continue
+        rest = f"{unit.text[: match.start()]}{unit.text[match.end() :]}".strip()
+        day = days.written(match)
+        said_to_hold = bool(_HOLDS.search(match[0]))
+        if day is None or not rest or _is_event(rest, said_to_hold):
+            return None
+        leading = mark in _MARKS[2:6]
+        holds = said_to_hold or bool(_STATE.search(rest)) or not (leading or _HAPPENING.search(rest))
+        return Dated(unit, day, rest.rstrip(" .!"), leading, holds)
+    return None
+
+
+def _is_event(text: str, said_to_hold: bool = False) -> bool:
+    plain = _NO_EVENT.sub("", text)
+    return bool(_EVENT.search(plain) or (not said_to_hold and _DONE.search(plain)))
+
+
+def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
+    """(older, newer) that share words, the newest first, so that each is superseded by the last one."""
+    having: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(every):
+        for key in keys_of(one.text):
+            having[key].append(place)
+    close = {
+        (a, b)
+        for places in having.values()
+        if len(places) <= COMMON
+        for a in places
+        for b in places
+        if every[b].stated and every[a].day < every[b].day
+    }
+    for a, b in sorted(close, key=lambda pair: (every[pair[0]].day, -every[pair[1]].day.toordinal(), pair)):
+        yield every[a], every[b]
+
+
+def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
+    """The same frame around both, the same sort of file, and one value that differs."""
+    one, two = (replace(each.unit, text=each.text) for each in (old, new))
+    if one.frame != two.frame or not places.agree(rec.tree, one, two, loosely=True):
+        return False
+    if "user" in {rec.tree.kind(old.unit.path), rec.tree.kind(new.unit.path)}:
+        return False
+    if slot(old.text, new.text) is not None:
+        return True
+    return old.holds and new.holds and put_anew(old.text, new.text, asked=True)
+
+
+def _remove(rec: Recorder, unit: Unit, new: Dated) -> bool:
+    note = f"Newer, of {new.day.isoformat()}."
+    reason = f"A newer statement of {new.day.isoformat()} says otherwise: {quoted(new.unit.text)}."
+    cited = (
+        from_memory(new.unit.path, new.unit.first_line, new.unit.text, "the newer one"),
+        from_memory(unit.path, unit.first_line, unit.text),
+    )
+    told = fates(unit, "superseded-by", new.unit.path, new.unit.text, note)
+    return remove(rec, unit, "update", reason, told, cited)

@@ -1,0 +1,225 @@
+"""Rows of an index that point nowhere or twice. Pure but for the recorder.
+
+A row whose file is surely another one is pointed there. Any other dangling row is left exactly as it is: it can be
+the only copy of a fact, and as it stands it loses nothing and is proposed never again.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from dreams import memdir
+from dreams.engines.base import Citation, Fate
+from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.tree import (
+    Change,
+    Recorder,
+    Tree,
+    digest,
+    from_memory,
+    is_index,
+    is_log,
+    is_team,
+)
+from dreams.engines.rules.notes.wording import one_line
+from dreams.language import lexicon, similarity
+from dreams.language.statements import statement
+
+_CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
+_PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")
+MOST_READ = 4_000  # characters of a file looked at for the words of a title
+_LOOSE = re.compile(r"[-_ .]+")
+
+
+def repair(rec: Recorder, row_max: int, repo_dir: Path | None) -> None:
+    """Point rows to files that were renamed, and leave one row where two say the same."""
+    for path in rec.tree.indexes():
+        _resolve_all(rec, path, repo_dir)
+        _undouble_all(rec, path, row_max)
+
+
+def base_of(index_path: str) -> str:
+    """What a row's target is relative to: `team/` for the shared index, nothing for the other."""
+    parent = str(PurePosixPath(index_path).parent)
+    return "" if parent == "." else f"{parent}/"
+
+
+def missing(tree: Tree, index_path: str, row: memdir.IndexRow) -> bool:
+    return row.is_memory_target and f"{base_of(index_path)}{row.target}" not in tree.texts
+
+
+def dangling(tree: Tree) -> int:
+    return sum(
+        missing(tree, path, row)
+        for path in tree.indexes()
+        for row in memdir.parse_index(tree.texts[path]).rows
+    )
+
+
+def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
+    for old in memdir.parse_index(rec.tree.texts[path]).rows:
+        if not missing(rec.tree, path, old) or old.form != "link" or _in_repository(repo_dir, old.target):
+            continue
+        target = _meant(rec.tree, path, old)
+        index = memdir.parse_index(rec.tree.texts[path])
+        row = next((r for r in index.rows if r.line_no == old.line_no and r.raw == old.raw), None)
+        if target is None or row is None:
+            continue
+        new = index.rewritten(row, target=target)
+        reason = f"The row pointed to {row.target}, which is gone; the file is now {target}."
+        if rec.operation("index", [Change(path, new.text, reason, _moved(path, row, new), _seen(path, row))]):
+            rec.count("rows", 1)
+
+
+def _in_repository(repo_dir: Path | None, target: str) -> bool:
+    try:
+        return repo_dir is not None and (repo_dir / target).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
+    """The one file that surely is the target: the same name in another spelling or folder, or the same title."""
+    base = base_of(index_path)
+    # Between what is shared and what is not, a row is never moved.
+    inside = [
+        p
+        for p in tree.texts
+        if p.startswith(base) and is_team(p) == bool(base) and not is_index(p) and not is_log(p)
+    ]
+    same_name = [p for p in inside if _name(p) == _name(row.target)]
+    if len(same_name) == 1:
+        return same_name[0].removeprefix(base)
+    title = similarity.normalised(row.title)
+    if same_name or len(title.split()) < 2:
+        return None
+    same_title = [p for p in inside if title in _titles(tree, p)]
+    if len(same_title) != 1 or mentioned(
+        memdir.parse_index(tree.texts[index_path]), same_title[0].removeprefix(base)
+    ):
+        return None
+    return same_title[0].removeprefix(base)
+
+
+def _name(path: str) -> str:
+    return _LOOSE.sub("", memdir.name_key(PurePosixPath(path).stem))
+
+
+def _titles(tree: Tree, path: str) -> set[str]:
+    document = tree.document(path)
+    heads = [i.content for i in memdir.sections(document.body) if i.kind == "heading"][:1]
+    names = [document.frontmatter.name] if document.frontmatter and document.frontmatter.name else []
+    return {similarity.normalised(text) for text in [*heads, *names]}
+
+
+def mentioned(index: memdir.Index, target: str) -> bool:
+    """Whether an index speaks of the file in any form: a row, a link in prose, a wikilink, its bare name."""
+    name = PurePosixPath(target.casefold())
+    spoken = re.compile(rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{re.escape(name.stem)}[\]|#]")
+    # Links write blanks and other characters encoded; asking the parser finds those too.
+    return bool(spoken.search(index.text.casefold())) or (
+        any(memdir.same_target(row.target, target) for row in index.rows)
+    )
+
+
+def _undouble_all(rec: Recorder, path: str, row_max: int) -> None:
+    """Each pass takes one row away, so it ends."""
+    while _undouble_one(rec, path, row_max):
+        pass
+
+
+def _undouble_one(rec: Recorder, path: str, row_max: int) -> bool:
+    index = memdir.parse_index(rec.tree.texts[path])
+    first: dict[tuple[str, str], memdir.IndexRow] = {}
+    for row in index.rows:
+        if row.form != "link" or not row.is_memory_target or len(row.targets) != 1 or row.lead:
+            continue
+        other = first.setdefault((row.target, row.anchor), row)
+        if other is not row and (change := undoubled(rec.tree, path, index, other, row, row_max)) is not None:
+            done = rec.operation("index", [change], key=digest(path, other.raw, row.raw))
+            rec.count("rows", done)
+            if done:
+                return True
+    return False
+
+
+def undoubled(
+    tree: Tree,
+    path: str,
+    index: memdir.Index,
+    one: memdir.IndexRow,
+    two: memdir.IndexRow,
+    row_max: int,
+    *,
+    merged: bool = False,
+) -> Change | None:
+    """One row in the place of two for the same file, with all that both said; None where that cannot be had.
+
+    `merged` is for two rows that a merge of their files brought together: a title of its own goes into the hook.
+    """
+    keep, drop = (two, one) if len(two.hook) > len(one.hook) else (one, two)
+    if _has_children(index, drop):
+        return None
+    target = f"{base_of(path)}{keep.target}"
+    named = Known([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
+    if target in tree.texts and (front := tree.document(target).frontmatter) and front.name:
+        named.add(front.name)
+    told = drop.hook
+    if not named.says(drop.title, whole=True) and not (merged and _title_is_told(tree, target, keep, drop)):
+        if not merged:
+            return None
+        told = f"{drop.title}: {drop.hook}" if drop.hook else drop.title
+    hook = _joined(keep.hook, told)
+    grown = len(keep.raw) + len(hook) - len(keep.hook)
+    if hook != keep.hook and grown > row_max:
+        return None
+    # Later lines first, so that the line numbers of the earlier ones still hold.
+    for row in sorted((keep, drop), key=lambda r: -r.line_no):
+        if row is drop:
+            index = index.without([row])
+        elif hook != keep.hook:
+            index = index.rewritten(row, hook=hook)
+    kept = next((r.raw for r in index.rows if r.target == keep.target and hook in r.hook), keep.raw)
+    fates = [Fate(line, "merged-into", path, kept.split("\n")[0]) for line in drop.raw.split("\n")]
+    if hook != keep.hook:
+        fates += [Fate(line, "kept-in", path, kept) for line in keep.raw.split("\n")]
+    reason = f"Two rows pointed to {keep.target}; one now says what both said."
+    return Change(path, index.text, reason, tuple(fates), (*_seen(path, keep), *_seen(path, drop)))
+
+
+def _title_is_told(tree: Tree, target: str, keep: memdir.IndexRow, drop: memdir.IndexRow) -> bool:
+    """Whether each word of a title that says something stands in what stays: the other row, its file, the joined hook."""
+    told = statement(f"{keep.title}. {keep.hook}. {drop.hook}").weights.keys() | (
+        statement(tree.texts.get(target, "")[:MOST_READ].replace("_", " ")).weights.keys()
+    )
+    title = statement(drop.title)
+    wanted = {word for word in title.weights if word not in lexicon.GENERIC}
+    return not title.negations and wanted <= told
+
+
+def _joined(keep: str, drop: str) -> str:
+    said = similarity.normalised(drop)
+    if said and any(similarity.normalised(keep[: end.start()]) == said for end in _PIECE_END.finditer(keep)):
+        return keep
+    if not drop or Known([keep, *_CLAUSES.split(keep)]).says(drop, whole=True):
+        return keep
+    return f"{keep.rstrip(' .;')}; {drop}" if keep else drop
+
+
+def _has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
+    following = index.lines[row.end_line_no : row.end_line_no + 1]
+    indent = len(row.indent.expandtabs(4))
+    return any(
+        line.strip() and len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) > indent
+        for line in following
+    )
+
+
+def _moved(path: str, row: memdir.IndexRow, new: memdir.Index) -> tuple[Fate, ...]:
+    now = one_line("".join(new.lines[row.line_no - 1 : row.line_no]))
+    return tuple(Fate(line, "kept-in", path, now) for line in row.raw.split("\n"))
+
+
+def _seen(path: str, row: memdir.IndexRow) -> tuple[Citation, ...]:
+    return (from_memory(path, row.line_no, row.raw),)

@@ -1,0 +1,241 @@
+"""Lessons into memory: beside what they are about, else into a file of their own, by topic. Pure but for the recorder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from dreams import memdir
+from dreams.engines.base import Citation
+from dreams.engines.rules.heard.lessons import Lesson
+from dreams.engines.rules.notes import places
+from dreams.engines.rules.notes.bodies import with_bullet
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
+from dreams.engines.rules.notes.wording import clause, headline, is_slug
+from dreams.engines.rules.steps.orphans import with_rows
+from dreams.language import lexicon
+from dreams.language.statements import statement
+from dreams.language.words import tokens
+from dreams.text import quoted
+
+MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
+SHARED_WORDS = 2
+NAME_WORDS = 3
+TITLE_WORDS = 4
+TITLE_MAX = 50
+_WEAK_IN_NAMES = frozenset(
+    {"instead", "rather", "before", "after", "again", "run", "don't", "stop", "remember"}
+)
+
+
+def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
+    about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
+    for path in rec.tree.topics() if lessons else ():
+        about.setdefault(rec.tree.kind(path) or "", {})[path] = _about(rec.tree, path)
+    left = [lesson for lesson in lessons if not _beside(rec, lesson, about[lesson.kind])]
+    groups = sorted(_by_topic(left), key=lambda group: -len(group))
+    for group in groups[:MOST_NEW_FILES]:
+        _new_file(rec, group, row_aim)
+    rest = [lesson for group in groups[MOST_NEW_FILES:] for lesson in group]
+    for kind in memdir.MEMORY_TYPES:
+        _common_file(rec, [lesson for lesson in rest if lesson.kind == kind], row_aim)
+
+
+def _reason(lessons: Sequence[Lesson]) -> str:
+    if len(lessons) > 1:
+        return f"You asked for {len(lessons)} things: “{clause(lessons[0].text, 120)}” and more."
+    sessions = len({cited.session_pk for cited in lessons[0].citations})
+    often = f" in {sessions} sessions" if sessions > 1 else ""
+    return f"You asked for this{often}: {quoted(clause(lessons[0].text, 160) or lessons[0].text)}."
+
+
+def _cited(lessons: Iterable[Lesson]) -> tuple[Citation, ...]:
+    return tuple(cited for lesson in lessons for cited in lesson.citations)
+
+
+def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) -> bool:
+    """Add it to the file that is clearly about the same."""
+    for path in _fitting(lesson, about):
+        document = with_bullet(rec.tree.document(path), lesson.text)
+        if document is not None:
+            change = Change(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
+            done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
+            rec.count("learnt", done)
+            return done
+    return False
+
+
+def _fitting(lesson: Lesson, about: Mapping[str, frozenset[str]]) -> list[str]:
+    """Files named or described by rare words that the lesson has too, best first."""
+    counts = Counter(word for words in about.values() for word in words)
+    rare = max(2, len(about) // 5)
+    told = content(lesson.text)
+    scores = {}
+    for path, words in about.items():
+        shared = {word for word in words & told if counts[word] <= rare}
+        name = places.words_of(PurePosixPath(path).stem) if shared else frozenset()
+        if len(shared) >= SHARED_WORDS or (name and name <= told):
+            scores[path] = len(shared)
+    return sorted(scores, key=lambda path: (-scores[path], path))
+
+
+def _about(tree: Tree, path: str) -> frozenset[str]:
+    front = tree.document(path).frontmatter
+    texts = [PurePosixPath(path).stem, *((front.name or "", front.description or "") if front else ())]
+    return places.words_of(". ".join(texts))
+
+
+def content(text: str) -> frozenset[str]:
+    """The words that say what a statement is about."""
+    words = statement(text).weights
+    return frozenset(word for word in words if word not in lexicon.GENERIC and not word[:1].isdigit())
+
+
+def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
+    """Lessons of one type that share words with the first of their group."""
+    groups: list[list[Lesson]] = []
+    for lesson in lessons:
+        told = content(lesson.text)
+        group = next(
+            (
+                g
+                for g in groups
+                if g[0].kind == lesson.kind and len(content(g[0].text) & told) >= SHARED_WORDS
+            ),
+            None,
+        )
+        if group is None:
+            groups.append([lesson])
+        else:
+            group.append(lesson)
+    return groups
+
+
+def _new_file(rec: Recorder, group: Sequence[Lesson], row_aim: int) -> None:
+    kind, (words, phrase) = group[0].kind, name_words(group)
+    title = " ".join(words) if phrase and len(group) > 1 else headline(group[0].text, TITLE_MAX)
+    if len(group) == 1:
+        words = _telling(title) or words
+    path = memdir.safe_file_name(" ".join(words), kind, (*rec.tree.texts, *rec.tree.workspace.paths()))
+    _write(rec, path, group, title or PurePosixPath(path).stem, row_aim)
+
+
+def _telling(title: str) -> list[str]:
+    """The words of a title that say what it is about, as they are written."""
+    about = content(title)
+    found = [
+        token.text
+        for token in tokens(title.replace("`", " "))
+        if token.kind in {"word", "identifier"}
+        and token.text.lower() not in _WEAK_IN_NAMES
+        and statement(token.text).weights.keys() & about
+    ]
+    return list(dict.fromkeys(found))[:TITLE_WORDS]
+
+
+def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
+    """One file per type for what is about nothing in particular; its name is the type alone."""
+    if not lessons:
+        return
+    path = f"{lessons[0].kind}.md"
+    if path not in rec.tree.texts:
+        _write(rec, path, lessons, lessons[0].kind, row_aim)
+    elif rec.tree.free(path):
+        document = rec.tree.document(path)
+        for lesson in lessons:
+            document = with_bullet(document, lesson.text) or document
+        change = Change(path, _text(document), _reason(lessons), citations=_cited(lessons))
+        rec.count("learnt", len(lessons) * rec.operation("learn", [change]))
+
+
+def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_aim: int) -> None:
+    text = _style(rec.tree).file(path, title, lessons)
+    reason, cited = _reason(lessons), _cited(lessons)
+    changes = [Change(path, text, reason, citations=cited)]
+    if rec.tree.writable(memdir.INDEX_NAME):
+        rec.tree.put(path, text)
+        index = with_rows(rec.tree, memdir.INDEX_NAME, [path], row_aim)
+        rec.tree.put(path, None)
+        if index is not None:
+            changes.append(Change(memdir.INDEX_NAME, index, reason, citations=cited))
+    if rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons))):
+        rec.count("learnt", len(lessons))
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How this directory writes its memories."""
+
+    nested: bool
+    node_type: str
+    slugs: bool
+    newline: str
+
+    def file(self, path: str, title: str, lessons: Sequence[Lesson]) -> str:
+        name = PurePosixPath(path).stem if self.slugs else title
+        description = clause(lessons[0].text, 140)
+        kind = lessons[0].kind
+        lines = ["---", f"name: {memdir.render_value(name)}"]
+        if description:
+            lines.append(f"description: {memdir.render_value(description)}")
+        if self.nested:
+            lines.append("metadata:")
+            lines += [f"  node_type: {memdir.render_value(self.node_type)}"] if self.node_type else []
+            lines.append(f"  type: {kind}")
+        else:
+            lines.append(f"type: {kind}")
+        lines += ["---", "", *(f"- {lesson.text}" for lesson in lessons)]
+        return "".join(f"{line}{self.newline}" for line in lines)
+
+
+def _style(tree: Tree) -> _Style:
+    fronts = [front for path in tree.memories() if (front := tree.document(path).frontmatter)]
+    nested = [front for front in fronts if front.shape == "nested"]
+    node_types = Counter(v for f in nested if isinstance(v := f.metadata.get("node_type"), str))
+    names = [
+        (path, front.name)
+        for path in tree.memories()
+        if (front := tree.document(path).frontmatter) and front.name
+    ]
+    crlf = sum("\r\n" in text for text in tree.texts.values())
+    return _Style(
+        nested=len(nested) * 2 > len(fronts),
+        node_type=next((v for v, count in node_types.most_common(1) if count * 2 > len(nested)), ""),
+        slugs=sum(_is_slug(path, name) for path, name in names) * 2 > len(names) > 0,
+        newline="\r\n" if crlf * 2 > len(tree.texts) else "\n",
+    )
+
+
+def _is_slug(path: str, name: str) -> bool:
+    return name == PurePosixPath(path).stem or is_slug(name)
+
+
+def name_words(lessons: Sequence[Lesson]) -> tuple[list[str], bool]:
+    """A few words for a name, all from the first lesson and in every other; and whether they stand together there."""
+    common = frozenset.intersection(*(content(lesson.text) for lesson in lessons))
+    runs: list[list[str]] = [[]]
+    end = -1
+    text = lessons[0].text
+    for token in tokens(text):
+        canonical = statement(token.text).weights.keys()
+        named = (
+            token.kind in {"word", "identifier"}
+            and bool(canonical & common)
+            and token.text.lower() not in _WEAK_IN_NAMES
+        )
+        if not named:
+            end = -1
+            continue
+        if end < 0 or text[end : token.start].strip(" `*_"):
+            runs.append([])
+        runs[-1].append(token.text)
+        end = token.end
+    best = next((run for run in runs if len(run) > 1), None)
+    words = best or [word for run in runs for word in run] or text.split()
+    return words[:NAME_WORDS], best is not None
+
+
+def _text(document: memdir.Document) -> str:
+    return document.to_bytes().decode("utf-8", "surrogateescape")

@@ -1,0 +1,123 @@
+"""Bullets and lines that surely say the same: the fuller one stays. Pure but for the recorder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dreams import memdir
+from dreams.engines.rules.notes import places
+from dreams.engines.rules.notes.bodies import Unit, units
+from dreams.engines.rules.notes.removing import fates, remove
+from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index, is_team
+from dreams.language import lexicon, properties, similarity
+from dreams.language.statements import statement
+from dreams.text import quoted
+
+LEAST_WORDS = 3
+SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
+CHECK_EVERY = 200
+PASSES = 5
+# "Revert “load it late”" has every word of what it takes back.
+_UNDONE = re.compile(
+    r"\b(?:revert\w*|undo\w*|undid|roll(?:ed|ing)? back|rollback|cancel\w*|back out|backed out)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def merge(rec: Recorder) -> None:
+    """Pass after pass, until nothing moves: what was kept for another one may be merged itself in the next."""
+    for _ in range(PASSES):
+        if not _pass(rec):
+            return
+
+
+def _pass(rec: Recorder) -> bool:
+    """One pass over all statements; each may be removed once, and what was kept for another is not removed."""
+    before = len(rec.edits)
+    every = [
+        unit for path in _paths(rec.tree) for unit in units(path, rec.tree.document(path)) if _tells(unit)
+    ]
+    gone: set[Unit] = set()
+    kept: set[Unit] = set()
+    pairs: list[tuple[Unit, Unit]] = []  # (stays, goes)
+    words = [frozenset(statement(unit.text).weights) for unit in every]
+    for count, (one, two) in enumerate(similarity.candidates([unit.text for unit in every])):
+        if count % CHECK_EVERY == 0:
+            rec.report.checkpoint()
+        if len(words[one] & words[two]) < SHARED_WORDS:
+            continue
+        pair = _decide(rec.tree, every[one], every[two])
+        if pair and pair[0] not in gone and pair[1] not in gone and pair[1] not in kept:
+            kept.add(pair[0])
+            gone.add(pair[1])
+            pairs.append(pair)
+    _remove_all(rec, pairs)
+    return len(rec.edits) > before
+
+
+def _paths(tree: Tree) -> list[str]:
+    return [*tree.topics(), *(path for path in tree.indexes() if not is_team(path))]
+
+
+def _tells(unit: Unit) -> bool:
+    """Long enough to be sure about; rows of an index are its own step's work."""
+    words = [word for word in statement(unit.text).weights if word not in lexicon.GENERIC]
+    is_row = is_index(unit.path) and bool(memdir.parse_index(unit.raw).rows)
+    return len(words) >= LEAST_WORDS and not is_row
+
+
+def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
+    """Which stays and which goes, or neither."""
+    if is_index(one.path) != is_index(two.path):
+        return None
+    exact = similarity.normalised(one.text) == similarity.normalised(two.text)
+    if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
+        return None
+    found = similarity.same(one.text, two.text)
+    if (
+        not found.same
+        or (not exact and properties.differ(one.text, two.text))
+        or not places.agree(tree, one, two)
+    ):
+        return None
+    if exact and len(one.text) == len(two.text):
+        return one, two
+    keep, drop = (one, two) if found.fuller == "a" else (two, one)
+    if not exact and bool(_UNDONE.search(keep.text)) != bool(_UNDONE.search(drop.text)):
+        return None
+    return (keep, drop) if exact or _has_its_code(keep.text, drop.text) else None
+
+
+def _has_its_code(keep: str, drop: str) -> bool:
+    """Whether each piece of code stands in the other one too, letter for letter, and the one that begins it begins both."""
+    mine, theirs = _CODE.findall(keep), _CODE.findall(drop)
+    opening = [text.lstrip(" *_").startswith("`") for text in (keep, drop)]
+    if all(opening) and mine[0] != theirs[0]:
+        return False
+    return all(code in mine or _word(code).search(keep) for code in theirs)
+
+
+def _word(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-])", re.IGNORECASE)
+
+
+def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
+    kinds = {tree.kind(one.path), tree.kind(two.path)}
+    return len(kinds) == 1 or not kinds & {"user", "feedback"}
+
+
+def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
+    """From the last line of a file to the first, so that the numbers of the others hold."""
+    for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
+        if drop.path not in rec.tree.texts or keep.path not in rec.tree.texts:
+            continue
+        place = "further up" if keep.path == drop.path else f"in {keep.path}"
+        reason = f"The same stands {place}: {quoted(keep.text)}."
+        cited = (
+            from_memory(keep.path, keep.first_line, keep.text, "what stays"),
+            from_memory(drop.path, drop.first_line, drop.text),
+        )
+        told = fates(drop, "merged-into", keep.path, keep.text)
+        rec.count("lines", remove(rec, drop, "merge", reason, told, cited))

@@ -1,0 +1,1 @@
+"""What memory says, statement by statement: what each holds, where it stands, and whether another keeps it. PURE."""

@@ -1,0 +1,275 @@
+"""Lines that say nothing of their own: what a file is called, what its index row and description sum up, headings. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from dreams import memdir
+from dreams.findings.base import Subject
+from dreams.findings.statements import facts, keeping
+from dreams.findings.statements.standing import Standing, State
+from dreams.findings.statements.units import HEADER, Unit, bare_lines, keyed, units_of
+from dreams.findings.statements.wordings import WHOLE, has, known, made
+from dreams.language import dates, lexicon
+from dreams.language.statements import statement
+from dreams.language.words import stem
+from dreams.secrets import redact
+
+FILE_LEFT = "Its file goes, line by line."
+SUMMED_UP = "It sums up its file, which is told line by line."
+NEW_VALUE = "The field has a new value."
+HEADING = "A heading; what stood below it is told line by line."
+TITLE = "The title of a row."
+COLUMNS = "The names of columns; they stand beside what stood in them."
+DATED = "A relative date is written out."
+IN_PARTS = "Stands in more than one place now."
+REDACTED = "A secret was taken out of it."
+NEWER = "The same statement stands there with a later date."
+NOTES = frozenset(
+    {NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, COLUMNS, DATED, IN_PARTS, REDACTED}
+)
+
+_BOOKKEEPING = frozenset(
+    {
+        "type",
+        "node_type",
+        "modified",
+        "created",
+        "updated",
+        "date",
+        "originsessionid",
+        "origin_session_id",
+        "metadata",
+        "version",
+    }
+)
+_SLUG = re.compile(r"[\w.-]+")
+_DAY = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b")
+_FULL_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_AS_OF = re.compile(
+    r"\b(?:as of|as at|(?:last )?(?:updated|reviewed|checked|verified|modified)|status(?: as)?(?: of)?|state (?:as )?of)\b",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
+_ANY_DAY = dt.date(2024, 5, 15)
+_CUTS = (
+    re.compile(r"[;:]\s+|\s?[—–]\s?|\s-\s"),
+    re.compile(r"[;:()]\s*|\s?[—–]\s?|\s-\s"),
+    re.compile(r"[;:,()]\s+|\s?[—–]\s?|\s-\s|[()]"),
+)
+LONGEST_TITLE = 6  # words of meaning
+LEAST_PART = 3  # words of meaning on each side of an "and" that a sentence may be cut at
+WHOLLY = 0.99
+SUMMED = 0.5  # the share of a summary's words that its file must have, besides all its names and numbers
+SUMMED_GONE = 0.34  # of a file that left, whose own lines are each accounted for
+_TOPICS = frozenset(stem(word) for word in lexicon.TOPICS)
+
+
+class Context:
+    """Looks for a reason in the file's own state before and after; `target` and `kept` belong to the last answer."""
+
+    def __init__(self, subject: Subject, path: str, added: State) -> None:
+        self.before, self.after_files = subject.before, subject.after
+        self.path, self.added = path, added
+        self.target: Standing | None = None
+        self.kept = False
+
+    @cached_property
+    def _stood(self) -> frozenset[str]:
+        """What the directory said before."""
+        return frozenset(unit.key for path, data in self.before.items() for unit in units_of(path, data))
+
+    def is_frame(self, line: int, text: str) -> bool:
+        """Whether it is a key of the frontmatter that only holds other keys; `line` is 0-based."""
+        head = memdir.parse(self.before.get(self.path, b"")).head
+        return line < head.count("\n") and text.rstrip().endswith(":")
+
+    def explained(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note that accounts for a statement that stands nowhere, or nothing."""
+        self.target, self.kept = None, False
+        if unit.kind == "field":
+            note = self._field(unit)
+        elif unit.kind == "row":
+            note = self._row(unit)
+        elif unit.kind == "heading":
+            note = self._heading(unit, fresh)
+        elif unit.kind == "title":
+            note = TITLE
+        elif unit.kind == "table" and unit.name == HEADER:
+            note = self._header(unit)
+        else:
+            note = ""
+        return note or self._in_parts(unit)
+
+    def _field(self, unit: Unit) -> str:
+        gone = self.path not in self.after_files
+        named = unit.name == "name" and bool(_SLUG.fullmatch(unit.text))  # a slug, no prose
+        if gone and (unit.name in _BOOKKEEPING or named):
+            return FILE_LEFT
+        if not gone and (unit.name in _BOOKKEEPING or named):
+            return NEW_VALUE if self._has_field(unit.name) else ""
+        if unit.name == "name" and _only_names(unit) and (gone or self._has_field(unit.name)):
+            return FILE_LEFT if gone else NEW_VALUE
+        if unit.name in {"name", "description"} and (gone or self._has_field(unit.name)):
+            return SUMMED_UP if self._sums_up(unit.text, self.path) else ""
+        return ""
+
+    def _has_field(self, name: str) -> bool:
+        units = units_of(self.path, self.after_files.get(self.path))
+        self.target = next(
+            (Standing(self.path, u) for u in units if u.kind == "field" and u.name == name), None
+        )
+        return self.target is not None
+
+    def _row(self, unit: Unit) -> str:
+        """A row of a file that left, or one that was written anew: its file says what it said."""
+        target = next((p for p in self.before if memdir.same_target(p, unit.name)), "")
+        if not target or (target in self.after_files and not self._row_stands(unit.name)):
+            return ""
+        return SUMMED_UP if self._sums_up(unit.text, target) else ""
+
+    def _row_stands(self, target: str) -> bool:
+        units = units_of(self.path, self.after_files.get(self.path))
+        rows = (u for u in units if u.kind == "row" and memdir.same_target(u.name, target))
+        self.target = next((Standing(self.path, u) for u in rows), None)
+        return self.target is not None
+
+    def _sums_up(self, text: str, path: str) -> bool:
+        """Whether the file says all that the summary says, so that the file's own lines account for it."""
+        units = units_of(path, self.before.get(path))
+        told = [u.text for u in units if u.kind != "field" or (u.name == "description" and path != self.path)]
+        body = " . ".join([*told, re.sub(r"[-_./]", " ", path)])
+        one, there = made(text), known(body, WHOLE)
+        telling = {w: weight for w, weight in one.weights.items() if w not in lexicon.GENERIC | _TOPICS}
+        needed = one.numbers | one.codes | {name for _, name in one.names}
+        if not all(has(there, fact) for fact in needed):
+            return False
+        share = sum(weight for word, weight in telling.items() if has(there, word))
+        return share >= (SUMMED if path in self.after_files else SUMMED_GONE) * sum(telling.values())
+
+    def _heading(self, unit: Unit, fresh: list[Standing]) -> str:
+        if not _only_names(unit):
+            return ""
+        renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
+        if renamed or not self._text_stays_below(unit):
+            self.target = renamed
+            return HEADING
+        return ""
+
+    def _header(self, unit: Unit) -> str:
+        """The names of columns that stand beside each cell now: the table was made a list."""
+        now = " . ".join(standing.unit.text for standing in self.added.all if standing.path == self.path)
+        return COLUMNS if facts.coverage_of(unit.text, now) >= WHOLLY else ""
+
+    def _text_stays_below(self, unit: Unit) -> bool:
+        """Whether anything of its section stands in the same file still, and lost what it was about."""
+        now = {u.key for u in units_of(self.path, self.after_files.get(self.path))}
+        return any(below.key in now for below in self._section(unit))
+
+    def _section(self, unit: Unit) -> Iterator[Unit]:
+        """What stands below a heading, up to the next one that is not deeper."""
+        lines = bare_lines(self.before.get(self.path))
+        level = _level(lines, unit)
+        for other in units_of(self.path, self.before.get(self.path)):
+            if other.first_line > unit.last_line:
+                if other.kind == "heading" and _level(lines, other) <= level:
+                    return
+                yield other
+
+    def dated(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note if a new statement is this one with its relative dates written out, else nothing."""
+        self.target, self.kept = None, False
+        spans = dates.resolve(unit.text, _ANY_DAY) if self.added.has_dates else []
+        if not spans:
+            return ""
+        candidates = [*fresh, *self.added.likest(unit.text)]
+        rest = unit.text
+        for span in reversed(spans):
+            rest = rest[: span.start] + rest[span.end :]
+        for standing in candidates:
+            if _ISO.search(standing.unit.text) and _same_but_for_dates(rest, standing.unit.text):
+                self.target, self.kept = standing, True
+                return DATED
+        return ""
+
+    def redacted(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note if a new statement is this one without its secrets, else nothing."""
+        self.target, self.kept = None, False
+        bare = redact.redact(unit.text)
+        if bare == unit.text:
+            return ""
+        key = keyed(bare)
+        self.target = next((s for s in fresh if s.unit.key == key), None)
+        self.kept = self.target is not None
+        return REDACTED if self.target else ""
+
+    def newer(self, unit: Unit, fresh: list[Standing]) -> str:
+        """A note if a new statement says the same as of a later day: "As of 2026-03-16, the project has:"."""
+        self.target, self.kept = None, False
+        days = _FULL_DAY.findall(unit.text)
+        if len(days) != 1 or not _AS_OF.search(unit.text):
+            return ""
+        rest = _FULL_DAY.sub("", unit.text)
+        for standing in fresh:
+            then = _FULL_DAY.findall(standing.unit.text)
+            if len(then) == 1 and then[0] > days[0] and _FULL_DAY.sub("", standing.unit.text) == rest:
+                self.target = standing
+                return NEWER
+        return ""
+
+    def _in_parts(self, unit: Unit) -> str:
+        """Whether the statement was cut in two or three, each part standing somewhere in one piece."""
+        if unit.kind in {"code", "heading"}:
+            return ""
+        for cut in _CUTS:
+            parts = [part for part in cut.split(unit.text) if keyed(part)]
+            if len(parts) > 1 and self._parts_stand(unit, parts):
+                return IN_PARTS
+        parts = re.split(r"\s+and\s+", unit.text)
+        long = len(parts) > 1 and all(len(statement(part).items) >= LEAST_PART for part in parts)
+        return IN_PARTS if long and self._parts_stand(unit, parts) else ""
+
+    def _parts_stand(self, unit: Unit, parts: list[str]) -> bool:
+        """Each somewhere; all in one place only where that says the whole: "A or B" has both parts of "A and B"."""
+        places = set[str]()
+        for part in parts:
+            if not self._part_stands(part) or self.target is None:
+                return False
+            places.add(self.target.unit.text)
+        self.kept = len(places) > 1 or not any(facts.lost(unit.text, place) for place in places)
+        return self.kept
+
+    def _part_stands(self, part: str) -> bool:
+        self.target = self.added.line(part) or self.added.holder(part)
+        if self.target is None:
+            return False
+        short = len(statement(part).items) < LEAST_PART
+        if short and self.target.unit.key in self._stood:
+            return False  # a word or two stand by chance in a line that was there before
+        whole = self.target.unit.text
+        return keyed(part) in self.target.unit.key or keeping.in_one_piece(part, whole)
+
+
+def _only_names(unit: Unit) -> bool:
+    """Whether a title or heading says what something is about and no fact of it."""
+    one = statement(unit.text[: facts.LONGEST])
+    return not (one.numbers or one.codes or one.negations or len(one.items) > LONGEST_TITLE)
+
+
+def _same_but_for_dates(rest: str, dated: str) -> bool:
+    """Whether a text without its dates is `dated` without its dates, or stands in it in one piece."""
+    for pattern in (_DAY, _ISO):  # a bare year may be a date, and may be a port
+        bare = pattern.sub(" ", dated)
+        mine, theirs = ([item.word for item in statement(t[: facts.LONGEST]).items] for t in (rest, bare))
+        same = mine == theirs or keeping.absorbed(rest, bare, merged=True)
+        if mine and same and not facts.turned(rest, bare):
+            return True
+    return False
+
+
+def _level(lines: list[str], heading: Unit) -> int:
+    line = lines[heading.first_line - 1].lstrip() if heading.first_line <= len(lines) else ""
+    return len(line) - len(line.lstrip("#"))

@@ -1,0 +1,294 @@
+"""Whether a new statement keeps an old one: says all of it, says it in other words, or says something else in its place. PURE."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+from itertools import groupby, pairwise
+
+from dreams.findings.statements.facts import (
+    LEAST_TOLD,
+    coverage,
+    loses_words,
+    lost,
+    plain_coverage,
+    words_lost,
+)
+from dreams.findings.statements.turning import changed_places, kinds, turned
+from dreams.findings.statements.wordings import (
+    LIGHT,
+    LONGEST,
+    SAYS_NOTHING,
+    capitals,
+    has,
+    known,
+    made,
+    plainer,
+)
+from dreams.language import lexicon, similarity
+from dreams.language.statements import Statement, plain
+from dreams.language.words import stem, tokens
+
+_NO_CONFLICT = frozenset(
+    {"too few words in common", "the same statement in other words", "the same words", "too short to be sure"}
+)
+_PIECES = re.compile(r"[;.]\s+|\s?[—–]\s?|\s-\s")
+_BAR = re.compile(r"(?<!\\)\|")
+_JOINED = re.compile(
+    r"(?<=[\w`)])\s(?P<how>and|or|nor|&|plus|but)\s(?P<what>(?:[\w'’-]+\s?){1,4})", re.IGNORECASE
+)
+MOST_PIECES = 12
+MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
+WORDS_PER_LOSS = 5  # words of meaning for each that may go
+_ORDER = frozenset({"first", "last", "later", "earlier", "before", "after", "next"})
+_JOINING = frozenset({"and", "as", "each", "where"})
+PART = 0.3  # the share of the new statement that the old one makes up at least
+MOST_SLIPS = 3  # in one statement
+LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the small ones
+
+
+def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
+    """Whether `new` surely says all that `old` says: every fact and every word of it, and none of them turned.
+
+    `merged` is for a new text made from several: there the words in one piece will do.
+    """
+    if not made(old).items or loses_words(old, new) or lost(old, new) or changed_places(old, new):
+        return in_cells(old, new)
+    if _taken_over(made(old), made(new)) or _another_word(old, new):
+        return False
+    if similarity.same(plainer(old), plainer(new)).same:
+        return True
+    return (
+        _told(old, new)
+        or (merged and in_one_piece(old, new) and not _changed_by(made(old), made(new)))
+        or in_cells(old, new)
+    )
+
+
+def in_cells(old: str, new: str) -> bool:
+    """Whether all cells of a table's row stand in `new`, whole and in their order: as a row, or as "column: cell" each."""
+    if "|" not in old:
+        return False
+    cells = [plain(cell) for cell in _BAR.split(old) if any(map(str.isalnum, cell))]
+    rest = f" {plain(_BAR.sub(' ', new))} "
+    for cell in cells:
+        _, found, rest = rest.partition(f" {cell} ")
+        if not found:
+            return False
+        rest = f" {rest}"
+    return len(cells) > 1
+
+
+def pieces(text: str) -> list[str]:
+    """The text and, where it has several, its sentences and the parts between semicolons and dashes."""
+    parts = [part for part in _PIECES.split(text[:LONGEST]) if part.strip()]
+    return [text, *parts] if 1 < len(parts) <= MOST_PIECES else [text]
+
+
+def _told(old: str, new: str) -> bool:
+    """Whether `new` says the same and perhaps more: a good part of it is `old`, and nothing that was added changes that."""
+    one, other = made(old), made(new)
+    common = sum(weight for word, weight in other.telling.items() if word in one.weights)
+    if len(one.telling) < LEAST_TOLD or common < PART * sum(other.telling.values()):
+        return False
+    return not _changed_by(one, other) and not _pushed_in(one, other)
+
+
+def _changed_by(one: Statement, other: Statement) -> bool:
+    """Whether a condition, a state, a tense, a sign or the strength is another: what is added may take the rest back."""
+    if one.asks != other.asks or one.marks(other) != other.marks(one) or other.signs - one.signs:
+        return True
+    strength = [(bool(s.raw & lexicon.STRONG), bool(s.raw & lexicon.WEAK)) for s in (one, other)]
+    return bool(one.was & other.is_ or one.is_ & other.was) or set(strength) == {(True, False), (False, True)}
+
+
+def _pushed_in(one: Statement, other: Statement) -> bool:
+    """Whether a new name or number came between words of `one` and took some: "Ana asks Bob, who owns search"."""
+    mine, theirs = list(dict.fromkeys(item.word for item in one.items)), [item.word for item in other.items]
+    new = ({item.word for item in other.items if item.anchor} | capitals(other.text)) - one.weights.keys()
+    for place, (word, following) in enumerate(pairwise(mine)):
+        if word not in theirs or following not in theirs[theirs.index(word) :]:
+            continue
+        start = theirs.index(word)
+        between = theirs[start + 1 : theirs.index(following, start)]
+        alike = new & set(between) & _kin(one, other, word, first=place == 0)
+        if alike or (new & set(between) and one.weights.keys() & set(between)):
+            return True
+    return False
+
+
+def _kin(one: Statement, other: Statement, word: str, *, first: bool) -> set[str]:
+    """What in `other` is of the same kind as `word`: numbers for a number. A first word may be a name."""
+    names = {name for _, name in other.names} | capitals(other.text)
+    return {
+        w for mine, theirs in zip(kinds(one), kinds(other), strict=True) if word in mine for w in theirs
+    } | (names if first else set())
+
+
+def _taken_over(one: Statement, other: Statement) -> bool:
+    """Whether a word stands where another one stood that is still there, but once less: "wants to commit", "wants to wait"."""
+    mine, theirs = ([item.word for item in s.items] for s in (one, other))
+    fewer, more = Counter(mine) - Counter(theirs), Counter(theirs) - Counter(mine)
+    return any(
+        tag == "replace"
+        and i2 - i1 <= 2
+        and fewer.keys() & set(mine[i1:i2]) - SAYS_NOTHING - LIGHT
+        and more.keys() & set(theirs[j1:j2])
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    )
+
+
+def _another_word(old: str, new: str) -> bool:
+    """Whether a telling word stands in the place of an everyday one: "existing tests" are not "nightly tests"."""
+    mine, theirs = ([item.word for item in made(text).items] for text in (old, new))
+    return any(
+        tag == "replace"
+        and i2 - i1 == j2 - j1 == 1
+        and theirs[j1] not in lexicon.GENERIC | LIGHT
+        and not has(known(new), mine[i1])
+        and not has(known(old), theirs[j1])
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    )
+
+
+def replaced(old: str, new: str) -> bool:
+    """Whether `new` says something else of the same thing: a number, a name or a denial differs, the words hardly do."""
+    if plain_coverage(old, new) < MOST or plain_coverage(new, old) < MOST:
+        return False
+    return bool(turned(old, new) or (lost(old, new) and lost(new, old)))
+
+
+def in_one_piece(old: str, new: str) -> bool:
+    """Whether all words of `old` stand in `new` side by side, or in order within one clause.
+
+    Words in common are not enough: "Ana owns search, Bob owns billing" has every word of "Ana owns billing".
+    """
+    mine = [item.word for item in made(old).items]
+    theirs = made(new).items
+    words = [item.word for item in theirs]
+    if any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1)):
+        return True
+    clauses: dict[int, list[str]] = {}
+    for item in theirs:
+        clauses.setdefault(item.clause, []).append(item.word)
+    in_order = len(mine) > 2 and any(_in_order(mine, clause) for clause in clauses.values())
+    if in_order and not _pushed_in(made(old), made(new)):
+        return True
+    return _longer_list(mine, words, made(new).codes)
+
+
+def _longer_list(mine: list[str], theirs: list[str], codes: frozenset[str]) -> bool:
+    """The same words in order, with nothing put between them but more members of a list of code ("/a, /b and /c")."""
+    ops = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    between = [op for op in ops if op[0] != "equal" and 0 < op[1] < len(mine)]
+    ends = all(op[0] in {"equal", "insert"} for op in ops)
+    return len(mine) > 2 and ends and all(set(theirs[op[3] : op[4]]) <= codes for op in between)
+
+
+def _in_order(mine: list[str], clause: list[str]) -> bool:
+    rest = iter(clause)
+    return len(clause) <= 3 * len(mine) and all(word in rest for word in mine)
+
+
+def reworded(old: str, new: str) -> bool:
+    """Whether `new` can be `old` with a word or two left out: no fact missing, most words kept, no clause gone."""
+    if mended(old, new):
+        return True
+    one = made(old)
+    gone = set(words_lost(old, new))
+    if len(gone) > len(one.weights) // WORDS_PER_LOSS or gone & _ORDER or coverage(old, new) < MOST:
+        return False
+    if (
+        _clause_gone(one, gone)
+        or _phrase_gone(one, gone)
+        or _member_gone(old, gone)
+        or lost(old, new)
+        or changed_places(old, new)
+    ):
+        return False
+    return not _pushed_in(one, made(new)) and not _substituted(old, new)
+
+
+def mended(old: str, new: str) -> bool:
+    """Whether all that differs are slips of the pen set right: two letters that changed places, one too many or too few."""
+    mine, theirs = ([token.text for token in tokens(text[:LONGEST])] for text in (old, new))
+    if len(mine) != len(theirs) or mine == theirs:
+        return False
+    changed = [(one, other) for one, other in zip(mine, theirs, strict=True) if one != other]
+    return len(changed) <= MOST_SLIPS and all(_slip(one, other) for one, other in changed)
+
+
+def _slip(one: str, other: str) -> bool:
+    """A plain word that is nowhere known, one stroke away from the other and with the same first letter."""
+    if not (one.isalpha() and one.islower() and other.islower()) or one[0] != other[0]:
+        return False
+    if one in lexicon.KNOWN or stem(one) in lexicon.KNOWN or stem(one) == stem(other):
+        return False
+    if len(other) < LEAST_SLIP and other not in lexicon.FILLER:
+        return False
+    changes = [
+        op for op in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if op[0] != "equal"
+    ]
+    moved = len(one) == len(other) and sorted(one) == sorted(other) and sum(map(str.__ne__, one, other)) == 2
+    return moved or (
+        len(one) != len(other)
+        and len(changes) == 1
+        and abs(len(one) - len(other)) == 1
+        and changes[0][0] != "replace"
+    )
+
+
+def _clause_gone(one: Statement, gone: set[str]) -> bool:
+    """Whether a whole clause is missing, but for words that every note may have or that stand elsewhere too; or three words in a row."""
+    runs = groupby(item.word in gone for item in one.items)
+    said = Counter(word for words in one.clauses.values() for word in words)
+    own = ({w for w in words if said[w] == 1 and w not in SAYS_NOTHING} for words in one.clauses.values())
+    return any(is_gone and len(list(run)) > 2 for is_gone, run in runs) or any(
+        words and words <= gone for words in own
+    )
+
+
+def _phrase_gone(one: Statement, gone: set[str]) -> bool:
+    """Whether who, where, when or for whom is missing: what the statement begins with, or all behind a word like "in"."""
+    if one.items[:1] and one.items[0].word in gone and one.flow[0] == one.items[0].word:
+        return True
+    for place, word in enumerate(one.flow):
+        if word in lexicon.PHRASE_STARTS and word not in _JOINING:
+            phrase = _phrase(one, place)
+            if phrase and gone.issuperset(phrase):
+                return True
+    return False
+
+
+def _phrase(one: Statement, place: int) -> list[str]:
+    """The words of meaning of the phrase that begins there."""
+    found: list[str] = []
+    for word, clause in zip(one.flow[place + 1 :], one.clause_of[place + 1 :], strict=True):
+        if clause != one.clause_of[place] or (word in lexicon.PHRASE_STARTS | lexicon.FILLER and found):
+            break
+        if word in one.weights:
+            found.append(word)
+    return found
+
+
+def _member_gone(old: str, gone: set[str]) -> bool:
+    """Whether what "and" or "or" adds is missing whole: "the field and how to fix it" without the fix."""
+    for match in _JOINED.finditer(old[:LONGEST]) if gone else ():
+        words = [item.word for item in made(match["what"]).items]
+        if words and (gone.issuperset(words) or (match["how"].lower() == "but" and words[0] in gone)):
+            return True
+    return False
+
+
+def _substituted(old: str, new: str) -> bool:
+    """A word or two in the place of others, the rest alike: "Prefers dark mode" is no rewording of "Prefers vim mode"."""
+    one, other = made(old), made(new)
+    mine, theirs = [item.word for item in one.items], [item.word for item in other.items]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        gone = [word for word in mine[i1:i2] if word not in other.weights]
+        come = [word for word in theirs[j1:j2] if word not in one.weights]
+        if tag == "replace" and gone and come and i2 - i1 <= 2 and j2 - j1 <= 2:
+            return True
+    why = similarity.same(plainer(old), plainer(new)).why
+    return why not in _NO_CONFLICT or _taken_over(one, other)

@@ -1,0 +1,40 @@
+"""Text without its secrets, for whatever leaves the transcript: models, pages, logs, the database. PURE."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from dreams.secrets.finding import spans
+
+
+def redact(text: str) -> str:
+    """`text` with each secret as `[redacted: rule]`; what is no secret stays as it is, character by character."""
+    return redact_counted(text)[0]
+
+
+def redact_counted(text: str) -> tuple[str, dict[str, int]]:
+    """The redacted text, and how often each rule was met."""
+    pieces, at = list[str](), 0
+    counts: Counter[str] = Counter()
+    for span in spans(text):
+        pieces += [text[at : span.start], f"[redacted: {span.rule}]"]
+        at = span.end
+        counts[span.rule] += 1
+    return "".join([*pieces, text[at:]]), dict(counts)
+
+
+def values(text: str) -> dict[str, str]:
+    """Each secret that stands in `text`, with the rule that knows it. For taking out; it must go nowhere else."""
+    return {text[span.start : span.end]: span.rule for span in spans(text)}
+
+
+def without(content: str, values: Mapping[str, str]) -> str:
+    """`content` with each secret (value → rule) as `[redacted: rule]`, wherever it stands.
+
+    A secret over several lines leaves as many behind, so that line numbers kept elsewhere stay true.
+    """
+    # The longest first: one secret may be the beginning of another.
+    for value in sorted(values, key=len, reverse=True):
+        content = content.replace(value, f"[redacted: {values[value]}]" + "\n" * value.count("\n"))
+    return content

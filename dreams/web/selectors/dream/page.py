@@ -1,0 +1,264 @@
+"""One dream as it happens: phases, turns, figures, and the sessions it reviews."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dreams.engines.anthropic import data
+from dreams.language import ages
+from dreams.models import DreamRun, Turn
+from dreams.web.paging import Listed, page_of
+from dreams.web.selectors.dream.listing import PHASES, TONES, engine_words, is_stopping, status_words
+from dreams.web.selectors.dream.result import Result, result
+from dreams.web.selectors.dream.used import DreamUsed, used
+from dreams.web.selectors.session.turns import as_lines
+from dreams.web.shown import shown
+
+SESSIONS_PAGE = 30
+MOST_TURNS = 400
+MOST_TOOL_CHARS = 4_000
+MOST_TURN_FILES = 50
+MOST_FILES = 20
+# What engines count, as one and as many; a name that is not here stands for both.
+_COUNTED = {
+    "memories": ("memory", "memories"),
+    "rows": ("index row", "index rows"),
+    "dangling": ("row without its file", "rows without their files"),
+    "sessions": ("session", "sessions"),
+    "prompts": ("prompt", "prompts"),
+    "known": ("known already", "known already"),
+    "dated": ("line dated", "lines dated"),
+    "learnt": ("thing learnt", "things learnt"),
+    "secrets": ("secret left out", "secrets left out"),
+    "files": ("memory merged", "memories merged"),
+    "lines": ("line merged", "lines merged"),
+    "tools": ("tool call", "tool calls"),
+    "retries": ("retry", "retries"),
+    "cache read": ("from cache", "from cache"),
+    "cache written": ("to cache", "to cache"),
+    "added": ("line added", "lines added"),
+    "removed": ("line removed", "lines removed"),
+}
+_WRITES = frozenset({DreamRun.Phase.CONSOLIDATE.value, DreamRun.Phase.PRUNE.value})
+# What of a tool's input a line about it names: what was looked for, then where.
+_TELLING = ("command", "pattern", "file_path", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A phase on the way: `state` is done, now or ahead."""
+
+    label: str
+    sentence: str
+    state: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A call of a tool. `brief` is the one thing of its input that says what it was about."""
+
+    name: str
+    brief: str
+    input: str
+    output: str
+    refused: str
+    ms: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    number: int
+    phase: str
+    text: str
+    tools: list[Tool]
+    files: list[str]
+    more_files: int
+    counts: list[tuple[str, int]]
+    at: dt.datetime
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    pk: int
+    title: str
+    at: dt.datetime
+    from_byte: int
+    to_byte: int
+
+
+@dataclass(frozen=True, slots=True)
+class DreamView:
+    run: DreamRun
+    status: str
+    label: str
+    tone: str
+    is_over: bool
+    cancelling: bool
+    engine: str
+    steps: list[Step]
+    turns: list[TurnView]
+    last_turn: int
+    turn_count: int
+    hidden_turns: int
+    files: list[str]
+    more_files: int
+    used: DreamUsed
+    elapsed: str
+    sessions: Listed[Reviewed]
+    result: Result | None
+
+
+def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> DreamView:
+    """The dream as it is now; only turns with a number above `after` are among its turns."""
+    rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
+    totals = _totals(run)
+    return DreamView(
+        run=run,
+        status=run.status,
+        label=status_words(run),
+        tone=TONES[run.status],
+        is_over=run.is_over,
+        cancelling=is_stopping(run),
+        engine=engine_words(run),
+        steps=_steps(run, totals.per_phase),
+        turns=[_turn(row) for row in rows],
+        last_turn=rows[-1].number if rows else after,
+        turn_count=totals.turns,
+        hidden_turns=max(0, totals.turns - MOST_TURNS) if not after else 0,
+        files=totals.files[:MOST_FILES],
+        more_files=max(0, len(totals.files) - MOST_FILES),
+        used=used(run, totals.turns, now),
+        elapsed=_elapsed(run, now),
+        sessions=_reviewed(run, number),
+        result=result(run) if run.is_over else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    turns: int
+    per_phase: Mapping[str, int]
+    files: list[str]
+
+
+def _totals(run: DreamRun) -> _Totals:
+    """Sums over every turn, also those that are shown already."""
+    per_phase: dict[str, int] = {}
+    files: dict[str, None] = {}
+    turns = 0
+    rows = run.turns.order_by("number").values_list("phase", "files")
+    for phase, touched in rows[: MOST_TURNS * 5]:
+        turns += 1
+        per_phase[phase] = per_phase.get(phase, 0) + 1
+        # Before that, files are only read.
+        if phase in _WRITES:
+            files |= dict.fromkeys(str(path) for path in touched)
+    return _Totals(turns, per_phase, list(files))
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:
+    names = list(PHASES)
+    at = names.index(DreamRun.Phase(run.phase)) if run.phase else -1
+    if run.status == DreamRun.Status.COMPLETED:
+        at = len(names)
+    return [
+        Step(name.label, sentence, _state(position, at, run), per_phase.get(name.value, 0))
+        for position, (name, sentence) in enumerate(PHASES.items())
+    ]
+
+
+def _state(position: int, at: int, run: DreamRun) -> str:
+    if position < at:
+        return "done"
+    if position > at:
+        return "ahead"
+    return "stopped" if run.is_over else "now"
+
+
+def _turn(row: Turn) -> TurnView:
+    return TurnView(
+        number=row.number,
+        phase=row.get_phase_display(),
+        text=shown(row.text),
+        tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
+        files=[str(path) for path in row.files[:MOST_TURN_FILES]],
+        more_files=max(0, len(row.files) - MOST_TURN_FILES),
+        counts=_counts(row),
+        at=row.at,
+        tokens=row.input_tokens + row.output_tokens,
+    )
+
+
+def _counts(row: Turn) -> list[tuple[str, int]]:
+    """What happened in a turn, with its word; nothing that did not happen."""
+    found = {"added": row.lines_added, "removed": row.lines_removed, **dict(list(row.counts.items())[:20])}
+    whole = [(str(name), _whole(count)) for name, count in found.items()]
+    return [(_COUNTED.get(name, (name, name))[count != 1], count) for name, count in whole if count]
+
+
+def _tool(tool: Mapping[str, Any]) -> Tool:
+    refused = tool.get("refused")
+    said = _given(tool.get("input", ""))
+    brief = shown(_brief(said))
+    if isinstance(said, Mapping):
+        said = as_lines(said)
+    return Tool(
+        name=str(tool.get("name", "tool")),
+        brief=brief,
+        input=shown(str(said))[:MOST_TOOL_CHARS],
+        output=shown(data.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
+        refused="" if not refused else "Refused" if refused is True else str(refused),
+        ms=f"{tool['ms']} ms" if isinstance(tool.get("ms"), int | float) and tool["ms"] else "",
+    )
+
+
+def _given(said: object) -> object:
+    """A model's input is kept as the JSON that it sent; cut short it is only a text."""
+    if not isinstance(said, str) or not said.startswith("{"):
+        return said
+    try:
+        return json.loads(said)
+    except ValueError:
+        return said
+
+
+def _brief(said: object) -> str:
+    if not isinstance(said, Mapping):
+        return str(said)
+    told = [str(said[key]) for key in _TELLING if said.get(key)]
+    return " in ".join(told[:2]) if told else ", ".join(map(str, said.values()))
+
+
+def _elapsed(run: DreamRun, now: dt.datetime) -> str:
+    if run.started_at is None:
+        return "not started"
+    seconds = int(((run.ended_at or now) - run.started_at).total_seconds())
+    return ages.exact(dt.timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
+
+
+def _reviewed(run: DreamRun, number: str | None) -> Listed[Reviewed]:
+    rows = run.reviewed.select_related("session").order_by("-session__touched_at")
+    page = page_of(rows, number, SESSIONS_PAGE)
+    return Listed(
+        [
+            Reviewed(
+                row.session_id,
+                str(row.session),
+                row.session.last_at or row.session.touched_at,
+                row.from_byte,
+                row.to_byte,
+            )
+            for row in page.object_list
+        ],
+        page,
+    )

@@ -1,0 +1,1 @@
+"""The review page, part by part; `desk` puts the parts together."""

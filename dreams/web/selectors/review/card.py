@@ -1,0 +1,172 @@
+"""What a card of the review page tells: one file, and each of its changes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from dreams.models import Finding, Hunk, LedgerEntry
+from dreams.text import plural
+from dreams.web.selectors.diffs import Block
+from dreams.web.selectors.review import heard as review_heard
+from dreams.web.selectors.review.heard import Statement
+from dreams.web.selectors.review.quotes import Quote
+from dreams.web.selectors.review.rendered import Rendered
+from dreams.web.selectors.review.said import Said
+
+LONG_PATH = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Another hunk of the same operation, or those of another file."""
+
+    label: str
+    href: str
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HunkCard:
+    """One decision. `seen` names the states of all files that it touches; `refused` why it cannot be approved.
+
+    `shown_by` is the part decided together with it that shows the same evidence; then none is repeated here.
+    """
+
+    pk: int
+    hunk_id: str
+    file_pk: int
+    base_sha: str
+    seen: str
+    line: int
+    what: str
+    memory_pk: int | None
+    kind: str
+    reason: str
+    verdict: str
+    decide_reason: str
+    parts: tuple[Part, ...]
+    more_parts: int
+    shown_by: Part | None
+    blocks: tuple[Block, ...]
+    cut: int
+    quotes: tuple[Quote, ...]
+    statements: tuple[Statement, ...]
+    ledger: tuple[LedgerEntry, ...]
+    said: Said
+    refused: str
+    refused_part: Part | None
+    edit_text: str
+    edit_rows: int
+    is_removal: bool
+    can_edit: bool
+    can_decide: bool
+    can_approve: bool
+    is_applied: bool
+    is_undone: bool
+    undo_href: str
+
+    @property
+    def is_approved(self) -> bool:
+        return self.verdict == Hunk.Verdict.APPROVED
+
+    @property
+    def is_edited(self) -> bool:
+        return self.verdict == Hunk.Verdict.EDITED
+
+    @property
+    def is_taken(self) -> bool:
+        return self.is_approved or self.is_edited
+
+    @property
+    def is_rejected(self) -> bool:
+        return self.verdict == Hunk.Verdict.REJECTED
+
+    @property
+    def heard(self) -> tuple[tuple[Statement, bool], ...]:
+        """Each statement, and whether the quotes already show what supports it."""
+        quoted = {
+            (quote.session_pk, quote.line_no) for quote in self.quotes if quote.session_pk and quote.is_found
+        }
+        return tuple(
+            (one, one.answer == "supported" and (one.session_pk, one.line_no) in quoted)
+            for one in self.statements
+        )
+
+    @property
+    def is_all_said(self) -> bool:
+        """The quotes shown support every statement that comes, and nothing is left to tell of them."""
+        return bool(self.statements) and all(is_quoted for _, is_quoted in self.heard)
+
+    @property
+    def has_proof(self) -> bool:
+        return bool(self.quotes or self.ledger or (self.statements and not self.is_all_said))
+
+    @property
+    def proof(self) -> str:
+        """What the folded evidence holds, in words; what is contradicted is called out beside them."""
+        said = [plural(len(self.quotes), "quote")] if self.quotes else []
+        if self.is_all_said:
+            said[-1] += " that says all of this" if len(self.quotes) == 1 else " that say all of this"
+        if self.ledger:
+            said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
+        if self.statements and not self.is_all_said:
+            said.append(review_heard.summary(one for one in self.statements if one.answer != "contradicted"))
+        return ", ".join(filter(None, said))
+
+    @property
+    def contradicted(self) -> int:
+        """Statements that a session says otherwise."""
+        return sum(one.answer == "contradicted" for one in self.statements)
+
+    @property
+    def missing(self) -> int:
+        """Quotes that do not stand where they are said to."""
+        return sum(not quote.is_found for quote in self.quotes)
+
+
+@dataclass(frozen=True, slots=True)
+class FileCard:
+    """One file. `was` is its old name, where it only got another one."""
+
+    pk: int
+    path: str
+    was: str
+    letter: str
+    kind: str
+    memory_type: str
+    memory_pk: int | None
+    changed_at: dt.datetime | None
+    base_sha: str
+    hunks: tuple[HunkCard, ...]
+    findings: tuple[Finding, ...]
+    is_viewed: bool
+    is_open: bool
+    is_stale: bool
+    is_rebased: bool
+    has_conflict: bool
+    is_text: bool
+    standing: int
+    undecided: int
+    free: int
+    changes: int
+    href: str
+    undo_href: str
+    view: str
+    rendered: Rendered | None
+
+    @property
+    def folder(self) -> str:
+        """Of a path too long for a head that stays in sight: it stands above it. Else ""."""
+        folder, slash, _ = self.path.rpartition("/")
+        return folder + slash if len(self.path) > LONG_PATH else ""
+
+    @property
+    def name(self) -> str:
+        """The path, or the rest of a long one."""
+        return self.path.removeprefix(self.folder)
+
+    @property
+    def can_approve(self) -> bool:
+        """The whole file with one verdict: not while a finding wants to be looked at."""
+        return self.is_open and self.undecided > 0 and self.free == self.undecided

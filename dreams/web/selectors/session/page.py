@@ -1,0 +1,254 @@
+"""A transcript as pages of turns, read in place by byte offset, and what the database remembers of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db.models import F, Sum
+
+from dreams import transcripts
+from dreams.discovery import resume
+from dreams.models import DreamRun, Prompt, Session, TranscriptFile
+from dreams.transcripts.reader import opened
+from dreams.web.paging import Listed, listed, page_of
+from dreams.web.selectors.session.turns import SKIPPED, Block, TurnView, blocks, views
+from dreams.web.shown import shown
+
+LINES_PER_PAGE = 60
+LINES_BEFORE = 8
+OUTLINE_PAGE = 80
+MOST_FILES = 100
+MOST_MODELS = 8
+TASK_CHARS = 120
+COUNT_BYTES = 1 << 30
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One page of the transcript; the offsets lead to its neighbours, None at an end."""
+
+    turns: list[TurnView]
+    blocks: list[Block]
+    size: int
+    start: int
+    before: int | None
+    before_line: int | None
+    after: int | None
+    after_line: int | None
+    percent: int
+    problem: str = ""
+    marked_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRow:
+    pk: str
+    line: int
+    at: dt.datetime | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A transcript of the session. `agent_id` is what the main one calls this sub-agent; `task` what it was told."""
+
+    pk: int
+    label: str
+    agent_id: str
+    task: str
+    is_main: bool
+    size: int
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """Tokens: new input (what was written to a cache too), input read from a cache, output."""
+
+    model: str
+    sent: int
+    cached: int
+    answered: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedBy:
+    public_id: str
+    at: dt.datetime
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to read: a byte offset, and the 1-based line there when it is known."""
+
+    offset: int = 0
+    line: int | None = 1
+    backward: bool = False
+    mark: int | None = None
+
+
+def reading(
+    path: str,
+    place: Place,
+    known: Sequence[tuple[int, int]] = (),
+    terms: tuple[str, ...] = (),
+    *,
+    is_main: bool = True,
+) -> Reading:
+    """One page. `known` are (line, offset) pairs of this file, so that a jump need not count from its start.
+
+    What cannot be read comes back as a sentence, not as an error.
+    """
+    try:
+        return _reading(path, place, known, terms, is_main)
+    except FileNotFoundError:
+        return _unread(
+            "The transcript is no longer on disk: agents delete old ones. What you typed stays here."
+        )
+    except OSError as error:
+        return _unread(f"The transcript cannot be read: {error.strerror or error}.")
+
+
+def _unread(problem: str) -> Reading:
+    return Reading([], [], 0, 0, None, None, None, None, 0, problem)
+
+
+def _reading(
+    path: str, place: Place, known: Sequence[tuple[int, int]], terms: tuple[str, ...], is_main: bool
+) -> Reading:
+    if place.mark is not None:
+        place = _around(path, place.mark, known)
+    found = transcripts.page(
+        path, place.offset, LINES_PER_PAGE, backward=place.backward, line=place.line, skip_types=SKIPPED
+    )
+    if place.backward and found.turns:
+        # Read on from the first of them, so that a page is as long as every other and ends on a known line.
+        found = transcripts.page(
+            path, found.turns[0].offset, LINES_PER_PAGE, line=found.turns[0].line, skip_types=SKIPPED
+        )
+    start = found.turns[0].offset if found.turns else place.offset
+    end = found.after if found.after is not None else found.size
+    shown_turns = views(found.turns, place.mark, terms)
+    return Reading(
+        turns=shown_turns,
+        blocks=blocks(shown_turns, folds=is_main),
+        size=found.size,
+        start=start,
+        before=found.before,
+        before_line=found.turns[0].line if found.turns else None,
+        after=found.after,
+        after_line=found.line_after,
+        percent=round(100 * end / found.size) if found.size else 100,
+        marked_missing=place.mark is not None and not any(turn.is_marked for turn in shown_turns),
+    )
+
+
+def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Place:
+    """A few lines before `line`, so that a jump lands with what led there above it."""
+    at, reached = place_of_line(path, line, known)
+    before = transcripts.page(path, at, LINES_BEFORE, backward=True, line=reached)
+    first = before.turns[0] if before.turns else None
+    if first is None:
+        return Place(at, reached, mark=line)
+    return Place(first.offset, first.line, mark=line)
+
+
+def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -> tuple[int, int]:
+    """The first byte of a 1-based line, counted from the nearest known one, and the line that begins there.
+
+    For a line beyond the end, the end and its own line: the last turns keep their numbers. Reads a gigabyte at most.
+    Raises OSError.
+    """
+    with opened(path) as fd:
+        size = os.fstat(fd).st_size
+        # What was known of a longer transcript tells nothing of this one.
+        before = (pair for pair in known if pair[0] <= line and pair[1] <= size)
+        at_line, offset = max(before, default=(1, 0))
+        limit = offset + COUNT_BYTES
+        while at_line < line and offset < min(size, limit):
+            data = os.pread(fd, _CHUNK, offset)
+            breaks = data.count(b"\n")
+            if at_line + breaks < line:
+                at_line, offset = at_line + breaks, offset + len(data)
+                continue
+            position = -1
+            for _ in range(line - at_line):
+                position = data.index(b"\n", position + 1)
+            return offset + position + 1, line
+    return offset, at_line
+
+
+# --- Rows ---------------------------------------------------------------------------------------------------------
+
+
+def reached(session: Session, place: Place) -> int:
+    """How many of the typed turns stand at a place or before it."""
+    rows = session.prompts.all()
+    if place.mark:
+        return rows.filter(line_no__lte=place.mark).count()
+    if place.backward:
+        return rows.filter(offset__lt=place.offset).count()
+    return rows.filter(offset__lte=place.offset).count() if place.offset else 0
+
+
+def outline(session: Session, number: str | None = None, reached: int = 0) -> Listed[PromptRow]:
+    """What the person typed, in order, from the database: it outlives the transcript.
+
+    Without a page's `number`, the page of the turn that was `reached`.
+    """
+    number = number or str(-(-reached // OUTLINE_PAGE) or 1)
+    return listed(page_of(session.prompts.order_by("offset"), number, OUTLINE_PAGE), _prompt)
+
+
+def _prompt(row: Prompt) -> PromptRow:
+    return PromptRow(str(row.key), row.line_no, row.at, shown(row.text))
+
+
+def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
+    """The nearest typed line before `line`, so that a jump into a long transcript is quick."""
+    rows = session.prompts.filter(line_no__lte=line).order_by("-line_no")
+    return list(rows.values_list("line_no", "offset")[:1])
+
+
+def files(session: Session) -> list[FileRow]:
+    rows = session.files.order_by("-kind", "path")[:MOST_FILES]
+    return sorted(map(_file, rows), key=lambda file: not file.is_main)
+
+
+def _file(row: TranscriptFile) -> FileRow:
+    is_main = row.kind == TranscriptFile.Kind.MAIN
+    name = Path(row.path).stem.removeprefix("agent-")
+    summary = None if is_main else resume.summary_of(bytes(row.state))
+    return FileRow(
+        pk=row.pk,
+        label="Main transcript" if is_main else f"Sub-agent {name}",
+        agent_id="" if is_main else name,
+        task=shown(summary.first_text)[:TASK_CHARS] if summary else "",
+        is_main=is_main,
+        size=row.size,
+        gone=row.gone_at is not None,
+    )
+
+
+def usage(session: Session) -> list[UsageRow]:
+    """Tokens by model, the one that answered most first; sub-agents' too."""
+    rows = session.requests.order_by().values("model")
+    sums = rows.annotate(
+        sent=Sum(F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens")),
+        cached=Sum("cache_read_tokens"),
+        answered=Sum("output_tokens"),
+    ).order_by("-answered")[:MOST_MODELS]
+    return [UsageRow(row["model"], row["sent"], row["cached"], row["answered"]) for row in sums]
+
+
+def reviewed_by(session: Session) -> list[ReviewedBy]:
+    rows = DreamRun.objects.filter(reviewed__session=session).order_by("-created_at")[:10]
+    return [
+        ReviewedBy(row.public_id, row.ended_at or row.created_at, row.get_status_display()) for row in rows
+    ]
