@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dreams import memdir
 from dreams.findings.base import Repeated
 from dreams.findings.statements.standing import State
-from dreams.findings.statements.units import Unit, units_of
+from dreams.findings.statements.units import units_of
 
 if TYPE_CHECKING:
     from dreams.engines.rules.steps import deriving
@@ -68,8 +68,10 @@ def _committed(repo_dir: str, seen: Seen) -> Log | None:
 
 
 def _in_log(path: str, data: bytes, log: Log) -> Iterator[Repeated]:
+    if _of_the_project(path, data) is None:
+        return
     told, subjects = log
-    for unit in _of_the_project(path, data):
+    for unit in units_of(path, data):
         if len(unit.text.split()) >= LEAST_WORDS and unit.kind == "sentence":
             found = told.same_words(unit) or told.holder(unit.text)
             if found:
@@ -77,12 +79,12 @@ def _in_log(path: str, data: bytes, log: Log) -> Iterator[Repeated]:
                 yield Repeated(path, unit.first_line, f"commit {commit}", found.unit.text, "git")
 
 
-def _of_the_project(path: str, data: bytes) -> tuple[Unit, ...]:
-    """The statements of a memory that is not about people: what they want is no matter of code."""
+def _of_the_project(path: str, data: bytes) -> memdir.Document | None:
+    """A memory that is not about people: what they want is no matter of code."""
     if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME:
-        return ()
-    about_people = memdir.memory_type(memdir.parse(data), path) in _ABOUT_PEOPLE
-    return () if about_people else units_of(path, data)
+        return None
+    document = memdir.parse(data)
+    return None if memdir.memory_type(document, path) in _ABOUT_PEOPLE else document
 
 
 def by_code(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
@@ -115,13 +117,11 @@ def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
 
 
 def _in_file(path: str, data: bytes, said: deriving.Said) -> list[Repeated]:
-    if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME:
+    document = _of_the_project(path, data)
+    if document is None:
         return []
     from dreams.engines.rules.notes import bodies  # noqa: PLC0415 - as above
 
-    document = memdir.parse(data)
-    if memdir.memory_type(document, path) in _ABOUT_PEOPLE:
-        return []
     units = [unit for unit in bodies.units(path, document) if not unit.frame]
     facts = [(unit, said.by(unit)) for unit in units]
     return [

@@ -85,16 +85,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def busy(request: HttpRequest) -> HttpResponse:
     """Another process holds the database, longer than a page waits: mostly a dream, an import or a backup."""
+    again = request.method in SAFE_METHODS
     answer = _page(
         None,
         503,
         "The database is busy",
         f"Another process was writing to it for longer than this page waits. {what_became(request)} Try again in a moment.",
         # `//host/…` would be another site's address.
-        onward="/" + request.get_full_path().lstrip("/")
-        if request.method in SAFE_METHODS
-        else _page_of_the_form(request),
-        way_on="Try again" if request.method in SAFE_METHODS else "",
+        onward="/" + request.get_full_path().lstrip("/") if again else _page_of_the_form(request),
+        way_on="Try again" if again else "",
     )
     answer.headers["Retry-After"] = "10"
     return answer
