@@ -21,7 +21,7 @@ from dreams import workspace
 from dreams.conf import Config
 from dreams.engines.anthropic import Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.base import Edit, Job, Problem
+from dreams.engines.types import Edit, Job, Problem
 from dreams.engines.wire import Reply, Script, Text, Use, WireServer, say
 
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")]}

@@ -55,7 +55,7 @@ def changed(text: str) -> str:
 
 def propose(folder: Path, files: int, size: int) -> Proposal:
     from dreams import drafts, proposals
-    from dreams.engines.base import Edit
+    from dreams.engines.types import Edit
     from dreams.models import Proposal
     from tests.pipeline import world
 

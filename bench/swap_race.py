@@ -27,8 +27,8 @@ if __name__ == "__main__":
 from dreams import journal, workspace
 from dreams.conf import Config
 from dreams.engines.anthropic.tools import Toolbox
-from dreams.engines.base import Job
 from dreams.engines.eyes.tools import Reply, Tools
+from dreams.engines.types import Job
 from dreams.safefs import Root, SafeFsError
 from dreams.sandbox import Mount, Tree
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from dreams import lineage, text, textdiff
-from dreams.engines.base import Citation, Edit, Fate, OperationKind
+from dreams.engines.types import Citation, Edit, Fate, OperationKind
 
 Item = TypeVar("Item")
 ChangeKind = Literal["add", "modify", "delete"]

@@ -20,3 +20,7 @@ def dream_id() -> str:
 
 def proposal_id() -> str:
     return new_id("p")
+
+
+def question_id() -> str:
+    return new_id("q")

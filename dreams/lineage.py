@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from dreams.engines.base import Edit, Fate, FateKind
+from dreams.engines.types import Edit, Fate, FateKind
 
 #: Of two steps in a row the one that keeps less is what happened: a line that was dated and then forgotten is forgotten.
 _WEIGHT: tuple[FateKind, ...] = ("kept-in", "merged-into", "superseded-by", "stated")

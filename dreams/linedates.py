@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreams import memdir, text
-from dreams.engines.base import EvidenceSource, LineDate
+from dreams.engines.types import EvidenceSource, LineDate
 
 
 @dataclass(frozen=True, slots=True)

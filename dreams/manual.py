@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams import apply as applying
 from dreams import blobs, drafts, memdir, memories, moments, proposals, review, text, workspace
 from dreams.apply import ApplyReport
-from dreams.engines.base import Edit, OperationKind
+from dreams.engines.types import Edit, OperationKind
 from dreams.models import Hunk, Memory, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic.usage import PriceTable, Rate
-from dreams.engines.base import Allowance
+from dreams.engines.types import Allowance
 from dreams.gates import day_start, month_start
 from dreams.models import DreamRun, DreamUsage, Price, Project
 

@@ -230,6 +230,15 @@ class Config:
         choices={"none": "None at all", "info": "Notes", "warn": "Notes and warnings"},
     )
 
+    questions_per_dream: int = setting(
+        7,
+        "Review",
+        "Questions per dream",
+        "How many questions a dream asks at most. The rest waits behind “show more”. 0 asks none.",
+        minimum=0,
+        maximum=20,
+    )
+
     # What an agent loads
     index_max_lines: int = setting(
         200,

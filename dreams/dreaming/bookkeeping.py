@@ -8,8 +8,8 @@ from decimal import Decimal
 from django.db.models import BooleanField, Case, F, Sum, Value, When
 from django.db.models.functions import Coalesce
 
-from dreams.engines.base import Usage, Work
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage, Tokens
+from dreams.engines.types import Usage, Work
 from dreams.models import DreamRun, DreamUsage
 
 

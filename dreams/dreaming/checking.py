@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams import drafts, findings, hostkey, proposals, text
-from dreams.engines.base import Edit, Problem
+from dreams.engines.types import Edit, Problem
 from dreams.findings.base import Found, Report
 from dreams.models import DreamRun, Project
 from dreams.workspace import Workspace

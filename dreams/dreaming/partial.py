@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from dreams import auditlog, drafts, memories, merge, proposals, rebase, text, workspace
 from dreams.dreaming import steps
-from dreams.engines.base import Edit
+from dreams.engines.types import Edit
 from dreams.models import DreamRun, Proposal
 from dreams.text import plural
 

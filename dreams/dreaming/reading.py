@@ -18,7 +18,7 @@ from dreams import (
     linedates,
     memories,
 )
-from dreams.engines.base import (
+from dreams.engines.types import (
     LineDate,
     PromptBrief,
     SessionBrief,

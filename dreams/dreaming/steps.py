@@ -14,7 +14,7 @@ from django.db.models import Max
 from django.utils.dateparse import parse_datetime
 
 from dreams import text
-from dreams.engines.base import (
+from dreams.engines.types import (
     Citation,
     Edit,
     EvidenceSource,

@@ -35,7 +35,7 @@ from dreams.dreaming import checking, steps
 from dreams.dreaming.reading import line_dates, review_sessions
 from dreams.dreaming.states import claim, end
 from dreams.dreaming.watch import LockLost, Watch
-from dreams.engines.base import (
+from dreams.engines.types import (
     Cancelled,
     EngineError,
     Job,

@@ -18,7 +18,7 @@ from dreams import conf, locks, pricing
 from dreams.dreaming import steps
 from dreams.dreaming.bookkeeping import book
 from dreams.dreaming.states import LEASE
-from dreams.engines.base import (
+from dreams.engines.types import (
     Allowance,
     Cancelled,
     Edit,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from dreams.engines.base import Engine, EngineError
+from dreams.engines.types import Engine, EngineError
 
 _PLACES = {
     "rules": ("dreams.engines.rules.engine", "RulesEngine"),

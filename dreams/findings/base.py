@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dreams.conf import Config
-from dreams.engines.base import Citation, Fate
+from dreams.engines.types import Citation, Fate
 
 Severity = Literal["refuse", "block", "warn", "info"]
 Answer = Literal["supported", "unsupported", "contradicted"]

@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject
 from dreams.language import dates

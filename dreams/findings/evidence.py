@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from dreams import memdir
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings import dates
 from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Subject, Told

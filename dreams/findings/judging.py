@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Subject, Told
 from dreams.findings.statements.standing import State

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from dreams.engines.base import Fate
+from dreams.engines.types import Fate
 from dreams.findings import fates
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.fates import BY_HAND, Answer

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.statements import facts
 from dreams.findings.statements.standing import Standing, State

@@ -21,6 +21,7 @@ from dreams.models.proposals import (
     Proposal,
 )
 from dreams.models.purges import Purge
+from dreams.models.questions import Question, QuestionOption
 from dreams.models.search import SearchText
 from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.models.usage import DreamUsage, Price
@@ -54,6 +55,8 @@ __all__ = [
     "Prompt",
     "Proposal",
     "Purge",
+    "Question",
+    "QuestionOption",
     "RequestUsage",
     "SearchText",
     "Session",

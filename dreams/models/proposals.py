@@ -23,6 +23,7 @@ class Proposal(models.Model):
         EDIT = "edit", "Edit by hand"
         FORGET = "forget", "Forget"
         REDACTION = "redaction", "Redaction"
+        ANSWERS = "answers", "Answers"
 
     class State(models.TextChoices):
         OPEN = "open", "To review"

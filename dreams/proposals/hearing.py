@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dreams import text
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings.base import Found, Heard
 from dreams.language import claims
 from dreams.models import DreamRun, Hunk, Proposal, Session

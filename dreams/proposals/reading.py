@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from dreams import blobs, drafts, memdir, text, textdiff
-from dreams.engines.base import Citation, Fate
+from dreams.engines.types import Citation, Fate
 from dreams.models import (
     FileChange,
     Hunk,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from dreams import auditlog, blobs, drafts, text
-from dreams.engines.base import Citation, Fate
+from dreams.engines.types import Citation, Fate
 from dreams.findings.judging import judge
 from dreams.models import (
     DreamRun,

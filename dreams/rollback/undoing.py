@@ -26,7 +26,7 @@ from dreams import (
     writing,
 )
 from dreams.apply import ApplyReport, Waiting, Written
-from dreams.engines.base import Edit
+from dreams.engines.types import Edit
 from dreams.models import Application, FileChange, Hunk, Proposal, Session, Version
 from dreams.review import Reviewer
 from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from dreams.engines.base import Edit, Job, Outcome, Reporter
+from dreams.engines.types import Edit, Job, Outcome, Reporter
 
 
 @dataclass

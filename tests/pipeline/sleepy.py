@@ -8,7 +8,7 @@ from pathlib import Path
 from django.apps import AppConfig
 from django.conf import settings
 
-from dreams.engines.base import Job, Outcome, Reporter
+from dreams.engines.types import Job, Outcome, Reporter
 
 
 class SleepyConfig(AppConfig):

@@ -9,7 +9,7 @@ import pytest
 
 from dreams import dreaming, hostkey, settings_service
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.base import Edit, Job, Outcome, Problem, Reporter
+from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, say
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dreams import apply as applying
 from dreams import memories, proposals, review, workspace
-from dreams.engines.base import Edit, Fate
+from dreams.engines.types import Edit, Fate
 from dreams.models import Hunk, LedgerEntry, Proposal
 from tests.pipeline import world
 

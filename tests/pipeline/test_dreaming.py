@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams import dreaming, holds, locks, review, settings_service
-from dreams.engines.base import EngineError, Job, Reporter
+from dreams.engines.types import EngineError, Job, Reporter
 from dreams.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from tests.pipeline import engines, world

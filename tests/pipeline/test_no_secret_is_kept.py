@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 
 from dreams import discovery, dreaming
-from dreams.engines.base import Edit, Job, Reporter
+from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import DreamRun, Project, Prompt, Session, Turn
 from tests.pipeline import engines, world
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from dreams import apply as applying
 from dreams import dreaming, locks, proposals, review, rollback, text
 from dreams.dreaming import steps
-from dreams.engines.base import Citation, Edit, Fate, Job, Reporter
+from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, status
 from dreams.management.base import Refused
 from dreams.models import (

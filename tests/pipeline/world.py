@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dreams import discovery, drafts, hosts, memories, proposals, workspace
-from dreams.engines.base import Citation, Edit, Fate, OperationKind
+from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.models import Project, Proposal
 from dreams.review import Reviewer
 

@@ -17,7 +17,9 @@ from dreams.conf import Config
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import ReadTools
-from dreams.engines.base import (
+from dreams.engines.eyes import Mounts, worker
+from dreams.engines.eyes.tools import NAMES, Reply, Tools
+from dreams.engines.types import (
     Cancelled,
     Edit,
     EngineError,
@@ -28,8 +30,6 @@ from dreams.engines.base import (
     SessionBrief,
     Usage,
 )
-from dreams.engines.eyes import Mounts, worker
-from dreams.engines.eyes.tools import NAMES, Reply, Tools
 from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
 from dreams.sandbox import Tree
 

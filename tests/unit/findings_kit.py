@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dreams.engines.base import Citation, Fate
+from dreams.engines.types import Citation, Fate
 from dreams.findings import Found, Report, examine
 from dreams.findings.comparing import between
 

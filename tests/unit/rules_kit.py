@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dreams import conf, engines, text, workspace
-from dreams.engines.base import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage, Work
+from dreams.engines.types import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage, Work
 
 NOON = dt.datetime(2026, 10, 10, 12, tzinfo=dt.UTC)  # a Saturday
 WRITTEN = LineDate(dt.date(2026, 10, 1), "history", "first seen in the history")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams import drafts
-from dreams.engines.base import Citation, Edit, Fate
+from dreams.engines.types import Citation, Edit, Fate
 
 INDEX = "- [A](a.md) — one\n- [B](b.md) — two\n"
 

@@ -11,7 +11,7 @@ import pytest
 
 from dreams.engines.anthropic.budget import Budget, Limits
 from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
-from dreams.engines.base import Allowance, LimitReached
+from dreams.engines.types import Allowance, LimitReached
 from dreams.engines.wire import Reply, Request, Text, Use, say
 from tests.unit import engine_kit as kit
 
@@ -147,8 +147,8 @@ def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
     tmp_path: Path, monkeypatch
 ) -> None:
     from dreams.engines.anthropic import reading
-    from dreams.engines.base import EngineError
     from dreams.engines.eyes import State
+    from dreams.engines.types import EngineError
 
     class Unfenced:
         state = State(landlock=0, trouble="bubblewrap is not installed")

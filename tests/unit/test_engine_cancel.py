@@ -14,7 +14,7 @@ import pytest
 
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import Answer
-from dreams.engines.base import Cancelled, Job
+from dreams.engines.types import Cancelled, Job
 from dreams.engines.wire import Fault, Reply, Step, Text, Use, say, stalled, status
 from tests.unit import engine_kit as kit
 

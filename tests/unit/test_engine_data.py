@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dreams.conf import Config
 from dreams.engines.anthropic import briefing, prompt
 from dreams.engines.anthropic.data import attribute, bare, clean, fenced
-from dreams.engines.base import LineDate
+from dreams.engines.types import LineDate
 from tests.unit import engine_kit as kit
 
 RLO = "\u202e"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.anthropic.probe import probe
-from dreams.engines.base import Problem
+from dreams.engines.types import Problem
 from dreams.engines.wire import NAMED, DemoBrain, WireServer
 from dreams.engines.wire.brain import Wish
 from tests.unit import engine_kit as kit

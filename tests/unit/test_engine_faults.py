@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.base import EngineError
+from dreams.engines.types import EngineError
 from dreams.engines.wire import (
     Fault,
     Limits,

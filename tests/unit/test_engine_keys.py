@@ -10,7 +10,7 @@ import pytest
 
 from dreams.engines.anthropic import Endpoint, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY, state
-from dreams.engines.base import EngineError
+from dreams.engines.types import EngineError
 from dreams.engines.wire import say
 from tests.unit import engine_kit as kit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dreams.engines.base import Edit, Problem
+from dreams.engines.types import Edit, Problem
 from dreams.engines.wire import Reply, Use, say
 from tests.unit import engine_kit as kit
 

@@ -11,7 +11,7 @@ import pytest
 
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.anthropic.tools import Result, Toolbox
-from dreams.engines.base import Cancelled, Job
+from dreams.engines.types import Cancelled, Job
 from tests.unit import engine_kit as kit
 
 NUMBERS = iter(range(10_000))

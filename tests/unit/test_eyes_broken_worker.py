@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.base import Job
 from dreams.engines.eyes import Eyes, Mounts
 from dreams.engines.eyes.eyes import MOST_STARTS
 from dreams.engines.eyes.tools import Reply
+from dreams.engines.types import Job
 from dreams.engines.wire import Reply as Said
 from dreams.engines.wire import Script, Use, WireServer, say
 from dreams.sandbox import Shell

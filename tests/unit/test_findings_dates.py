@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings.examining import health
 
 from .findings_kit import FILES, changed, codes, one, report

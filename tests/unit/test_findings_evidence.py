@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from dreams.findings import examine, judging
 from dreams.findings.base import Heard, Report
 from dreams.findings.comparing import between

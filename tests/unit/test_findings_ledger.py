@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from dreams.engines.base import Citation, Fate
+from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.comparing import between
 from dreams.findings.statements import facts

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from dreams import findings
-from dreams.engines.base import Citation
+from dreams.engines.types import Citation
 from tests.unit.findings_kit import FILES, changed, codes, one, report
 
 END = "orders in 2025-11.\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams import conf, drafts, engines, workspace
-from dreams.engines.base import Edit, Job, Problem
+from dreams.engines.types import Edit, Job, Problem
 from tests.unit.rules_kit import NOON, Told
 
 FILES = {

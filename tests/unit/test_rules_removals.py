@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.base import EvidenceSource, LineDate
 from dreams.engines.rules.steps.expiring import ended
+from dreams.engines.types import EvidenceSource, LineDate
 from tests.unit.rules_kit import WRITTEN, Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.base import LineDate
 from dreams.engines.rules.notes.days import names_a_day, spans
+from dreams.engines.types import LineDate
 from tests.unit.rules_kit import WRITTEN, dream, memory, unaccounted
 
 A = memory(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dreams import memories, rebase, review
-from dreams.engines.base import Edit
+from dreams.engines.types import Edit
 from dreams.models import AuditEntry, FileChange, Hunk, Memory, Proposal
 from tests.pipeline import world
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from dreams import apply as applying
 from dreams import review
-from dreams.engines.base import Edit
+from dreams.engines.types import Edit
 from dreams.models import AuditEntry, Hunk, Proposal
 from tests.pipeline import world
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dreams import drafts, memories, proposals, review, workspace
-from dreams.engines.base import Edit
+from dreams.engines.types import Edit
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal
 from tests.pipeline import world
 from tests.web import review_world as desk

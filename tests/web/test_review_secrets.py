@@ -9,7 +9,7 @@ from django.test import Client
 
 from dreams import apply as applying
 from dreams import leaks, review
-from dreams.engines.base import Edit
+from dreams.engines.types import Edit
 from dreams.models import AuditEntry, Hunk, Proposal
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask

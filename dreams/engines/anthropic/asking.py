@@ -15,7 +15,7 @@ from dreams.engines.anthropic.budget import Budget
 from dreams.engines.anthropic.recovery import RETRIED, CallFailed, Kind, Patience, Story, remedy
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.usage import Tokens
-from dreams.engines.base import EngineError, Usage
+from dreams.engines.types import EngineError, Usage
 
 LEAST_CAP = 1_024
 SLEEP_SECONDS = 0.1

@@ -9,7 +9,7 @@ from dreams import memdir, transcripts
 from dreams.engines.anthropic import repository
 from dreams.engines.anthropic.data import attribute, fenced
 from dreams.engines.anthropic.dating import dated_lines
-from dreams.engines.base import Job, PromptBrief, SessionBrief
+from dreams.engines.types import Job, PromptBrief, SessionBrief
 from dreams.text import plural
 
 MOST_SESSIONS = 60

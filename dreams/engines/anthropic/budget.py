@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from dreams.conf import Config
 from dreams.engines.anthropic.usage import MILLION, Ledger, Rate, Tokens, rate_for
-from dreams.engines.base import Allowance, LimitReached
+from dreams.engines.types import Allowance, LimitReached
 
 LEAST_OUTPUT = 500
 TRIES = 3  # at setting dollars aside, while other dreams take some

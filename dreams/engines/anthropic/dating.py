@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from dreams import memdir
-from dreams.engines.base import Job, LineDate
+from dreams.engines.types import Job, LineDate
 from dreams.language import dates
 
 MOST_LINES = 40

@@ -18,7 +18,7 @@ from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.anthropic.waiting import watched
-from dreams.engines.base import Allowance, EngineError, Job, Outcome, Reporter
+from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter
 from dreams.memdir import INDEX_NAME
 from dreams.text import plural
 
@@ -78,7 +78,7 @@ class AnthropicEngine:
                 loop.teller.rest()
             raise
         edits = loop.toolbox.writer.edits
-        return Outcome(edits, summary or _default_summary(len(edits)), loop.budget.ledger.usage())
+        return Outcome(edits, summary or _default_summary(len(edits)), usage=loop.budget.ledger.usage())
 
     def _loop(
         self,

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dreams import safefs, transcripts
-from dreams.engines.base import Citation, EvidenceSource, Job, SessionBrief
+from dreams.engines.types import Citation, EvidenceSource, Job, SessionBrief
 from dreams.secrets import redact
 
 MOST_CITATIONS = 20

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from dreams.engines.base import EngineError
+from dreams.engines.types import EngineError
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 ANTHROPIC_HOST = "api.anthropic.com"

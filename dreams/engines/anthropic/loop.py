@@ -14,7 +14,7 @@ from dreams.engines.anthropic.recovery import remedy
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox
-from dreams.engines.base import EngineError, LimitReached
+from dreams.engines.types import EngineError, LimitReached
 from dreams.text import plural
 
 FIRST_CAP = 8_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dreams.engines.anthropic.data import clean, fenced
-from dreams.engines.base import Problem
+from dreams.engines.types import Problem
 
 MOST_CHARS = 12_000
 MESSAGE_CHARS = 400

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.network import Trouble
 from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, remedy
-from dreams.engines.base import EngineError
+from dreams.engines.types import EngineError
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Answer, Client

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from dreams.engines.base import EngineError, Job
 from dreams.engines.eyes import Eyes, EyesFailed, Mounts, Several
 from dreams.engines.eyes.tools import Reply as Answer
+from dreams.engines.types import EngineError, Job
 
 OUTPUT_CHARS = 40_000  # the tools cap their own output below this
 

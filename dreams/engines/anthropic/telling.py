@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from dreams.engines.anthropic.asking import Asker, Timing
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import joined
-from dreams.engines.base import Cancelled, Edit, EngineError, Reporter, Work
+from dreams.engines.types import Cancelled, Edit, EngineError, Reporter, Work
 
 BROKE_OFF = "It broke off here."
 

@@ -15,7 +15,7 @@ from dreams.engines.anthropic.evidence import Evidence, memory_path
 from dreams.engines.anthropic.reading import OUTPUT_CHARS, Answer, ReadTools
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.writing import Refusal, Writer
-from dreams.engines.base import Job, Phase, Problem
+from dreams.engines.types import Job, Phase, Problem
 
 SIDE_BY_SIDE = 10
 LOOK_SECONDS = 0.1

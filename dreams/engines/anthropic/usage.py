@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dreams.engines.base import Usage
 from dreams.engines.tokens import Dollars, ModelUsage, Tokens
+from dreams.engines.types import Usage
 
 __all__ = [
     "MILLION",

@@ -12,7 +12,7 @@ from typing import Any, cast, get_args
 
 from dreams import safefs
 from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
-from dreams.engines.base import Citation, Edit, Fate, FateKind, OperationKind
+from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.memdir import INDEX_NAME as INDEX
 from dreams.secrets import redact
 from dreams.workspace import Workspace, WorkspaceRefused

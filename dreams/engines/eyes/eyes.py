@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreams.engines.base import Job
 from dreams.engines.eyes import bubble
 from dreams.engines.eyes.fence import State
 from dreams.engines.eyes.tools import NAMES, Reply
+from dreams.engines.types import Job
 
 BASE = Path(__file__).resolve().parents[3]
 CALL_SECONDS = 15.0  # the tools stop themselves after ten

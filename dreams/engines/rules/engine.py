@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from dreams import memdir
-from dreams.engines.base import Job, Outcome, Phase, Reporter
 from dreams.engines.rules import mending
 from dreams.engines.rules.heard import lessons
 from dreams.engines.rules.heard.hearing import Heard, hear
@@ -27,6 +26,7 @@ from dreams.engines.rules.steps import (
     restating,
     updating,
 )
+from dreams.engines.types import Job, Outcome, Phase, Reporter
 from dreams.text import plural
 
 ROUNDS = 4  # one step may make work for another; more than two rounds were hardly ever needed

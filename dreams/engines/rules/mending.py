@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dreams import drafts, text
-from dreams.engines.base import Job
 from dreams.engines.rules.notes.tree import Recorder
+from dreams.engines.types import Job
 
 # Warnings of which a person could only say that the day is wrong.
 _WRONG_DAYS = frozenset({"date-changed", "date-without-source"})

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dreams import memdir
-from dreams.engines.base import Citation, Job
 from dreams.engines.rules.heard.hearing import Heard
 from dreams.engines.rules.heard.retracting import REVERTED
 from dreams.engines.rules.heard.tellings import Telling, asserted, tellings
@@ -19,6 +18,7 @@ from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.values.matching import matched
+from dreams.engines.types import Citation, Job
 from dreams.language import dates, similarity
 from dreams.language.pieces import keys_of, pieces
 

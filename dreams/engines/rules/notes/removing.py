@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from dreams import memdir
 from dreams import text as texts
-from dreams.engines.base import Citation, Fate, FateKind, OperationKind
 from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.rules.notes.wording import one_line
+from dreams.engines.types import Citation, Fate, FateKind, OperationKind
 
 # Such a sentence says nothing without the one before it.
 _LEANS_BACK = re.compile(

@@ -8,22 +8,36 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from dreams import memdir
 from dreams import text as texts
-from dreams.engines.base import Citation, Edit, Fate, OperationKind, Reporter
 from dreams.engines.rules.notes.days import names_a_day
-from dreams.workspace import MAX_FILE_BYTES, Workspace
+from dreams.engines.types import Citation, Edit, Fate, OperationKind, Reporter
+from dreams.workspace import MAX_FILE_BYTES, Snapshot
 
 # These change no line but in place, for its own sake.
 _KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})
 _DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
+class Files(Protocol):
+    """What a tree reads and writes: a workspace, or paper."""
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+    def paths(self) -> list[str]: ...
+    def editable(self) -> list[str]: ...
+    def read_only_because(self, path: str) -> str: ...
+    def read(self, path: str) -> str | None: ...
+    def write(self, path: str, content: str) -> None: ...
+    def delete(self, path: str) -> None: ...
+
+
 class Tree:
     """Every Markdown file of the scratch copy, as text. Steps read here and change through `Recorder`."""
 
-    def __init__(self, workspace: Workspace, report: Reporter) -> None:
+    def __init__(self, workspace: Files, report: Reporter) -> None:
         self.workspace = workspace
         self._editable = frozenset(workspace.editable())
         self.texts: dict[str, str] = {}

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dreams import memdir
-from dreams.engines.base import LineDate
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import Unit, standing_lines
 from dreams.engines.rules.notes.bodies import units as units_of
@@ -23,6 +22,7 @@ from dreams.engines.rules.values.anew import put_anew
 from dreams.engines.rules.values.ofday import Dated, statements
 from dreams.engines.rules.values.retyping import label_of
 from dreams.engines.rules.values.slots import Slot
+from dreams.engines.types import LineDate
 from dreams.language import properties
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.language.similarity import normalised, same

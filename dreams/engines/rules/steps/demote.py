@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
-from dreams.engines.base import Fate
 from dreams.engines.rules.notes.bodies import statements, with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.known import Known
@@ -14,6 +13,7 @@ from dreams.engines.rules.notes.shortening import shortened
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory
 from dreams.engines.rules.notes.wording import one_line
 from dreams.engines.rules.steps.index import base_of
+from dreams.engines.types import Fate
 
 ONE_BY_ONE = 30
 LEAST_HOOK = 20

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from dreams.engines.base import Citation
 from dreams.engines.rules import repository
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.removing import fates, free_units, remove
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.repository import CodeFact
+from dreams.engines.types import Citation
 from dreams.language import lexicon, similarity
 from dreams.language.pieces import keys_of
 from dreams.language.statements import statement

@@ -6,12 +6,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.engines.base import Citation
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import Part
 from dreams.engines.rules.notes.removing import fates, free_units, remove, remove_parts
 from dreams.engines.rules.notes.tree import Recorder, from_memory
 from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.types import Citation
 
 MOST_PARTS = 50  # sentences of one dream
 _UNTIL = re.compile(

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from dreams import memdir
-from dreams.engines.base import Fate
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import one_line, says_something
 from dreams.engines.rules.steps.index import undoubled
+from dreams.engines.types import Fate
 from dreams.language import similarity
 from dreams.language.statements import statement
 

@@ -10,7 +10,6 @@ import re
 from pathlib import Path, PurePosixPath
 
 from dreams import memdir
-from dreams.engines.base import Citation, Fate
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import (
     Change,
@@ -23,6 +22,7 @@ from dreams.engines.rules.notes.tree import (
     is_team,
 )
 from dreams.engines.rules.notes.wording import one_line
+from dreams.engines.types import Citation, Fate
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
 

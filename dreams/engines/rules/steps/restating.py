@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
-from dreams.engines.base import Citation, Fate
 from dreams.engines.rules.heard.hearing import Heard
 from dreams.engines.rules.heard.lessons import Lesson
 from dreams.engines.rules.heard.phrases import DOUBTFUL
@@ -21,6 +20,7 @@ from dreams.engines.rules.values.anew import put_anew, subject
 from dreams.engines.rules.values.asof import is_later
 from dreams.engines.rules.values.matching import matched
 from dreams.engines.rules.values.retyping import below_label, label_of
+from dreams.engines.types import Citation, Fate
 from dreams.language import lexicon
 from dreams.language.pieces import keys_of
 from dreams.language.similarity import normalised

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dreams import memdir
-from dreams.engines.base import Citation, Fate
 from dreams.engines.rules.heard.hearing import Heard
 from dreams.engines.rules.heard.retracting import REVERTED, takes_back
 from dreams.engines.rules.heard.tellings import Telling
@@ -24,6 +23,7 @@ from dreams.engines.rules.values.retyping import retyped
 from dreams.engines.rules.values.slots import Slot
 from dreams.engines.rules.values.sole import sole
 from dreams.engines.rules.values.spans import has, whole_value
+from dreams.engines.types import Citation, Fate
 from dreams.language import similarity
 from dreams.language.pieces import keys_of, pairs_of, pieces
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dreams.engines.base import LineDate
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.values.retyping import KINDS
+from dreams.engines.types import LineDate
 from dreams.language.dates.tense import is_past
 
 _ISO = days.WRITTEN

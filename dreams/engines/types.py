@@ -21,6 +21,9 @@ Phase = Literal["orient", "gather", "consolidate", "prune"]
 OperationKind = Literal["learn", "merge", "date", "index", "demote", "update", "prune", "edit", "undo"]
 EvidenceSource = Literal["transcript", "memory", "file", "history", "repository"]
 FateKind = Literal["kept-in", "merged-into", "superseded-by", "stated"]
+QuestionKind = Literal[
+    "same", "changed", "conflict", "forget", "expired", "derived", "leans", "gone", "index", "learn"
+]
 
 
 class Cancelled(Exception):
@@ -75,6 +78,53 @@ class Edit:
     reason: str
     citations: tuple[Citation, ...] = ()
     fates: tuple[Fate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement is: a line of a memory, or of a session (then `path` is the transcript and `session_pk` is set).
+
+    `line_no` is 1-based, in the file as the dream found it; `text` is the whole statement.
+    """
+
+    path: str
+    line_no: int | None
+    text: str
+    session_pk: int | None = None
+    offset: int | None = None
+    role: str = ""
+    at: dt.datetime | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to a question, with what it would change.
+
+    The edits are drafted on the directory as the dream found it, not on its result; none means that nothing changes.
+    For a question of kind `index` each row is an edit whose `operation` is the path that the row leads to.
+    """
+
+    id: str
+    label: str
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something an engine saw and cannot be sure of.
+
+    `subject` names what it is about (the kind aside): words of the subject and rare values, no line numbers. A question
+    of the same kind and subject is not asked twice. `weight` is 0 to 1: how much an answer would help.
+    """
+
+    kind: QuestionKind
+    subject: str
+    why: str
+    places: tuple[Place, ...]
+    options: tuple[Option, ...]
+    citations: tuple[Citation, ...] = ()
+    weight: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +246,7 @@ class Outcome:
 
     edits: list[Edit] = field(default_factory=list)
     summary: str = ""
+    questions: list[Question] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
 
 

@@ -1,0 +1,115 @@
+"""What an engine saw and could not be sure of, the answers it drafted, and what a person said.
+
+Whole texts are kept as blobs; rows hold their sha256s, the statements that a question is about, and quotes.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from dreams import ids
+from dreams.models.dreams import DreamRun
+from dreams.models.projects import Project
+from dreams.models.proposals import Operation, Proposal
+
+
+class Question(models.Model):
+    """One question to the person whose notes these are."""
+
+    class Kind(models.TextChoices):
+        SAME = "same", "Said twice"
+        CHANGED = "changed", "Changed"
+        CONFLICT = "conflict", "Conflict"
+        FORGET = "forget", "Forget"
+        EXPIRED = "expired", "Expired"
+        DERIVED = "derived", "In the code"
+        LEANS = "leans", "Depends on a change"
+        GONE = "gone", "Gone"
+        INDEX = "index", "Index too long"
+        LEARN = "learn", "Remember"
+
+    class State(models.TextChoices):
+        OPEN = "open", "Open"
+        WAITING = "waiting", "Answered, not yet submitted"
+        ANSWERED = "answered", "Answered"
+        LATER = "later", "Not now"
+        OUTDATED = "outdated", "Outdated"
+
+    public_id = models.CharField(max_length=9, unique=True, default=ids.question_id)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="questions")
+    dream = models.ForeignKey(
+        DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="questions"
+    )
+    proposal = models.ForeignKey(
+        Proposal,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="questions",
+        help_text="The proposal of the dream that asked, if it has one.",
+    )
+    kind = models.CharField(max_length=10, choices=Kind)
+    subject = models.CharField(
+        max_length=64, help_text="Digest of kind and subject. The same subject is asked once."
+    )
+    why = models.TextField(help_text="Why it is asked, in one sentence.")
+    places = models.JSONField(
+        default=list, help_text="[{path, line, text, session, offset, role, at, note}], in a fixed order."
+    )
+    evidence = models.JSONField(default=list, blank=True, help_text="Quotes, in the same form as places.")
+    weight = models.FloatField(default=0.5, help_text="0 to 1: how much an answer would help.")
+    asked = models.BooleanField(
+        default=False, help_text="Shown to the person; the rest appears with “show more”."
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    answer = models.CharField(max_length=20, blank=True, help_text="Id of the chosen option.")
+    rows = models.JSONField(default=list, blank=True, help_text="Index questions: the chosen rows’ paths.")
+    answered_by = models.CharField(max_length=150, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    later_until = models.DateTimeField(null=True, blank=True)
+    operation = models.ForeignKey(
+        Operation,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="questions",
+        help_text="The change that the answer made.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-asked", "-weight", "id"]
+        indexes = [models.Index(fields=["project", "state"], name="questions_by_state")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "subject"],
+                condition=models.Q(state__in=["open", "waiting", "later"]),
+                name="one_live_question_per_subject",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.why
+
+
+class QuestionOption(models.Model):
+    """One answer, with the edits it would make, drafted before anybody chose it."""
+
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="options")
+    number = models.PositiveIntegerField()
+    option_id = models.CharField(max_length=20)
+    label = models.CharField(max_length=300)
+    edits = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="[{path, before, after, operation, kind, reason, citations, fates}]; before and after are sha256s of blobs, empty where there is no file.",
+    )
+
+    class Meta:
+        ordering = ["question", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "option_id"], name="option_once_per_question")
+        ]
+
+    def __str__(self) -> str:
+        return self.label
