@@ -6,14 +6,16 @@ and a text cut there cannot be told from one that had line ends in those places.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 from cydifflib import SequenceMatcher
 
 # The matcher is quadratic when lines repeat. Above this many pairs a gap without a single unique common
 # line is shown as one replaced block.
 MAX_PAIRS: Final = 1_000_000
+
+Line = TypeVar("Line", bound=Hashable)  # a line as text or bytes, or whatever two lines are compared by
 
 
 class Change(NamedTuple):
@@ -60,7 +62,7 @@ def join_lines(parts: Iterable[Sequence[str]], line_end: str) -> str:
     return "".join(out)
 
 
-def changes(a: Sequence[str], b: Sequence[str]) -> list[Change]:
+def changes(a: Sequence[Line], b: Sequence[Line]) -> list[Change]:
     """Maximal changed runs between two lists of lines, in order, with an unchanged line between any two.
 
     Lines that occur once on each side are matched first (they mean the same; blank lines often do not),
@@ -72,7 +74,7 @@ def changes(a: Sequence[str], b: Sequence[str]) -> list[Change]:
     return found
 
 
-def _gaps(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
+def _gaps(a: Sequence[Line], b: Sequence[Line]) -> Iterator[Change]:
     whole = _trimmed(a, b, Change(0, len(a), 0, len(b)))
     i, j = whole.a0, whole.b0
     for x, y in _anchors(a, b, whole):
@@ -83,7 +85,7 @@ def _gaps(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
         yield Change(i, whole.a1, j, whole.b1)
 
 
-def _trimmed(a: Sequence[str], b: Sequence[str], gap: Change) -> Change:
+def _trimmed(a: Sequence[Line], b: Sequence[Line], gap: Change) -> Change:
     a0, a1, b0, b1 = gap
     while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
         a0, b0 = a0 + 1, b0 + 1
@@ -92,13 +94,13 @@ def _trimmed(a: Sequence[str], b: Sequence[str], gap: Change) -> Change:
     return Change(a0, a1, b0, b1)
 
 
-def _anchors(a: Sequence[str], b: Sequence[str], gap: Change) -> list[tuple[int, int]]:
+def _anchors(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[tuple[int, int]]:
     """Pairs of lines that are unique on both sides of the gap and stand in the same order."""
     in_a, in_b = _once(a, gap.a0, gap.a1), _once(b, gap.b0, gap.b1)
     return _longest_rising([(i, in_b[line]) for line, i in in_a.items() if line in in_b])
 
 
-def _once(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
+def _once(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
     counts = Counter(lines[start:end])
     return {lines[i]: i for i in range(start, end) if counts[lines[i]] == 1}
 
@@ -121,7 +123,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _within(a: Sequence[str], b: Sequence[str], gap: Change) -> list[Change]:
+def _within(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[Change]:
     gap = _trimmed(a, b, gap)
     rows, columns = gap.a1 - gap.a0, gap.b1 - gap.b0
     if not rows and not columns:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.safefs import SafeFsError
+from dreams.textdiff.lines import Change, changes
 
 from ..errors import Refused, UsageError
 from ..globbing import matches
@@ -16,7 +17,6 @@ from ..mounts import trouble
 from ..options import Args, Spec, read
 from ..process import Process, Runner, is_folder, raw
 from . import looks
-from .edit_script import Change, changes
 from .numbers import plain
 
 _DIFF = Spec(
@@ -179,22 +179,10 @@ class _Comparison:
         return _Text(path, lines, ns, b"\0" in head)
 
     def _script(self, first: _Text, second: _Text) -> list[Change]:
-        """Edits between what is left when equal lines at both ends are put aside, as GNU diff puts them."""
-        unified = self._args.last_of("u", "U", "normal") in ("u", "U")
-        head, tail = _equal_ends(first.lines, second.lines, self._around if unified else 0)
-        known: dict[bytes, int] = {}
-        numbers = [
-            [
-                known.setdefault(self._key(line), len(known))
-                for line in text.lines[head : len(text.lines) - tail]
-            ]
-            for text in (first, second)
-        ]
-        found = changes(numbers[0], numbers[1], self._process.meter)
-        return [
-            Change(one.start + head, one.end + head, one.other_start + head, one.other_end + head)
-            for one in found
-        ]
+        """Which runs of lines differ. Where several choices are right, ours need not be another program's."""
+        sides = [[self._key(line) for line in text.lines] for text in (first, second)]
+        self._process.meter.tick()
+        return changes(sides[0], sides[1])
 
     def _key(self, line: bytes) -> bytes:
         args = self._args
@@ -220,15 +208,6 @@ def _heading(name: str) -> str:
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _equal_ends(a: list[bytes], b: list[bytes], horizon: int) -> tuple[int, int]:
-    """How many equal lines to put aside at the start and at the end; `horizon` lines stay at each."""
-    shorter = min(len(a), len(b))
-    head = next((at for at in range(shorter) if a[at] != b[at]), shorter)
-    head = max(head - horizon, 0)
-    tail = next((at for at in range(shorter - head) if a[-1 - at] != b[-1 - at]), shorter - head)
-    return head, max(tail - horizon, 0)
-
-
 def _base(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
@@ -237,7 +216,7 @@ def _groups(script: list[Change], around: int) -> list[list[Change]]:
     """Changes that share context belong to one hunk."""
     groups: list[list[Change]] = []
     for change in script:
-        if groups and change.start - groups[-1][-1].end <= 2 * around:
+        if groups and change.a0 - groups[-1][-1].a1 <= 2 * around:
             groups[-1].append(change)
         else:
             groups.append([change])
@@ -245,17 +224,17 @@ def _groups(script: list[Change], around: int) -> list[list[Change]]:
 
 
 def _hunk(group: list[Change], a: _Text, b: _Text, around: int) -> Iterator[bytes]:
-    start = max(group[0].start - around, 0)
-    end = min(group[-1].end + around, len(a.lines))
-    other_start = max(group[0].other_start - (group[0].start - start), 0)
-    other_end = group[-1].other_end + (end - group[-1].end)
+    start = max(group[0].a0 - around, 0)
+    end = min(group[-1].a1 + around, len(a.lines))
+    other_start = max(group[0].b0 - (group[0].a0 - start), 0)
+    other_end = group[-1].b1 + (end - group[-1].a1)
     yield raw(f"@@ -{_span(start, end)} +{_span(other_start, other_end)} @@\n")
     at = start
     for change in group:
-        yield from (_marked(b" ", line) for line in a.lines[at : change.start])
-        yield from (_marked(b"-", line) for line in a.lines[change.start : change.end])
-        yield from (_marked(b"+", line) for line in b.lines[change.other_start : change.other_end])
-        at = change.end
+        yield from (_marked(b" ", line) for line in a.lines[at : change.a0])
+        yield from (_marked(b"-", line) for line in a.lines[change.a0 : change.a1])
+        yield from (_marked(b"+", line) for line in b.lines[change.b0 : change.b1])
+        at = change.a1
     yield from (_marked(b" ", line) for line in a.lines[at:end])
 
 
@@ -271,15 +250,15 @@ def _marked(sign: bytes, line: bytes) -> bytes:
 
 def _normal(script: list[Change], a: _Text, b: _Text) -> Iterator[bytes]:
     for change in script:
-        deleted, added = change.end > change.start, change.other_end > change.other_start
+        deleted, added = change.a1 > change.a0, change.b1 > change.b0
         letter = "c" if deleted and added else "d" if deleted else "a"
-        left = _lines(change.start, change.end)
-        right = _lines(change.other_start, change.other_end)
+        left = _lines(change.a0, change.a1)
+        right = _lines(change.b0, change.b1)
         yield raw(f"{left}{letter}{right}\n")
-        yield from (_marked(b"< ", line) for line in a.lines[change.start : change.end])
+        yield from (_marked(b"< ", line) for line in a.lines[change.a0 : change.a1])
         if letter == "c":
             yield b"---\n"
-        yield from (_marked(b"> ", line) for line in b.lines[change.other_start : change.other_end])
+        yield from (_marked(b"> ", line) for line in b.lines[change.b0 : change.b1])
 
 
 def _lines(start: int, end: int) -> str:

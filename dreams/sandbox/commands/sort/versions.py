@@ -1,4 +1,4 @@
-"""Names with numbers in their natural order, as gnulib's filevercmp puts them."""
+"""Names with numbers in their natural order, in the order that the manual of `sort -V` and `ls -v` describes."""
 
 from __future__ import annotations
 
