@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from dreams import memdir
-from dreams.engines.rules import mending
+from dreams.engines.rules import mending, questions
 from dreams.engines.rules.heard import lessons
 from dreams.engines.rules.heard.hearing import Heard, hear
 from dreams.engines.rules.notes.tree import Recorder, Tree
@@ -47,7 +47,8 @@ class RulesEngine:
         _phase(rec, report, "prune", [lambda: _prune(job, rec)])
         _settle(job, rec, heard, report)
         _mend(job, rec, report)
-        return Outcome(edits=rec.edits, summary=summary(rec))
+        asked = questions.ask(job, rec, heard, gathered)
+        return Outcome(edits=rec.edits, summary=summary(rec), questions=asked)
 
 
 def _orient(tree: Tree, report: Reporter) -> None:

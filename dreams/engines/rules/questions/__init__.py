@@ -1,0 +1,89 @@
+"""What is likely, and not certain: questions to the person, each with its answers drafted. PURE but for the transcript.
+
+A family finds questions of one or more kinds. To add one, put its function into `FAMILIES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dreams import textdiff
+from dreams.engines.rules.drafting import Draftsman
+from dreams.engines.rules.heard.hearing import Heard
+from dreams.engines.rules.heard.lessons import Gathered
+from dreams.engines.rules.notes.tree import Recorder, Tree
+from dreams.engines.types import Edit, Job, Place, Question, Reporter
+
+MOST_QUESTIONS = 200  # of one dream, the most useful first
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a family looks at: the memories as the dream found them, and what the dream changes.
+
+    `touched` has, for each path that the dream changes, the lines (1-based, as found) that it changes or removes.
+    """
+
+    job: Job
+    report: Reporter
+    tree_before: Tree
+    draftsman: Draftsman
+    heard: Sequence[Heard]
+    gathered: Gathered
+    edits: Sequence[Edit]
+    touched: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def is_touched(self, place: Place) -> bool:
+        """Whether this dream changes the statement already."""
+        lines = self.touched.get(place.path)
+        if lines is None or place.session_pk is not None:
+            return False
+        if place.line_no is None:
+            return place.path not in self.job.workspace.paths()  # the whole file is removed
+        height = place.text.count("\n") + 1
+        return not lines.isdisjoint(range(place.line_no, place.line_no + height))
+
+
+Family = Callable[[Asking], Iterator[Question]]
+
+FAMILIES: tuple[Family, ...] = ()
+
+
+def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> list[Question]:
+    """The questions of this dream, the most useful first.
+
+    Left out: what is about a line that the dream changes, what no answer would change anything for, and a second
+    question of the same kind and subject.
+    """
+    draftsman = Draftsman(job.workspace, rec.report)
+    before = draftsman.tree
+    touched = _touched(before, rec.tree)
+    context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, touched)
+    found: list[Question] = []
+    for family in FAMILIES:
+        for question in family(context):
+            rec.report.checkpoint()
+            if _is_askable(context, question):
+                found.append(question)
+    found.sort(key=lambda each: (-each.weight, each.kind, each.subject))
+    once = {(each.kind, each.subject): each for each in reversed(found)}
+    return [each for each in found if once[each.kind, each.subject] is each][:MOST_QUESTIONS]
+
+
+def _is_askable(context: Asking, question: Question) -> bool:
+    changes = any(option.edits for option in question.options)
+    return changes and not any(map(context.is_touched, question.places))
+
+
+def _touched(before: Tree, after: Tree) -> dict[str, frozenset[int]]:
+    """The lines of each file, as found, that are not in its new text."""
+    return {
+        path: frozenset(
+            number + 1
+            for hunk in textdiff.hunks(text, after.texts.get(path, ""), path=path)
+            for number in range(hunk.base_start, hunk.base_end)
+        )
+        for path, text in before.texts.items()
+        if after.texts.get(path) != text
+    }

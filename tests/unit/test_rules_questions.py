@@ -1,0 +1,80 @@
+"""What the rules engine asks: each family's questions, without those that its own changes answer or that change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.rules import questions
+from dreams.engines.rules.notes.tree import Change, Recorder
+from dreams.engines.rules.questions import Asking
+from dreams.engines.types import Place, Question
+from tests.unit.rules_kit import dream, memory
+
+INDEX = "- [Ports](ports.md) — which port\n"
+
+
+def family_about(line_no: int, text: str, weight: float = 0.5) -> questions.Family:
+    """Asks whether to remove a line of ports.md."""
+
+    def family(context: Asking) -> Iterator[Question]:
+        def work(rec: Recorder) -> object:
+            old = rec.tree.texts["ports.md"]
+            return rec.operation("prune", [Change("ports.md", old.replace(f"{text}\n", ""), "Asked.")])
+
+        option = context.draftsman.option("remove", "Remove it", work)
+        place = Place("ports.md", line_no, text)
+        options = (option,) if option else ()
+        yield Question("expired", text, "Why not?", (place,), options, weight=weight)
+
+    return family
+
+
+def asked_by(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, body: str, *families: questions.Family
+) -> list[Question]:
+    monkeypatch.setattr(questions, "FAMILIES", families)
+    return dream(folder, {"MEMORY.md": INDEX, "ports.md": memory(body)}).outcome.questions
+
+
+def test_a_question_comes_with_what_its_answer_would_change(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = "The API listens on 8080.\n\nThe web server listens on 3000.\n"
+    (asked,) = asked_by(monkeypatch, tmp_path, body, family_about(7, "The web server listens on 3000."))
+    (edit,) = asked.options[0].edits
+    assert edit.before == memory(body)
+    assert edit.after == memory(body).replace("The web server listens on 3000.\n", "")
+
+
+def test_a_line_that_the_dream_changes_is_not_asked_about(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = "We moved to port 8080 yesterday.\n\nThe web server listens on 3000.\n"
+    line = "We moved to port 8080 yesterday."
+    assert asked_by(monkeypatch, tmp_path, body, family_about(5, line)) == []
+
+
+def test_what_changes_nothing_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    body = "The API listens on 8080.\n"
+    assert asked_by(monkeypatch, tmp_path, body, family_about(5, "No such line.")) == []
+
+
+def test_one_subject_is_asked_once_and_the_most_useful_comes_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = "The API listens on 8080.\n\nThe web server listens on 3000.\n"
+    found = asked_by(
+        monkeypatch,
+        tmp_path,
+        body,
+        family_about(5, "The API listens on 8080.", 0.2),
+        family_about(7, "The web server listens on 3000.", 0.9),
+        family_about(7, "The web server listens on 3000.", 0.8),
+    )
+    assert [asked.subject for asked in found] == [
+        "The web server listens on 3000.",
+        "The API listens on 8080.",
+    ]
