@@ -22,6 +22,8 @@ PURE = [
     "locks",
     "transcripts",
     "sources",
+    "lib",
+    "sandbox",
     "engines/anthropic",
     "engines/eyes",
     "engines/rules",

@@ -1,0 +1,1 @@
+"""What needs no Django and no database: a test walks the imports."""
