@@ -50,17 +50,6 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   });
 });
 
-// A file that was gone to before it had come is stood on when it comes.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const later = event.detail.target;
-  if (!later?.matches(".review-later") || !(later.contains(document.activeElement) || later.matches(".now"))) return;
-  setTimeout(() => {
-    const file = document.getElementById(`file-${later.dataset.file}`);
-    file?.classList.add("now");
-    file?.focus({ preventScroll: true });
-  });
-});
-
 // Another list is read from its beginning.
 document.addEventListener("htmx:afterSwap", (event) => {
   const review = event.detail.target?.id === "review" && document.getElementById("review");
@@ -116,8 +105,7 @@ document.addEventListener("keydown", (event) => {
 // A file that is on the page is gone to, not loaded anew.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[data-jump]");
-  // One that is still to come stands there as a line, and loads when it comes into view.
-  const there = link && (document.getElementById(link.dataset.jump) ?? document.getElementById(link.dataset.jump.replace("file", "later")));
+  const there = link && document.getElementById(link.dataset.jump);
   if (!there || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   there.scrollIntoView({ block: "start" });

@@ -113,15 +113,3 @@ def test_a_long_list_is_walked_page_by_page(
     assert "1–20 of 45" in first and f"/review/{made.public_id}/?start=20" in first
     last = page(browser, made, "?start=40")
     assert "41–45 of 45" in last and last.count('id="entry-') == 5
-    assert last.count('class="review-file"') == 5
-
-
-def test_without_scripts_the_next_files_are_one_link_away(browser: Client, tmp_path: Path) -> None:
-    _, made = many_files(tmp_path, 30)
-    text = page(browser, made)
-    assert (
-        f'<noscript><nav class="pages" aria-label="More files"><a class="button" href="/review/{made.public_id}/?start=12#review">'
-        in text
-    )
-    second = page(browser, made, "?start=12")
-    assert "topic_012.md" in second and second.count('class="review-file"') == 12

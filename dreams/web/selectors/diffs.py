@@ -97,13 +97,22 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One hunk with the unchanged lines around it."""
+    """One hunk with the unchanged lines around it. `fold_at`: how many of its lines are shown at once; None: all."""
 
     hunk: Hunk
     above: Gap | None
     lines: tuple[Line, ...]
     below: Gap | None
     notes: tuple[str, ...]
+    fold_at: int | None = None
+
+    @property
+    def open_lines(self) -> tuple[Line, ...]:
+        return self.lines[: self.fold_at]
+
+    @property
+    def folded_lines(self) -> tuple[Line, ...]:
+        return () if self.fold_at is None else self.lines[self.fold_at :]
 
     @property
     def what(self) -> str:

@@ -31,10 +31,12 @@ from dreams.web.views.review_answer import (
     fragment,
     layout_cookie,
     load,
+    on_page,
     page,
     proposal_of,
     refuse,
     reviewer,
+    shown_now,
 )
 
 # Of a text that somebody types, so much is looked at before it is kept.
@@ -55,7 +57,7 @@ def desk(request: Request, public_id: str) -> HttpResponse:
     if asked.file is not None and asked.file not in {file.pk for file in loaded.files}:
         raise Http404("no such file in this proposal")
     if wants_fragment(request) and asked.file is not None:
-        [card] = selector.some_cards(loaded, {asked.file}, asked.view)
+        [card] = selector.some_cards(loaded, {asked.file}, asked.view, on_page(request, loaded, asked))
         return fragment(request, "dreams/_review_file.html", loaded, {"file": card})
     return page(request, loaded, asked)
 
@@ -174,7 +176,7 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
         review.mark_viewed(part, viewed=request.POST.get("viewed") == "1")
     if wants_fragment(request):
         loaded = load(request, loaded.proposal)
-        [card] = selector.some_cards(loaded, {file.pk})
+        [card] = selector.some_cards(loaded, {file.pk}, only=shown_now(request, loaded))
         return fragment(
             request,
             "dreams/_review_answer.html",

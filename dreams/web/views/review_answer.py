@@ -89,7 +89,7 @@ def _common(request: Request, loaded: Loaded, asked: selector.Asked) -> dict[str
         "is_open": loaded.is_open,
         "asked": asked,
         "page_url": selector.address(loaded.proposal),
-        "all_files": asked.to(loaded.proposal, view=""),
+        "all_files": asked.to(loaded.proposal, view="", page="", hunk=""),
         "to_file": _to_file(loaded.proposal, asked),
         "layout": layout if layout in LAYOUTS else "auto",
         "layouts": [
@@ -134,7 +134,7 @@ def answer(
     if not wants_fragment(request):
         return SeeOther(back_to(request, proposal, anchor))
     loaded = load(request, proposal_of(proposal.public_id))
-    shown = {int(pk) for pk in request.POST.get("shown", "").split(",") if pk.isdecimal()}
+    shown = _shown(request)
     under = {loaded.hunks[old.pk][0].pk: loaded.hunks[new][0].pk for new, old in loaded.renames.items()}
     changed = {under.get(hunk.pk, hunk.pk) for hunk in touched} & shown
     files = {hunk.file_id for hunk in loaded.all_hunks if hunk.pk in changed} | ({file} if file else set())
@@ -145,8 +145,8 @@ def answer(
         "dreams/_review_answer.html",
         loaded,
         {
-            "cards": selector.some_cards(loaded, files - read),
-            "whole": selector.some_cards(loaded, read, "rendered") if read else [],
+            "cards": selector.some_cards(loaded, files - read, only=frozenset(changed)),
+            "whole": selector.some_cards(loaded, read, "rendered", frozenset()) if read else [],
             "changed": changed,
             **around(request, loaded, {h.file_id for h in touched} | files),
         },
@@ -159,10 +159,29 @@ def refuse(request: Request, loaded: Loaded, why: str, hunks: Sequence[HunkRow])
     loaded = load(request, proposal_of(loaded.proposal.public_id))
     if wants_fragment(request):
         files = {hunk.file_id for hunk in hunks[:1]}
-        cards = selector.some_cards(loaded, files)
+        cards = selector.some_cards(loaded, files, only=shown_now(request, loaded))
         context = {"whole": cards, "with_messages": True, **around(request, loaded, files)}
         return fragment(request, "dreams/_review_answer.html", loaded, context, status=422)
     return page(request, loaded, selector.asked_of(QueryDict(request.POST.get("back", ""))), status=409)
+
+
+def on_page(request: Request, loaded: Loaded, asked: selector.Asked) -> frozenset[int] | None:
+    """The changes that a file shows on the page that asks for it: those of the page, or where it is not on it, those
+    of the first page of its own. None: all."""
+    here = selector.window_of(loaded, selector.asked_of(QueryDict(_query_to_come_back_to(request))))
+    if any(here.shows(row) for row in loaded.hunks[asked.file or 0]):
+        return here.hunks
+    return selector.window_of(loaded, asked).hunks
+
+
+def shown_now(request: Request, loaded: Loaded) -> frozenset[int] | None:
+    """The changes on the page that posted, where it has pages; None: all. A page without scripts is made anew."""
+    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
+    return frozenset(_shown(request)) if selector.window_of(loaded, asked).is_paged else None
+
+
+def _shown(request: Request) -> set[int]:
+    return {int(pk) for pk in request.POST.get("shown", "").split(",") if pk.isdecimal()}
 
 
 def load(request: Request, proposal: Proposal) -> Loaded:

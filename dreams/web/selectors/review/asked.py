@@ -25,9 +25,12 @@ MOST_DIGITS: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One file alone, a filter of the list, words to look for, a kind of change, a folder, where the list starts."""
+    """One file alone, a filter of the list, words to look for, a kind of change, a folder, where the list starts, a page
+    of changes or the change that is to be on it."""
 
     file: int | None = None
+    hunk: int | None = None
+    page: int = 1
     show: str = ""
     q: str = ""
     kind: str = ""
@@ -46,7 +49,15 @@ class Asked:
 
     def to(self, proposal: Proposal, anchor: str = "", **changes: object) -> str:
         """The page with the same filter and `changes`. Absolute, as a refused form is answered at its own address."""
-        query = {**self.query, "start": self.start or "", "view": self.view, **changes}
+        page = self.page if self.page > 1 else ""
+        query = {
+            **self.query,
+            "start": self.start or "",
+            "page": page,
+            "hunk": self.hunk,
+            "view": self.view,
+            **changes,
+        }
         given = {key: str(value) for key, value in query.items() if value not in (None, "")}
         return address(proposal, anchor=anchor, **given)
 
@@ -70,6 +81,8 @@ def asked_of(query: QueryDict) -> Asked:
     show, kind = query.get("show", ""), query.get("kind", "")
     return Asked(
         file=_number(query.get("file", "")),
+        hunk=_number(query.get("hunk", "")),
+        page=_number(query.get("page", "")) or 1,
         show=show if show in FILTERS else "",
         q=query.get("q", "").strip()[:MOST_TYPED],
         kind=kind if kind in kinds() else "",

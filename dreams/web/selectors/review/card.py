@@ -16,6 +16,9 @@ from dreams.web.selectors.review.rendered import Rendered
 from dreams.web.selectors.review.said import Remark, Said
 
 LONG_PATH = 48
+# Places of evidence that a card shows at once, and that are folded behind them.
+OPEN_PLACES = 3
+FOLDED_PLACES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,29 @@ class Part:
     label: str
     href: str
     more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Evidence of one change: quotes, statements with whether a quote shows what supports them, ledger rows."""
+
+    quotes: tuple[Quote, ...] = ()
+    heard: tuple[tuple[Statement, bool], ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.quotes) + len(self.heard) + len(self.ledger)
+
+    def part(self, start: int, stop: int, *, heard_first: bool) -> Proof:
+        """The places from `start` to `stop` of all of them in their order."""
+        quotes = (start - len(self.heard), stop - len(self.heard)) if heard_first else (start, stop)
+        heard = (start, stop) if heard_first else (start - len(self.quotes), stop - len(self.quotes))
+        before = len(self.quotes) + len(self.heard)
+        return Proof(
+            self.quotes[max(0, quotes[0]) : max(0, quotes[1])],
+            self.heard[max(0, heard[0]) : max(0, heard[1])],
+            self.ledger[max(0, start - before) : max(0, stop - before)],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +129,26 @@ class HunkCard:
 
     @property
     def has_proof(self) -> bool:
-        return bool(self.quotes or self.ledger or (self.statements and not self.is_all_said))
+        return len(self._whole_proof) > 0
+
+    @property
+    def _whole_proof(self) -> Proof:
+        return Proof(self.quotes, () if self.is_all_said else self.heard, self.ledger)
+
+    @property
+    def open_proof(self) -> Proof:
+        """What is read at once; what a session contradicts comes first."""
+        return self._whole_proof.part(0, OPEN_PLACES, heard_first=self.contradicted > 0)
+
+    @property
+    def folded_proof(self) -> Proof:
+        most = OPEN_PLACES + FOLDED_PLACES
+        return self._whole_proof.part(OPEN_PLACES, most, heard_first=self.contradicted > 0)
+
+    @property
+    def rest_of_proof(self) -> int:
+        """Places of evidence behind the open ones, folded or not on the page at all."""
+        return max(0, len(self._whole_proof) - OPEN_PLACES)
 
     @property
     def proof(self) -> str:

@@ -27,10 +27,12 @@ from dreams.web.selectors.review.listing import LETTERS
 from dreams.web.selectors.review.loaded import HunkRow, Loaded, address
 from dreams.web.selectors.review.material import Material, gather
 from dreams.web.selectors.review.mends import Offer
+from dreams.web.selectors.review.window import OPEN_LINES
 
 # A hunk of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
 MOST_PARTS = 6
+FEW_MORE = 8
 
 
 def cards(
@@ -39,9 +41,10 @@ def cards(
     texts: Mapping[str, bytes],
     state: review_state.State,
     view: str,
+    only: frozenset[int] | None = None,
 ) -> list[FileCard]:
-    """Five more queries at most, whatever the number of files."""
-    made_from = gather(loaded, files, texts, state)
+    """Five more queries at most, whatever the number of files. `only`: the changes that are on the page."""
+    made_from = gather(loaded, files, texts, state, only)
     return [_file_card(made_from, file, view) for file in files]
 
 
@@ -100,6 +103,7 @@ def _hunk_cards(made_from: Material, file: FileChange, found: review_texts.FileT
     return tuple(
         _hunk_card(made_from, row, [row], (blocks[row.hunk_id],), is_editable, typed[row.hunk_id])
         for row, _ in found.hunks
+        if made_from.only is None or row.pk in made_from.only
     )
 
 
@@ -137,7 +141,8 @@ def _hunk_card(
     memory = loaded.memories.get(file.path)
     parts = review_parts.listed(made_from, others, row)
     tied, ledger = _tied(made_from, rows[0], blocks)
-    shown, cut = _bounded(tied)
+    bounded, cut = _bounded(tied)
+    shown = _folded(bounded)
     quotes = made_from.quotes(rows)
     shown_by = review_parts.shown_by(made_from, row, others, quotes)
     heard = review_heard.statements((made_from.whole[part.pk] for part in rows), made_from.sight.mask)
@@ -217,6 +222,17 @@ def _bounded(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
         out.append(replace(block, lines=block.lines[:room]) if len(block.lines) > room else block)
         room = max(0, room - len(block.lines))
     return tuple(out), sum(len(block.lines) for block in blocks) - sum(len(block.lines) for block in out)
+
+
+def _folded(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks, of a long change with a fold. A few lines more are not worth one."""
+    if sum(len(block.lines) for block in blocks) <= OPEN_LINES + FEW_MORE:
+        return tuple(blocks)
+    room, out = OPEN_LINES, []
+    for block in blocks:
+        out.append(replace(block, fold_at=room) if len(block.lines) > room else block)
+        room = max(0, room - len(block.lines))
+    return tuple(out)
 
 
 def _rows_for(typed: str) -> int:

@@ -1,7 +1,6 @@
 """The review page: a proposal as the list of its files and the cards of its hunks, in a fixed number of queries.
 
-Cards are made for the first files only: the others come when they are scrolled to. Texts come from blobs; of the
-disk only the state of the proposal's own files is asked (`state`), to say that one changed since.
+Cards are made for one page of changes (`window`). Texts come from blobs; of the disk only the state of the proposal's own files is asked (`state`), to say that one changed since.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from dreams.web.selectors.review.index import Loads
 from dreams.web.selectors.review.listing import Bar, Entry, bar, entries
 from dreams.web.selectors.review.loaded import HunkRow, Loaded, address, by_severity, find, load
 from dreams.web.selectors.review.said import Remark
+from dreams.web.selectors.review.window import Window, window
 from dreams.web.selectors.sight import Sight
 
 __all__ = [
@@ -48,10 +48,9 @@ __all__ = [
     "passing",
     "some_cards",
     "typed",
+    "window_of",
 ]
 
-SHOWN_FILES = 12
-SHOWN_HUNKS = 40
 # A list that is longer is walked page by page.
 LISTED = 200
 # What is decided is neither undecided nor to be viewed.
@@ -74,15 +73,6 @@ class Head:
     sessions: int
     since: dt.datetime | None
     is_open: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """A file whose cards come when it is scrolled to, or by its link."""
-
-    key: str
-    path: str
-    changes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +118,13 @@ class LeftBefore:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The whole page. `beyond` leads to the next files for who has no scripts; empty at the end."""
+    """The whole page. `window` is the page of changes that `cards` are."""
 
     head: Head
     state: review_state.State
     listing: Listing
     cards: list[FileCard]
-    later: list[Later]
-    beyond: str
+    window: Window
     bar: Bar
     loads: Loads | None
     general: Sequence[Remark]
@@ -144,24 +133,16 @@ class Desk:
 
 def desk(loaded: Loaded, asked: Asked) -> Desk:
     listing_ = listing(loaded, asked)
-    page = [entry.pk for entry in listing_.entries]
-    shown = _shown(loaded, page, asked)
-    texts = _texts(loaded, shown)
+    part = window_of(loaded, asked)
+    files = [file for file in loaded.shown_files if file in part.files]
+    texts = _texts(loaded, {file.pk for file in files})
     state = review_state.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
-    by_pk = {file.pk: file for file in loaded.files}
-    later = [] if asked.file is not None else [by_pk[pk] for pk in page if pk not in shown]
-    beyond = asked.start + len(shown)
     return Desk(
         head=_head(loaded),
         state=state,
         listing=listing_,
-        cards=review_cards.cards(
-            loaded, [file for file in loaded.files if file.pk in shown], texts, state, asked.view
-        ),
-        later=[_later(loaded, file) for file in later],
-        beyond=asked.to(loaded.proposal, "review", start=beyond)
-        if asked.file is None and beyond < listing_.count
-        else "",
+        cards=review_cards.cards(loaded, files, texts, state, asked.view, part.hunks),
+        window=part,
         bar=bar(loaded),
         loads=index.loads(loaded, texts),
         general=_general(loaded.proposal, state),
@@ -173,6 +154,17 @@ def passing(loaded: Loaded, asked: Asked) -> list[FileChange]:
     """The files that the filter lets through, on whatever page of the list they are."""
     pks = {entry.pk for entry in listed(loaded, entries(loaded), asked)}
     return [file for file in loaded.shown_files if file.pk in pks]
+
+
+def window_of(loaded: Loaded, asked: Asked) -> Window:
+    """The page of changes that is asked for: of one file, or of all that pass the filter."""
+    files = _only(loaded, asked.file) if asked.file is not None else passing(loaded, asked)
+    return window(loaded, files, asked)
+
+
+def _only(loaded: Loaded, file_pk: int) -> list[FileChange]:
+    """The file; of an old name, the new one."""
+    return [f for f in loaded.shown_files if file_pk in {part.pk for part in loaded.parts_of(f)}]
 
 
 def listing(loaded: Loaded, asked: Asked) -> Listing:
@@ -202,19 +194,21 @@ def _filter(loaded: Loaded, asked: Asked, key: str, every: Sequence[Entry]) -> F
     return Filter(
         FILTERS[key],
         sum(passes(entry, key) for entry in every),
-        asked.to(loaded.proposal, show=key, start="", view=""),
+        asked.to(loaded.proposal, show=key, start="", page="", hunk="", view=""),
         key == asked.show,
     )
 
 
-def some_cards(loaded: Loaded, file_pks: set[int], view: str = "") -> list[FileCard]:
-    """The cards of these files alone, for a fragment; of an old name, those of the new one."""
+def some_cards(
+    loaded: Loaded, file_pks: set[int], view: str = "", only: frozenset[int] | None = None
+) -> list[FileCard]:
+    """The cards of these files alone, for a fragment; of an old name, those of the new one. `only`: with these changes."""
     wanted = [f for f in loaded.shown_files if file_pks & {part.pk for part in loaded.parts_of(f)}]
     # Only these are looked at on disk.
     parts = [part for file in wanted for part in loaded.parts_of(file)]
     state = review_state.state(loaded.proposal, parts, loaded.all_hunks, loaded.memories)
     texts = _texts(loaded, {file.pk for file in wanted})
-    return review_cards.cards(loaded, wanted, texts, state, view)
+    return review_cards.cards(loaded, wanted, texts, state, view, only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,20 +269,6 @@ def _shas(loaded: Loaded, shown: set[int]) -> Iterator[str]:
             yield from review_texts.shas(loaded, file)
 
 
-def _shown(loaded: Loaded, page: Sequence[int], asked: Asked) -> set[int]:
-    """The files whose cards are made at once: the one asked for, else the first of the list."""
-    if asked.file is not None:
-        return {next((new for new, old in loaded.renames.items() if old.pk == asked.file), asked.file)}
-    shown: set[int] = set()
-    hunks = 0
-    for pk in page[:SHOWN_FILES]:
-        hunks += len(loaded.hunks[pk])
-        if shown and hunks > SHOWN_HUNKS:
-            break
-        shown.add(pk)
-    return shown
-
-
 def _general(proposal: Proposal, state: review_state.State) -> Sequence[Remark]:
     found = by_severity(proposal.findings.filter(hunk__isnull=True, file__isnull=True))
     return review_said.plain(found, review_said.Beside(proposal.project_id, state.is_open or state.waits))
@@ -297,10 +277,6 @@ def _general(proposal: Proposal, state: review_state.State) -> Sequence[Remark]:
 def _left_out(proposal: Proposal) -> list[LeftBefore]:
     kept = proposal.dream.left_out if proposal.dream is not None else []
     return [LeftBefore(str(item.get("path", "")), str(item.get("why", ""))) for item in kept]
-
-
-def _later(loaded: Loaded, file: FileChange) -> Later:
-    return Later(str(file.pk), file.path, len(loaded.hunks[file.pk]))
 
 
 def _head(loaded: Loaded) -> Head:

@@ -22,10 +22,11 @@ from dreams.web.selectors.review.ties import Ties
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """`shown` are the files on the page. `said`: hunk → its findings, worst first; None holds those on a file."""
+    """`shown` are the files on the page, `only` those of their changes that are (None: all). `said`: hunk → its findings, worst first; None holds those on a file."""
 
     loaded: Loaded
     shown: set[int]
+    only: frozenset[int] | None
     whole: Mapping[int, Hunk]
     said: Mapping[int | None, list[Finding]]
     evidence: Mapping[int, list[Evidence]]
@@ -46,11 +47,17 @@ class Material:
         return [finding for finding in self.said.get(None, ()) if finding.file_id in pks]
 
 
-def gather(loaded: Loaded, files: Sequence[FileChange], texts: Mapping[str, bytes], state: State) -> Material:
+def gather(
+    loaded: Loaded,
+    files: Sequence[FileChange],
+    texts: Mapping[str, bytes],
+    state: State,
+    only: frozenset[int] | None,
+) -> Material:
     """Five queries at most: whole rows, findings, evidence and ledger of all the files together, and memories named in
     it."""
     sight = review_masked.sight(loaded, texts)
-    rows = [hunk for file in files for part in loaded.parts_of(file) for hunk in loaded.hunks[part.pk]]
+    rows = [row for file in files for row in _rows(loaded, file, only)]
     hunks = [row.pk for row in rows]
     # With the parts decided together with them: a row of the index does not repeat what its memory's card shows.
     asked = {part.pk for row in rows for part in (loaded.together(row) if is_index(row) else [row])}
@@ -63,13 +70,21 @@ def gather(loaded: Loaded, files: Sequence[FileChange], texts: Mapping[str, byte
     return Material(
         loaded=loaded,
         shown=shown,
+        only=only,
         whole=Hunk.objects.filter(pk__in=hunks).select_related("operation").defer("claims").in_bulk(),
         said=_said(loaded, hunks, sight),
         evidence=evidence,
-        ties=Ties(loaded, shown, review_ties.by_hunk(ledger)),
+        ties=Ties(loaded, shown, only, review_ties.by_hunk(ledger)),
         state=state,
         sight=sight,
     )
+
+
+def _rows(loaded: Loaded, file: FileChange, only: frozenset[int] | None) -> list[HunkRow]:
+    """The file's changes that are on the page, with what is removed under its old name."""
+    old = loaded.renames.get(file.pk)
+    rows = [row for row in loaded.hunks[file.pk] if only is None or row.pk in only]
+    return [*rows, *(loaded.hunks[old.pk] if old else ())]
 
 
 def _said(loaded: Loaded, hunks: Sequence[int], sight: TextSight) -> Mapping[int | None, list[Finding]]:

@@ -42,6 +42,7 @@ class Ties:
 
     loaded: Loaded
     shown: set[int]
+    only: frozenset[int] | None = None
     ledger: Mapping[int, Sequence[LedgerEntry]] = field(default_factory=dict)
 
     @cached_property
@@ -168,7 +169,10 @@ class Ties:
         """Where a change is shown; that a file lost its old name is shown under the new one."""
         new = next((pk for pk, old in self.loaded.renames.items() if old.pk == hunk.file_id), None)
         shown = self.loaded.hunks[new][0] if new is not None else hunk
-        return self._at(shown.file_id, f"hunk-{shown.pk}")
+        if shown.file_id in self.shown and (self.only is None or shown.pk in self.only):
+            return f"#hunk-{shown.pk}"
+        at = shown.pk if self.only is not None else None
+        return address(self.loaded.proposal, file=shown.file_id, hunk=at, anchor=f"hunk-{shown.pk}")
 
     def _at(self, file_pk: int, anchor: str) -> str:
         if file_pk in self.shown:
