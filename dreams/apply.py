@@ -70,6 +70,7 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
     `rebased` confirms the rebased files that an earlier call reported. Applying what is applied writes nothing.
     Raises ReviewRefused and holds.ProjectBusy.
     """
+    holds.refuse_elsewhere(proposal.project)
     proposal.refresh_from_db()
     if proposal.state == Proposal.State.OPEN:
         review.submit(proposal, reviewer)

@@ -43,7 +43,7 @@ class BroughtBack:
 
 def write(project: Project, target: Path) -> None:
     """Everything kept of `project` into the file `target`. Raises history.HistoryError, OSError."""
-    memories.refresh(project)
+    memories.refresh_if_here(project)
     with memories.open_history(project) as store:
         store.export(target)
 

@@ -14,11 +14,25 @@ from pathlib import Path
 from django.utils import timezone
 
 from dreams import auditlog, conf, locks, process
+from dreams.hosts import host
 from dreams.models import LockHold, Project
 
 
 class ProjectBusy(Exception):
     """Somebody else is at this memory directory; the message says who, and until when."""
+
+
+class ProjectElsewhere(ProjectBusy):
+    """The project's files are on another host; a folder of the same path here is somebody else's."""
+
+
+def refuse_elsewhere(project: Project) -> None:
+    """Raises ProjectElsewhere for a project of another host. Called before anything is read or written at its path."""
+    if project.host != host():
+        raise ProjectElsewhere(
+            f"{project.slug} belongs to {project.host}, and this is {host()}. Nothing was changed. "
+            f"Do it on {project.host}."
+        )
 
 
 @contextmanager
@@ -28,6 +42,7 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
     The block lets go as it means to (`release_completed`, `release_keeping_clock`); left without, the lock is
     rewound, as after a failure.
     """
+    refuse_elsewhere(project)
     taken = locks.acquire(
         Path(project.memory_dir).resolve(),
         process.current(),

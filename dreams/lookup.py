@@ -36,6 +36,9 @@ def project(name: str) -> Project:
     if standing:
         listed = ", ".join(f"{row.pk} ({row.memory_dir})" for row in standing[:MAX_CANDIDATES])
         raise Ambiguous(f"{name!r} is more than one project; name it by id or directory: {listed}")
+    elsewhere = Project.objects.filter(where).exclude(host=host()).order_by("gone_at", "pk").first()
+    if elsewhere is not None:
+        raise Unknown(f"{elsewhere.slug} belongs to {elsewhere.host}, and this is {host()}. Do it there.")
     raise Unknown(f"No project {name!r}.{_near(name)} `projects` lists them; `discover` looks for new ones.")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -16,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import blobs, history, memdir, safefs, text, workspace
+from dreams import blobs, history, holds, memdir, safefs, text, workspace
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index
 
@@ -35,6 +36,8 @@ class Cause:
 
 
 def memory_dir(project: Project) -> Path:
+    """Where its files are on this host. Raises holds.ProjectElsewhere for a project of another host."""
+    holds.refuse_elsewhere(project)
     return Path(project.memory_dir)
 
 
@@ -88,6 +91,12 @@ def refresh(project: Project) -> list[str]:
     if is_unchanged(project):
         return []
     return sync(project, workspace.take(memory_dir(project)))
+
+
+def refresh_if_here(project: Project) -> None:
+    """`refresh` for those who only read: a project of another host is shown as it was last seen."""
+    with suppress(holds.ProjectElsewhere):
+        refresh(project)
 
 
 def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:

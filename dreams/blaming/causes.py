@@ -9,8 +9,9 @@ import datetime as dt
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from dreams import blobs, memdir, memories, proposals, text
+from dreams import blobs, memdir, proposals, text
 from dreams.blaming.chain import Chain
 from dreams.blaming.lines import MIN_KNOWN, Place, lines_of
 from dreams.blaming.writes import added_at
@@ -152,7 +153,7 @@ def _of_file(file: FileChange, texts: Mapping[str, str]) -> Iterable[tuple[Hunk,
 
 def _writes(memory: Memory) -> Sequence[Write]:
     """Newest first, so that a line written twice is said to be of the later write that can have brought it."""
-    path = memories.memory_dir(memory.project) / memory.path
+    path = Path(memory.project.memory_dir) / memory.path
     names = {str(path), os.path.realpath(path)}
     rows = MemoryWrite.objects.filter(session__project=memory.project_id, path__in=names, at__isnull=False)
     found = rows.select_related("session").prefetch_related("session__files").order_by("-at", "-pk")

@@ -106,6 +106,8 @@ class Command(BaseCommand):
         except BrokenPipeError:
             raise
         except Exception as error:
+            if _is_plain(error):
+                return self._fail(str(error), REFUSED)
             kept = faults.keep(faults.file_in(Path(settings.DATA_DIR)), traceback.format_exc())
             return self._fail(f"{fault(error)} {kept}", REFUSED)
         return DONE
@@ -204,6 +206,13 @@ def unshielded(value: Any) -> Any:
     if isinstance(value, list):
         return [unshielded(part) for part in value]
     return value
+
+
+def _is_plain(error: Exception) -> bool:
+    """Refusals that any command may meet, and that say all there is to say."""
+    from dreams.holds import ProjectElsewhere  # noqa: PLC0415 - imports the tables, which not every command needs
+
+    return isinstance(error, ProjectElsewhere)
 
 
 def fault(error: Exception) -> str:

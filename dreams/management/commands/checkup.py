@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        memories.refresh(project)
+        memories.refresh_if_here(project)
         made = checkup.look(project)
         found = [
             {

@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        memories.refresh(project)
+        memories.refresh_if_here(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
         if options["path"]:
             rows = rows.filter(memory__path=options["path"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When
 
-from dreams import blobs, conf
+from dreams import blobs, conf, hosts
 from dreams.engines.anthropic import keys
 from dreams.models import DreamSession, Memory, Project, Proposal, Session
 from dreams.sources.claude_code import ClaudeCode
@@ -276,4 +276,4 @@ def instruction_files(project: Project) -> list[File]:
 
 
 def exists_on_disk(project: Project) -> bool:
-    return Path(project.memory_dir).is_dir()
+    return project.host != hosts.host() or Path(project.memory_dir).is_dir()

@@ -17,7 +17,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dreams import conf, database
+from dreams import conf, database, holds
 from dreams.web import bare
 
 log = logging.getLogger(__name__)
@@ -74,6 +74,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(error, conf.BadValue):
         said = f"{error}. Health names where it comes from."
         return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
+    if isinstance(error, holds.ProjectElsewhere):
+        return _page(
+            None,
+            409,
+            "Another computer’s project",
+            str(error),
+            onward=_page_of_the_form(request),
+            way_on="Back",
+        )
     return _page(
         None,
         500,

@@ -25,6 +25,7 @@ from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, 
 def bring_up(request: Request, public_id: str) -> HttpResponse:
     """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
     loaded = load(request, proposal_of(public_id))
+    holds.refuse_elsewhere(loaded.proposal.project)
     if "confirm" in request.POST:
         file = file_of(request, loaded)
         if file.base_sha == request.POST.get("base"):
@@ -60,6 +61,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
 def submit(request: Request, public_id: str) -> HttpResponse:
     """Close the review and write what is approved."""
     loaded = load(request, proposal_of(public_id))
+    holds.refuse_elsewhere(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
     if moved:
         return refuse(request, loaded, moved, [])
@@ -76,6 +78,7 @@ def submit(request: Request, public_id: str) -> HttpResponse:
 def apply(request: Request, public_id: str) -> HttpResponse:
     """Write what a submitted review still has to write; `rebased` confirms the results shown."""
     loaded = load(request, proposal_of(public_id))
+    holds.refuse_elsewhere(loaded.proposal.project)
     # The verdicts of a submitted review stay as they are; its files need not.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
     if moved:

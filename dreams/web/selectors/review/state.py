@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams import safefs, text, workspace, writing
+from dreams import hosts, safefs, text, workspace, writing
 from dreams.models import FileChange, Hunk, Memory, Proposal
 from dreams.web.selectors.review.loaded import HunkRow
 
@@ -115,6 +115,8 @@ def changed_since(
     proposal: Proposal, files: Iterable[FileChange], memories: Mapping[str, Memory]
 ) -> frozenset[str]:
     """Paths whose bytes on disk are not those that the proposal starts from. A stat each, unless one differs."""
+    if proposal.project.host != hosts.host():
+        return frozenset()  # the folder of that path here is another one
     try:
         root = safefs.Root.open(Path(proposal.project.memory_dir))
     except OSError:
