@@ -16,6 +16,7 @@ from dreams import lineage, text, textdiff
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 
 Item = TypeVar("Item")
+MOST_EVIDENCE = 5  # quotes of one hunk
 ChangeKind = Literal["add", "modify", "delete"]
 
 # The most telling kind names an operation made of several edits.
@@ -34,7 +35,7 @@ KIND_ORDER: tuple[OperationKind, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DraftHunk:
-    """A hunk with the edits that made it."""
+    """A hunk with the edits that made it. `citations` are at most `MOST_EVIDENCE`, the ones about its lines first."""
 
     hunk: textdiff.Hunk
     operation: str
@@ -189,9 +190,19 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
 def _draft_hunk(
     path: str, hunk: textdiff.Hunk, own: Sequence[_Step], groups: _Groups, told: lineage.Lineage
 ) -> DraftHunk:
-    citations = _unique(citation for step in own for citation in step.edit.citations)
+    citations = _own_evidence(hunk, _unique(citation for step in own for citation in step.edit.citations))
     fates = _unique(told.fates(path, hunk.removed.split("\n")))
     return DraftHunk(hunk, groups.key(f"hunk:{path}:{hunk.id}"), citations, fates)
+
+
+def _own_evidence(hunk: textdiff.Hunk, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+    """Of an operation that takes many steps, only what speaks for these lines: nobody reads seventy quotes."""
+    lines = hunk.removed + hunk.added
+
+    def is_elsewhere(citation: Citation) -> bool:
+        return citation.source == "memory" and citation.quote.strip() not in lines
+
+    return tuple(sorted(citations, key=is_elsewhere)[:MOST_EVIDENCE])
 
 
 def _unique(items: Iterable[Item]) -> tuple[Item, ...]:

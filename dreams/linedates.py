@@ -7,17 +7,27 @@ frontmatter says counts for the lines that came with it: a later write that left
 
 from __future__ import annotations
 
+import bisect
 import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from dreams import memdir, text
 from dreams.engines.types import EvidenceSource, LineDate
 
+AT_ONCE = dt.timedelta(minutes=1)
+JUST_BEFORE = dt.timedelta(days=1)
+_NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
+
 
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
-    """One kept state of a file. `seen_change`: the history saw it come, so `at` is when it was written; `ours`: by us."""
+    """One kept state of a file. `seen_change`: the history saw it come, so `at` is when it was written; `ours`: by us.
+
+    `believable`: whether its mtime may be when it was written.
+    """
 
     data: bytes
     at: dt.datetime
@@ -25,10 +35,11 @@ class KeptVersion:
     seen_change: bool
     written_at: dt.datetime | None = None  # by a transcript
     ours: bool = False
+    believable: bool = True
 
 
-def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo) -> list[LineDate | None]:
-    """One entry per line of the newest version; `versions` are oldest first."""
+def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "") -> list[LineDate | None]:
+    """One entry per line of the newest version; `versions` are oldest first. A day in the name goes before the mtime."""
     if not versions:
         return []
     first_seen: dict[str, LineDate] = {}
@@ -38,7 +49,7 @@ def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo) -> list[LineDat
         says = (front.modified, front.created) if front else ()
         own = _own_day(front, version, zone) if front and says != before else None
         before = says
-        day = own or _seen_day(version, zone)
+        day = own or _seen_day(version, zone, path)
         for line in text.decode(version.data).split("\n"):
             first_seen.setdefault(line.strip(), day)
     newest = text.decode(versions[-1].data).split("\n")
@@ -55,14 +66,39 @@ def _own_day(front: memdir.Frontmatter, version: KeptVersion, zone: dt.tzinfo) -
     return None
 
 
-def _seen_day(version: KeptVersion, zone: dt.tzinfo) -> LineDate:
+def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate:
+    named = day_in_name(path) if not (version.seen_change or version.written_at) else None
+    if named:
+        return LineDate(named, "memory", "the day in its name", ours=version.ours)
     candidates: list[tuple[dt.datetime | None, EvidenceSource, str]] = [
         (version.at if version.seen_change else None, "history", "first seen in the history"),
         (version.written_at, "transcript", "written in a session"),
         (version.mtime, "file", "the file's own date"),
     ]
     at, source, note = next(found for found in candidates if found[0] is not None)
-    return LineDate(_day(at, zone), source, note, ours=version.ours)
+    believable = source != "file" or version.believable
+    return LineDate(_day(at, zone), source, note, ours=version.ours, believable=believable)
+
+
+def day_in_name(path: str) -> dt.date | None:
+    """The one day that a file is named for: `project_release_2026-03-01.md`."""
+    found = _NAMED.findall(PurePosixPath(path).name)
+    try:
+        return dt.date(*map(int, found[0])) if len(found) == 1 else None
+    except ValueError:
+        return None
+
+
+def believable(mtime: dt.datetime, others: Sequence[dt.datetime], first_seen: dt.datetime) -> bool:
+    """Whether a file that was there when memoryweb first looked may have been written at its mtime.
+
+    A clone, a copy or a restore writes many files at once, and is often followed by that first look. `others` are the
+    mtimes of all files of the directory, in order, this one's among them.
+    """
+    at = bisect.bisect_left(others, mtime)
+    near = (*others[max(at - 1, 0) : at], *others[at + 1 : at + 2])
+    alone = all(abs(other - mtime) > AT_ONCE for other in near)
+    return alone and mtime < first_seen - JUST_BEFORE
 
 
 def _day(moment: dt.date | dt.datetime | None, zone: dt.tzinfo) -> dt.date:

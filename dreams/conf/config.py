@@ -272,7 +272,7 @@ class Config:
         200,
         "Index",
         "Longest index row",
-        "A longer row keeps its start; the rest moves into the topic file.",
+        "The checkup lists longer rows. A row is only shortened when the index is too long and you choose it.",
         minimum=40,
         maximum=4000,
         unit="characters",

@@ -24,11 +24,13 @@ from dreams.engines.types import (
     SessionBrief,
 )
 from dreams.models import (
+    AppliedFile,
     DreamRun,
     DreamSession,
     MemoryWrite,
     Project,
     Prompt,
+    Proposal,
     Session,
     Version,
 )
@@ -39,6 +41,7 @@ log = logging.getLogger(__name__)
 MAX_PROMPTS = 5_000
 
 MAX_VERSIONS = 50
+SETTLING = dt.timedelta(days=7)  # what a person wrote by hand is not changed unasked for so long
 # What stands there is somebody's word of that day; all other versions are writings of ours.
 _OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}
 
@@ -89,6 +92,8 @@ def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineD
         .order_by("at")
         .values_list("path", "at")
     )
+    found_then = Version.objects.filter(memory__project=project, origin=Version.Origin.FOUND)
+    mtimes = sorted(map(_moment, found_then.exclude(sha256="").values_list("mtime_ns", flat=True)))
     for memory in project.memories.filter(gone_at__isnull=True):
         rows = list(memory.versions.exclude(sha256="").order_by("at", "pk"))[-MAX_VERSIONS:]
         texts = blobs.get_many(row.sha256 for row in rows)
@@ -96,13 +101,29 @@ def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineD
             linedates.KeptVersion(
                 data=texts[row.sha256],
                 at=row.at,
-                mtime=dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC),
+                mtime=_moment(row.mtime_ns),
                 seen_change=row.origin != Version.Origin.FOUND,
                 ours=row.origin not in _OF_OTHERS,
+                believable=linedates.believable(_moment(row.mtime_ns), mtimes, project.first_seen_at),
                 written_at=writes.get(str(memories.memory_dir(project) / memory.path)),
             )
             for row in rows
             if row.sha256 in texts
         ]
-        found[memory.path] = linedates.line_dates(kept, zone)
+        found[memory.path] = linedates.line_dates(kept, zone, memory.path)
     return found
+
+
+def _moment(mtime_ns: int) -> dt.datetime:
+    return dt.datetime.fromtimestamp(mtime_ns / 1e9, dt.UTC)
+
+
+def hand_edited(project: Project) -> frozenset[str]:
+    """What the person edited in memoryweb in the last week, and did not undo."""
+    edited = AppliedFile.objects.filter(
+        application__proposal__project=project,
+        application__proposal__origin=Proposal.Origin.EDIT,
+        application__at__gte=timezone.now() - SETTLING,
+        application__undone_at__isnull=True,
+    )
+    return frozenset(edited.values_list("path", flat=True))

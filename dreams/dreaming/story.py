@@ -32,7 +32,7 @@ from dreams import (
     workspace,
 )
 from dreams.dreaming import checking, steps
-from dreams.dreaming.reading import line_dates, review_sessions
+from dreams.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.dreaming.states import claim, end
 from dreams.dreaming.watch import LockLost, Watch
 from dreams.engines.types import (
@@ -126,6 +126,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             now=timezone.now(),
             time_zone=conf.zone(config),
             examine=checks.examine,
+            hand_edited=hand_edited(project),
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()

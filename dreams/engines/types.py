@@ -158,7 +158,8 @@ class LineDate:
     """The day that a line of a memory counts from, and how that is known.
 
     `latest`: where it may have been written later. `ours`: a dream or an undo put it there, and what it says counts from
-    another day, which nobody knows any more.
+    another day, which nobody knows any more. `believable` is False for the mtime of a file that was most likely copied
+    or restored: good for a question, not for a change.
     """
 
     day: dt.date
@@ -166,6 +167,7 @@ class LineDate:
     note: str
     latest: dt.date | None = None
     ours: bool = False
+    believable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,9 @@ class Job:
 
     `examine` says what the checks would tell a person of the work as it stands in the workspace. An engine asks once,
     when it thinks that it is done, and mends what it can: that is its work, not the person's.
+
+    `hand_edited` are the paths that the person edited in memoryweb in the last week: like pinned memories they are
+    asked about, and not changed unasked.
     """
 
     project_name: str
@@ -205,6 +210,7 @@ class Job:
     now: dt.datetime
     time_zone: dt.tzinfo
     examine: Callable[[Sequence[Edit]], Sequence[Problem]] = _no_checks
+    hand_edited: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

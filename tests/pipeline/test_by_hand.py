@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
 
 from dreams import manual, rollback, text
+from dreams.dreaming.reading import hand_edited
 from dreams.manifest import manifest
-from dreams.models import Memory, Proposal, Version
+from dreams.models import Application, Memory, Proposal, Version
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,3 +89,19 @@ def test_an_old_version_comes_back_as_a_new_change(tmp_path: Path) -> None:
     assert (world.folder(project) / "project_deploy.md").read_text() == world.DEPLOY
     origins = list(Version.objects.filter(memory=row).order_by("pk").values_list("origin", flat=True))
     assert origins == ["found", "edit", "restore"]
+
+
+def test_what_was_edited_by_hand_in_the_last_week_is_told_to_a_dream_until_it_is_undone(
+    tmp_path: Path,
+) -> None:
+    project = world.make_project(tmp_path)
+    row = memory("project_deploy.md")
+    assert hand_edited(project) == frozenset()
+    done = manual.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
+    assert hand_edited(project) == {"project_deploy.md"}
+    made = Application.objects.get(proposal__public_id=done.proposal)
+    Application.objects.filter(pk=made.pk).update(at=made.at - dt.timedelta(days=8))
+    assert hand_edited(project) == frozenset()
+    Application.objects.filter(pk=made.pk).update(at=made.at)
+    rollback.rollback(Proposal.objects.get(public_id=done.proposal), world.ME)
+    assert hand_edited(project) == frozenset()

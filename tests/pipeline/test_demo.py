@@ -114,7 +114,7 @@ def test_the_dream_of_the_orders_project_shows_what_dreams_can_do(
     _dream_all(data, settings, monkeypatch)
     proposal = Proposal.objects.get(project__name="orders-api")
     kinds = set(proposal.operations.values_list("kind", flat=True))
-    assert {"learn", "merge", "date", "index", "demote"} <= kinds
+    assert {"learn", "merge", "date", "index"} <= kinds
     learnt = " ".join(proposal.operations.filter(kind="learn").values_list("reason", flat=True))
     assert "uv instead of pip" in learnt
     memory = Path(proposal.project.memory_dir)

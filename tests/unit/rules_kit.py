@@ -77,6 +77,7 @@ def dream(
     written: LineDate | Mapping[str, LineDate | Sequence[LineDate | None]] | None = WRITTEN,
     repo: Path | None = None,
     now: dt.datetime = NOON,
+    hand_edited: frozenset[str] = frozenset(),
 ) -> Dreamt:
     """Dream over `files`; every line of them was written on `written`, or on what that says of its file or its lines."""
     contents = {path: data if isinstance(data, bytes) else data.encode() for path, data in files.items()}
@@ -93,7 +94,7 @@ def dream(
         for path, data in contents.items()
     }
     with workspace.Workspace.create(folder / "scratch", snapshot) as scratch:
-        job = Job("p", repo, scratch, sessions, dates, conf.Config(), now, dt.UTC)
+        job = Job("p", repo, scratch, sessions, dates, conf.Config(), now, dt.UTC, hand_edited=hand_edited)
         outcome = engines.get("rules").run(job, told)
         return Dreamt(contents, scratch.contents(), outcome, told)
 

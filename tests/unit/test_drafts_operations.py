@@ -168,3 +168,14 @@ def test_a_line_that_changes_places_for_ever_has_an_end() -> None:
         step("a.md", "a\n", "b\n", "three", fates=(Fate("a", "merged-into", "a.md", "b"),)),
     )
     assert {fate.target_text for fate in made.files[0].hunks[0].fates} == {"b"}
+
+
+def test_a_change_has_five_quotes_at_most_and_those_of_its_own_lines_first() -> None:
+    rows = [f"- row {number}\n" for number in range(12)]
+    quotes = tuple(Citation("memory", row.strip(), "MEMORY.md") for row in rows)
+    after = [row.replace("row", "line") if number in {3, 9} else row for number, row in enumerate(rows)]
+    made = run(
+        {"MEMORY.md": "".join(rows)}, step("MEMORY.md", "".join(rows), "".join(after), "a", citations=quotes)
+    )
+    assert [len(hunk.citations) for hunk in made.files[0].hunks] == [5, 5]
+    assert [hunk.citations[0].quote for hunk in made.files[0].hunks] == ["- row 3", "- row 9"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.linedates import KeptVersion, line_dates
+from dreams.linedates import KeptVersion, believable, line_dates
 
 
 def moment(day: int, hour: int = 12) -> dt.datetime:
@@ -63,3 +63,30 @@ def test_days_are_those_of_the_persons_zone() -> None:
 def test_blank_lines_and_unknown_files_have_no_date() -> None:
     assert line_dates([], dt.UTC) == []
     assert line_dates([version("a\n\n", 5)], dt.UTC)[1] is None
+
+
+def test_an_mtime_is_believed_where_no_other_file_was_written_with_it_and_long_before_the_first_look() -> (
+    None
+):
+    first_look = moment(20)
+    mtimes = [moment(2), moment(5), moment(5) + dt.timedelta(seconds=50), moment(8), moment(20, 3)]
+    kept = [mtime.day for mtime in mtimes if believable(mtime, mtimes, first_look)]
+    assert kept == [2, 8]
+    copied = [moment(3)] * 4
+    assert not any(believable(mtime, copied, first_look) for mtime in copied)
+
+
+def test_a_day_from_an_mtime_that_nobody_believes_says_so() -> None:
+    copied = KeptVersion(b"a\n", moment(5), moment(5), seen_change=False, believable=False)
+    seen = KeptVersion(b"a\n", moment(5), moment(5), seen_change=True, believable=False)
+    assert [line.believable for line in line_dates([copied], dt.UTC) if line] == [False]
+    assert [line.believable for line in line_dates([seen], dt.UTC) if line] == [True]
+
+
+def test_a_day_in_the_files_name_goes_before_its_mtime_and_not_before_what_was_seen() -> None:
+    found = line_dates([version("a\n", 9)], dt.UTC, "project_release_2026-02-03.md")[0]
+    assert found is not None and found.day == dt.date(2026, 2, 3)
+    seen = line_dates([version("a\n", 9, seen=True)], dt.UTC, "project_release_2026-02-03.md")[0]
+    assert seen is not None and seen.day.day == 9
+    no_day = line_dates([version("a\n", 9)], dt.UTC, "build-2026-13-45.md")[0]
+    assert no_day is not None and no_day.source == "file"

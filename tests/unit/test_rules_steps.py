@@ -18,7 +18,7 @@ def test_an_orphan_gets_a_row_in_words_of_its_own(tmp_path: Path):
     index = "# Index\n\n## Project\n- [A](a.md) — first\n\n## User\n"
     made = dream(tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": "# Freeze weeks\n\nSet by Ana. More.\n"})
     assert made.text("MEMORY.md") == index.replace("first\n", "first\n- [Freeze weeks](b.md) — Set by Ana.\n")
-    assert made.summary == "Repaired 1 index row."
+    assert made.summary == "Added 1 index row for a memory that had none."
 
 
 def test_a_file_that_is_not_utf8_is_named_in_the_index_by_its_file_name(tmp_path: Path):
@@ -38,11 +38,62 @@ def test_one_name_that_hides_characters_costs_the_other_memories_no_row(tmp_path
     assert "\u202e" not in index
 
 
-def test_a_row_for_an_orphan_stays_within_its_aim(tmp_path: Path):
-    made = dream(tmp_path, {"a.md": memory("x\n", name="Long one", description="word " * 80)})
-    (row,) = made.text("MEMORY.md").splitlines()
-    assert 100 < len(row) <= 150
-    assert row.endswith("word…")
+def row_for(folder: Path, path: str, text: str) -> str:
+    made = dream(folder, {"MEMORY.md": "# Memory\n\n- [A](a.md) — first\n", "a.md": A, path: text})
+    return made.text("MEMORY.md").splitlines()[-1]
+
+
+def test_a_row_for_an_orphan_has_its_whole_description_or_whole_sentences_of_it(tmp_path: Path):
+    one = "Deploys go out at night"
+    two = f"{one} from the build host of the team. {'They take long ' * 20}and end with a mail."
+    assert row_for(tmp_path / "1", "b.md", memory("x\n", name="Long one", description=one)).endswith(
+        f" — {one}"
+    )
+    cut = row_for(tmp_path / "2", "b.md", memory("x\n", name="Long one", description=two))
+    assert cut == f"- [Long one](b.md) — {one} from the build host of the team."
+    endless = row_for(tmp_path / "3", "b.md", memory("x\n", name="Long one", description="word " * 80))
+    assert endless == f"- [Long one](b.md) — {('word ' * 80).strip()}"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "title"),
+    [
+        ("project_freeze.md", memory("# Freezes\n\nx y\n", name="Freeze weeks"), "Freeze weeks"),
+        ("project_freeze.md", memory("# How we freeze\n\nx y\n", name="project-freeze"), "How we freeze"),
+        ("project_freeze_weeks.md", memory("## The result\n\nx y\n", name="freeze-weeks"), "Freeze weeks"),
+        ("project_freeze_weeks.md", memory("Status: all phases are done.\n"), "Freeze weeks"),
+        (
+            "f.md",
+            memory("x y\n", name=f"The freeze — {'in each week of the year ' * 4}and after"),
+            "The freeze",
+        ),
+    ],
+)
+def test_the_title_of_an_orphans_row_is_one_that_a_person_would_write(
+    tmp_path: Path, path: str, text: str, title: str
+):
+    assert row_for(tmp_path, path, text).startswith(f"- [{title}]({path})")
+
+
+def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
+    files = {f"note_{number}.md": A for number in range(40)}
+    made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
+    assert len(made.operations("index")) == 40
+
+
+def test_as_many_orphans_get_rows_as_an_agent_still_loads_and_the_rest_is_counted(tmp_path: Path):
+    files = {f"note_{number:03}.md": A for number in range(210)}
+    made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
+    assert made.text("MEMORY.md").count("](note_") == 198
+    assert "12 memories are in no index" in made.summary
+    assert "200 of 200 lines" in made.summary
+
+
+def test_a_readme_beside_the_memories_gets_no_row(tmp_path: Path):
+    assert (
+        dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, "README.md": "# Notes\n\nx y\n"}).edits
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,63 +150,9 @@ LONG = (
 )
 
 
-def test_a_long_row_keeps_its_first_clause_and_the_whole_moves_into_the_memory(tmp_path: Path):
-    made = dream(tmp_path, {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": memory("Facts.\n")})
-    assert made.text("MEMORY.md") == "- [Queue](q.md) — The queue is Redis 7.2; retries stop at 5\n"
-    assert made.text("q.md").endswith(f"Facts.\n\n{LONG}\n")
-    assert len(made.operations("demote")) == 1
-    assert not any(map(unaccounted, made.edits))
-
-
-def test_a_row_cut_short_keeps_the_names_and_code_of_its_rest_and_no_bare_number_and_none_that_is_denied(
-    tmp_path: Path,
-):
-    hook = (
-        "Deploys go to Hetzner via `make ship`, which builds on a laptop and needs the VPN wg0; the gateway listens on port 8443, "
-        "logs are kept 30 days in Loki; never use `make push` for it, roll back with `make back`. Then tell Anna Berg."
-    )
-    made = dream(tmp_path, {"MEMORY.md": f"- [Ship](s.md) — {hook}\n", "s.md": memory("Facts.\n")})
-    row = made.text("MEMORY.md").rstrip("\n")
-    assert row.startswith(
-        "- [Ship](s.md) — Deploys go to Hetzner via `make ship`, which builds on a laptop and needs the VPN wg0"
-    )
-    assert row.endswith("VPN wg0 … Loki, Anna Berg")
-    assert len(row) <= 150 and hook in made.text("s.md")
-
-
-def test_a_demoted_text_stands_before_sections_that_say_something_else(tmp_path: Path):
-    files = {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": "# Queue\n\n## Resolved\n- old thing\n"}
-    assert dream(tmp_path, files).text("q.md") == f"# Queue\n\n{LONG}\n\n## Resolved\n- old thing\n"
-
-
-def test_what_the_memory_says_already_is_not_put_there_again(tmp_path: Path):
-    files = {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": memory(f"{LONG}\n")}
-    made = dream(tmp_path, files)
-    assert made.text("q.md") == files["q.md"]
-    assert len(made.text("MEMORY.md")) < 100
-
-
-@pytest.mark.parametrize("topic", ["---\npinned: true\n---\nx\n", "x\n```\nopen\n"])
-def test_a_long_row_stays_where_its_memory_may_not_take_it(tmp_path: Path, topic: str):
-    assert dream(tmp_path, {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": topic}).edits == []
-
-
-def test_an_index_over_its_limit_is_brought_under_it_without_losing_a_row(tmp_path: Path):
-    files = {f"m{n}.md": memory(f"Thing {n}.\n", name=f"Thing {n}") for n in range(160)}
-    files["MEMORY.md"] = "".join(
-        f"- [Thing {n}](m{n}.md) — number {n} is kept in drawer {n}, and {'far ' * 25}away\n"
-        for n in range(160)
-    )
-    made = dream(tmp_path, files)
-    assert len(made.after["MEMORY.md"]) <= 25_000 < len(made.before["MEMORY.md"])
-    assert made.text("MEMORY.md").count("](m") == 160
-    assert any("far away" in made.text(path) for path in files if path != "MEMORY.md")
-
-
-def test_what_cannot_be_brought_under_the_limit_is_said(tmp_path: Path):
-    made = dream(tmp_path, {"MEMORY.md": "- [x](https://x.example)\n" * 201})
-    assert made.edits == []
-    assert "201 lines" in made.summary
+def test_a_long_row_stays_as_it_is_while_the_index_fits(tmp_path: Path):
+    files = {"MEMORY.md": f"- [Queue](q.md) — {LONG}\n", "q.md": memory("Facts.\n")}
+    assert dream(tmp_path, files).edits == []
 
 
 def test_doubled_bullets_become_one_and_the_fuller_stays(tmp_path: Path):
@@ -338,6 +335,13 @@ def test_the_title_of_a_body_keeps_no_two_files_apart_that_say_the_same(tmp_path
     "body",
     [
         "- We moved recently.\n",
+        "- We moved to the new cluster on May 7.\n",
+        "- It was fixed in the Apr 28 release.\n",
+        "- New entries are crossings that happened ≤ 5 days ago.\n",
+        "- The ramp was planned to finish in 8 weeks.\n",
+        "- Yesterday's run was lost.\n",
+        '- The user was asked and said "that was done yesterday" of it.\n',
+        "| Run | we moved yesterday |\n",
         "- Releases are cut every second Tuesday.\n",
         "- The report is sent on Monday.\n",
         "- Most of the machines in use today have an improved disk.\n",
@@ -384,6 +388,19 @@ def test_pinned_logged_shared_and_daily_memories_keep_every_word(tmp_path: Path)
         "MEMORY.md": "- [p](pinned.md)\n- [l](latin.md)\n",
     }
     assert dream(tmp_path, files).edits == []
+
+
+def test_what_was_edited_by_hand_lately_keeps_every_word(tmp_path: Path):
+    body = "- We moved to Valkey yesterday.\n- The queue has 5 workers\n- The queue has 5 workers\n"
+    files = {"a.md": memory(body), "b.md": A, "MEMORY.md": "- [a](a.md)\n- [a](a.md)\n"}
+    assert dream(tmp_path / "1", files, hand_edited=frozenset({"a.md", "MEMORY.md"})).edits == []
+    assert dream(tmp_path / "2", files).edits
+
+
+def test_a_date_is_not_worked_out_from_an_mtime_that_nobody_believes(tmp_path: Path):
+    files = {"MEMORY.md": "- [a](a.md)\n", "a.md": memory("- We moved yesterday.\n")}
+    copied = LineDate(WRITTEN.day, "file", "the file's own date", believable=False)
+    assert dream(tmp_path, files, written=copied).edits == []
 
 
 def test_every_phase_tells_a_turn_and_asks_whether_to_go_on(tmp_path: Path):

@@ -42,8 +42,8 @@ def system(config: Config, has_index: bool) -> list[Json]:
 def _budget(config: Config, has_index: bool) -> str:
     first = (
         f"# The index\n\nAn agent loads the first {config.index_max_lines} lines of MEMORY.md and at most "
-        f"{config.index_max_bytes:,} bytes. Aim at {config.row_aim} characters a row; a row over {config.row_max} "
-        "keeps its start, and the rest moves into its memory."
+        f"{config.index_max_bytes:,} bytes. Aim at {config.row_aim} characters in a new row, {config.row_max} at most. "
+        "While the index fits, never shorten a row that is there, whatever its length."
     )
     if has_index:
         return first

@@ -13,7 +13,6 @@ from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.steps import (
     dated,
     dating,
-    demote,
     deriving,
     expiring,
     files,
@@ -38,7 +37,7 @@ class RulesEngine:
     name = "rules"
 
     def run(self, job: Job, report: Reporter) -> Outcome:
-        tree = Tree(job.workspace, report)
+        tree = Tree(job.workspace, report, job.hand_edited)
         rec = Recorder(tree, report)
         _orient(tree, report)
         heard = hear(job, report)
@@ -106,7 +105,7 @@ def _consolidating(
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, today),
-        lambda: dated.supersede(rec, job.line_dates, today),
+        lambda: dated.supersede(rec, dating.believed(job.line_dates), today),
         lambda: deriving.derive(rec, job.repo_dir),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),
@@ -127,9 +126,7 @@ def _prune(job: Job, rec: Recorder) -> None:
     for _ in range(ROUNDS):
         before = len(rec.edits)
         index.repair(rec, config.row_max, job.repo_dir)
-        orphans.add_orphans(rec, config.row_aim)
-        demote.demote_long(rec, config.row_aim, config.row_max)
-        demote.fit(rec, config.row_aim, config.index_max_lines, config.index_max_bytes)
+        orphans.add_orphans(rec, config)
         if len(rec.edits) == before:
             break
         files.merge(rec, config.row_max)
@@ -200,6 +197,12 @@ def _told(counts: dict[str, int]) -> str:
         (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
         (counts.get("dated", 0), "dated {}", "line", "lines"),
         (counts.get("rows", 0), "repaired {}", "index row", "index rows"),
+        (
+            counts.get("listed", 0),
+            "added {}",
+            "index row for a memory that had none",
+            "index rows for memories that had none",
+        ),
         (counts.get("redacted", 0), "took out {}", "secret", "secrets"),
     ]
     told = [form.format(plural(count, one, many)) for count, form, one, many in parts if count]

@@ -37,8 +37,9 @@ class Files(Protocol):
 class Tree:
     """Every Markdown file of the scratch copy, as text. Steps read here and change through `Recorder`."""
 
-    def __init__(self, workspace: Files, report: Reporter) -> None:
+    def __init__(self, workspace: Files, report: Reporter, hand_edited: Collection[str] = ()) -> None:
         self.workspace = workspace
+        self.hand_edited = frozenset(hand_edited)
         self._editable = frozenset(workspace.editable())
         self.texts: dict[str, str] = {}
         self._documents: dict[str, memdir.Document] = {}
@@ -67,18 +68,22 @@ class Tree:
         front = self.document(path).frontmatter
         return front is not None and front.pinned
 
+    def settled(self, path: str) -> bool:
+        """Pinned, or edited by hand in the last week: not changed unasked."""
+        return path in self.hand_edited or self.pinned(path)
+
     def writable(self, path: str) -> bool:
         """Whether the workspace takes a change of this path, existing or new."""
         return path in self._editable or not self.workspace.read_only_because(path)
 
     def free(self, path: str) -> bool:
-        """A memory that may be merged, reworded and added to: writable, not pinned, not shared, not a day's log."""
+        """A memory that may be merged, reworded and added to: writable, not settled, not shared, not a day's log."""
         return (
             path in self.texts
             and self.writable(path)
             and not is_team(path)
             and not is_daily(path)
-            and not self.pinned(path)
+            and not self.settled(path)
         )
 
     def memories(self) -> list[str]:

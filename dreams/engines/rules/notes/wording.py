@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from dreams.language import lexicon
@@ -13,7 +14,9 @@ _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]*_`]*(?=\s)|[。！？
 _CLAUSE_END = re.compile(r"(?<=[.;:!?,])\s|\s(?=[—–-]\s)|\s(?=\()|(?<=[、。，；：！？])")
 _LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]{1,60}:?(?:\*\*|__):?")
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
+_SEMICOLON = re.compile(r"(?<=;)\s+")
 LEAST_CLAUSE = 12
+LEAST_WORDS = 4  # of a summary that is cut: "Rainy-day idea." says nothing
 _LEADING_ON = (
     lexicon.FILLER
     | lexicon.NEGATIONS
@@ -48,6 +51,25 @@ def clause(text: str, limit: int) -> str:
         if end >= LEAST_CLAUSE and whole(piece):
             return piece
     return _words(text, limit)
+
+
+def summed_up(text: str, limit: int) -> str:
+    """`text` if it fits, else its first sentences, else its first parts that end with a semicolon; empty if none does.
+
+    Nothing is cut within a sentence otherwise: what is left of it would be another one.
+    """
+    if len(text) <= limit:
+        return text
+    for pieces in (sentences(text), _SEMICOLON.split(text)):
+        fitting = [piece for piece in itertools.accumulate(pieces, _after) if len(piece) <= limit]
+        said = fitting[-1].rstrip(" ;") if fitting else ""
+        if len(said.split()) >= LEAST_WORDS and whole(said):
+            return said
+    return ""
+
+
+def _after(before: str, piece: str) -> str:
+    return f"{before} {piece}"
 
 
 def clause_ends(text: str, limit: int) -> list[int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dreams import memdir
 from dreams import text as texts
@@ -23,6 +23,12 @@ _OWN_DAY = re.compile(
 )
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _SKIPPED = frozenset({"heading", "code", "comment", "rule", "blank"})
+_MONTH_DAY = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d(?:st|nd|rd|th)\b|\d/\d", re.IGNORECASE
+)
+_RELATIVE = re.compile(r"\b(?:last|next|this|past|coming)\b", re.IGNORECASE)
+_LENGTH = re.compile(r"(?:with)?in\s|.*\bfrom now\b", re.IGNORECASE)
+_COMPARED = ("<", ">", "≤", "≥", "=", "~", "≈", "±")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
 
 
@@ -47,18 +53,99 @@ def of_lines(
     return found
 
 
+def believed(
+    line_dates: Mapping[str, Sequence[LineDate | None]],
+) -> dict[str, list[LineDate | None]]:
+    """The days that a change may rest on."""
+    return {
+        path: [known if known and known.believable else None for known in dates_of]
+        for path, dates_of in line_dates.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Undated:
+    """A line with a relative date, and the same with the day written out, as seen from the day that it was written."""
+
+    path: str
+    line_no: int  # 1-based
+    line: str
+    new: str
+    known: LineDate
+    meant: str  # “yesterday” is 2026-09-30
+
+
 def resolve(rec: Recorder, line_dates: Mapping[str, Sequence[LineDate | None]]) -> None:
-    """Must run before any other step of its round: `line_dates` count the lines as they stand."""
-    for path in sorted(rec.tree.texts):
+    """Write out what surely can be worked out. Must run before any other step of its round: `line_dates` count the lines
+    as they are then."""
+    for found in list(undated(rec.tree, line_dates)):
+        if found.known.believable and not rec.tree.settled(found.path):
+            rec.report.checkpoint()
+            write_out(rec, found)
+
+
+def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> Iterator[Undated]:
+    """Every line whose relative dates can be worked out, if it was written on its day."""
+    for path in sorted(tree.texts):
         known = line_dates.get(path)
-        if known and _may(rec, path):
-            for line_no, days in list(_lines(rec.tree.document(path))):
-                if line_no <= len(known):
-                    _resolve_line(rec, path, line_no, days, known[line_no - 1])
+        if not known or not tree.writable(path) or is_team(path) or is_daily(path):
+            continue
+        lines = memdir.split_lines(tree.texts[path])
+        for line_no, days in _lines(tree.document(path)):
+            date = known[line_no - 1] if line_no <= len(known) else None
+            if date and _counts(path, days, date):
+                line = lines[line_no - 1].rstrip("\r\n")
+                spans = days_of.spans(line, date.day)
+                if spans and (new := _written_out(line, spans)):
+                    meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
+                    yield Undated(path, line_no, line, new, date, meant)
 
 
-def _may(rec: Recorder, path: str) -> bool:
-    return rec.tree.writable(path) and not is_team(path) and not is_daily(path) and not rec.tree.pinned(path)
+def write_out(rec: Recorder, found: Undated) -> bool:
+    lines = memdir.split_lines(rec.tree.texts[found.path])
+    at, known = found.line_no - 1, found.known
+    lines[at] = found.new + lines[at][len(found.line) :]
+    reason = f"{found.meant}, counted from {known.day.isoformat()} ({known.note})."
+    note = f"{known.note}: {known.day.isoformat()}"
+    cited = Citation(known.source, found.line[:1000], found.path, line_no=found.line_no, note=note)
+    fate = Fate(found.line, "kept-in", found.path, found.new)
+    change = Change(found.path, "".join(lines), reason, (fate,), (cited,))
+    done = rec.operation("date", [change], key=digest(found.path, str(found.line_no), found.line))
+    rec.count("dated", done)
+    return done
+
+
+def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
+    """Whether that day says when the line was written.
+
+    Sessions append to the index all the time, so its own date says little about one of its rows; and a section that names
+    another day was likely written on that day, and only touched on ours.
+    """
+    if known.ours or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
+        return False
+    return known.source != "file" or not (is_index(path) or days - {known.day.isoformat()})
+
+
+def _written_out(line: str, spans: Sequence[dates.DateSpan]) -> str:
+    """The line with its days written out; empty where it would not read well, or a second look would find another date."""
+    if line.lstrip().startswith("|") or not all(_is_plain(line, span) for span in spans):
+        return ""
+    new = dates.rewrite(line, spans)
+    return "" if days_of.names_a_day(new) else new
+
+
+def _is_plain(line: str, span: dates.DateSpan) -> bool:
+    """A phrase that is relative to its day and that a date can take the place of.
+
+    "May 7" is a date as it is, "5 days ago" behind "≤" is an age, "in 8 weeks" a length as often as a day; "yesterday's"
+    would read badly, and what somebody said in quotes stays as it was said.
+    """
+    before, after = line[: span.start].rstrip(), line[span.end :]
+    if _MONTH_DAY.search(span.text) and not _RELATIVE.search(span.text):
+        return False
+    if _LENGTH.match(span.text) or after.startswith(("'s", "’s")) or before.endswith(_COMPARED):
+        return False
+    return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
 
 
 def _lines(document: memdir.Document) -> Iterator[tuple[int, frozenset[str]]]:
@@ -94,44 +181,3 @@ def _above(items: Sequence[memdir.Item], place: int, end: int) -> Iterator[str]:
             if item.text.rstrip().endswith(":"):
                 yield item.text
             return
-
-
-def _resolve_line(
-    rec: Recorder, path: str, line_no: int, days: frozenset[str], known: LineDate | None
-) -> None:
-    if known is None or known.ours or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
-        return
-    if known.source == "file" and (is_index(path) or days - {known.day.isoformat()}):
-        # Sessions append to the index all the time, so its own date says little about one of its rows; and a section
-        # that names another day was likely written on that day, and only touched on ours.
-        return
-    text = rec.tree.texts[path]
-    raw = _split(text)[line_no - 1]
-    line = raw.rstrip("\r\n")
-    found = days_of.spans(line, known.day)
-    new = dates.rewrite(line, found)
-    if not found or days_of.names_a_day(new):
-        # Written so, a second look would find another date in it.
-        return
-    after = _with_line(text, line_no, new + raw[len(line) :])
-    told = ", ".join(f"“{span.text}” is {span.meant}" for span in found)
-    reason = f"{told}, counted from {known.day.isoformat()} ({known.note})."
-    cited = Citation(
-        known.source, line[:1000], path, line_no=line_no, note=f"{known.note}: {known.day.isoformat()}"
-    )
-    fate = Fate(line, "kept-in", path, new)
-    if rec.operation(
-        "date", [Change(path, after, reason, (fate,), (cited,))], key=digest(path, str(line_no), line)
-    ):
-        rec.count("dated", 1)
-
-
-@functools.lru_cache(maxsize=2)
-def _split(text: str) -> tuple[str, ...]:
-    """Each line is asked for alone; splitting a large file for each of them took minutes."""
-    return tuple(memdir.split_lines(text))
-
-
-def _with_line(text: str, line_no: int, new: str) -> str:
-    lines = memdir.split_lines(text)
-    return "".join([*lines[: line_no - 1], new, *lines[line_no:]])

@@ -35,6 +35,8 @@ _LOOSE = re.compile(r"[-_ .]+")
 def repair(rec: Recorder, row_max: int, repo_dir: Path | None) -> None:
     """Point rows to files that were renamed, and leave one row where two say the same."""
     for path in rec.tree.indexes():
+        if path in rec.tree.hand_edited:
+            continue
         _resolve_all(rec, path, repo_dir)
         _undouble_all(rec, path, row_max)
 

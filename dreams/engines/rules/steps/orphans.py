@@ -1,4 +1,4 @@
-"""Index rows for topic files that no index speaks of. Pure but for the recorder."""
+"""Index rows for memories that no index mentions. Each row is a change of its own. Pure but for the recorder."""
 
 from __future__ import annotations
 
@@ -8,55 +8,85 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dreams import memdir, textdiff
+from dreams.conf import Config
 from dreams.engines.rules.notes.days import names_a_day
-from dreams.engines.rules.notes.tree import TEAM_INDEX, Change, Recorder, Tree, from_memory, is_daily, is_team
+from dreams.engines.rules.notes.tree import (
+    TEAM_INDEX,
+    Change,
+    Recorder,
+    Tree,
+    digest,
+    from_memory,
+    is_team,
+)
 from dreams.engines.rules.notes.wording import (
-    clause,
-    headline,
     is_labelled,
     is_slug,
     one_line,
     says_something,
     sentences,
+    summed_up,
 )
 from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.language import similarity
-from dreams.text import encode, is_utf8
+from dreams.text import encode, is_utf8, plural
 
-ONE_BY_ONE = 30  # up to so many rows are decided singly, more of them together
 TITLE_MAX = 60
-# Behind a title that is the first clause; one cut within it leaves a rest that says something else by itself.
+LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
+LONGEST_HOOK = 400  # where it has no sentence that is shorter
+_TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
+# Behind a title that is the first clause of the hook; within a clause the rest would say something else by itself.
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
+_A_DAYS_FILE = re.compile(r"\d{4}-\d\d-\d\d")
+# Placed beside memories by people and tools, about the folder rather than in it.
+_NO_MEMORY = frozenset({"README.md", "CLAUDE.md", "AGENTS.md", "CHANGELOG.md", "LICENSE.md"})
 
 
-def add_orphans(rec: Recorder, row_aim: int) -> None:
+def add_orphans(rec: Recorder, config: Config) -> None:
+    """A row for each file, as many as an agent still loads; the summary says how many have none."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
-        found = _orphans(rec.tree, index_path)
-        if not found or not rec.tree.writable(index_path):
+        if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
-        if len(found) <= ONE_BY_ONE:
-            for path in found:
-                _add(rec, index_path, [path], row_aim)
-        else:
-            _add(rec, index_path, found, row_aim)
+        found = _orphans(rec.tree, index_path)
+        added = 0
+        for path in found:
+            made = _add(rec, index_path, path, config)
+            if made is None:
+                break
+            added += made
+        if added < len(found):
+            _note_the_rest(rec, index_path, len(found) - added, config)
 
 
-def _add(rec: Recorder, index_path: str, paths: Sequence[str], row_aim: int) -> None:
-    after = with_rows(rec.tree, index_path, paths, row_aim)
+def _add(rec: Recorder, index_path: str, path: str, config: Config) -> bool | None:
+    """Whether a row was added; None where the index has no room for it."""
+    after = with_rows(rec.tree, index_path, [path], config.row_max)
     if after is None:
-        return
-    names = ", ".join(paths) if len(paths) < 4 else f"{len(paths)} files"
-    reason = f"{names} {'was' if len(paths) == 1 else 'were'} in no index, so no session would find {'it' if len(paths) == 1 else 'them'}."
-    cited = tuple(from_memory(path, 1, _quoted(rec.tree, path)) for path in _cited(rec.tree, paths))
-    if rec.operation("index", [Change(index_path, after, reason, citations=cited)]):
-        rec.count("rows", len(paths))
+        return False
+    if _loaded(after, config).cut_by is not None:
+        return None
+    reason = f"{path} was in no index, so no session would find it."
+    cited = from_memory(path, 1, _quoted(rec.tree, path))
+    # The file is the key: rows of one wording are decided apart all the same.
+    done = rec.operation(
+        "index", [Change(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
+    )
+    rec.count("listed", done)
+    return done
 
 
-def _cited(tree: Tree, paths: Sequence[str]) -> list[str]:
-    """The first of them, and those whose name stands in no text: bytes that nobody can read give their rows no words."""
-    unread = [path for path in paths if not _is_text(tree.texts[path])]
-    return list(dict.fromkeys([*unread[:ONE_BY_ONE], *paths[:ONE_BY_ONE]]))
+def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) -> None:
+    state = _loaded(rec.tree.texts.get(index_path, ""), config)
+    rec.note(
+        f"{plural(number, 'memory is', 'memories are')} in no index: {index_path} has no room for "
+        f"{'its row' if number == 1 else 'their rows'} ({state.lines:,} of {config.index_max_lines:,} lines, "
+        f"{state.bytes:,} of {config.index_max_bytes:,} bytes)."
+    )
+
+
+def _loaded(text: str, config: Config) -> memdir.Loaded:
+    return memdir.loaded(text, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
 
 
 def _quoted(tree: Tree, path: str) -> str:
@@ -89,9 +119,10 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
 
     A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
     """
-    if not textdiff.is_plain(path):
+    name = PurePosixPath(path).name
+    if not textdiff.is_plain(path) or name in _NO_MEMORY:
         return False
-    if is_daily(path) and tree.document(path).frontmatter is None:
+    if _A_DAYS_FILE.search(name) and tree.document(path).frontmatter is None:
         return False
     folders = [str(folder) for folder in PurePosixPath(path).parents if str(folder) not in {".", "team"}]
     return not any(
@@ -102,92 +133,54 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     )
 
 
-def with_rows(tree: Tree, index_path: str, paths: Sequence[str], row_aim: int) -> str | None:
+def with_rows(tree: Tree, index_path: str, paths: Sequence[str], row_max: int) -> str | None:
     """The index with a row for each file, below the rows of their kind; None where it takes none."""
     index = memdir.parse_index(tree.texts.get(index_path, ""))
     base = base_of(index_path)
-    by_heading: dict[str | None, list[str]] = {}
-    for path in paths:
-        by_heading.setdefault(_heading_for(tree, index, base, tree.kind(path)), []).append(path)
     try:
-        for heading, chosen in by_heading.items():
-            index = _with_section(tree, index, heading, chosen, base, row_aim)
+        for path in paths:
+            heading = _heading_for(tree, index, base, tree.kind(path))
+            row = row_text(tree, path, path.removeprefix(base), row_max)
+            index = index.appended(*row, heading=heading)
     except memdir.MemoryEditError:
         return None
     # A file made here is empty before, so nothing tells that it ought to end with a line end.
     return index.text if index_path in tree.texts or index.text.endswith("\n") else index.text + "\n"
 
 
-def _with_section(
-    tree: Tree,
-    index: memdir.Index,
-    heading: str | None,
-    paths: Sequence[str],
-    base: str,
-    row_aim: int,
-) -> memdir.Index:
-    """Append the first row in the style of its neighbours, and the others below it in the style of the first."""
-    target = paths[0].removeprefix(base)
-    made = index.appended(*row_text(tree, index, paths[0], target, row_aim), heading=heading)
-    if len(paths) == 1:
-        return made
-    row = next(r for r in made.rows if r.target == target and r not in index.rows)
-    more = []
-    for path in paths[1:]:
-        title, name, hook = row_text(tree, index, path, path.removeprefix(base), row_aim)
-        separator = row.separator or memdir.parse_index("- [a](a.md) — b").rows[0].separator
-        more.append(
-            memdir.render_row(title, name, hook, marker=row.marker, separator=separator, indent=row.indent)
-        )
-    at = row.end_line_no + 1
-    return memdir.parse_index(memdir.replace_lines(made.text, at, at, more, made.newline))
-
-
 def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -> str | None:
-    """The section named for this type, else the one where its rows stand, else that of the last row."""
+    """The section named for this type, else the one where its rows are, else that of the last row."""
     rows = [row for row in index.rows if row.is_memory_target]
-    headings = list(
-        dict.fromkeys(
-            item.content
-            for item in memdir.sections(index.text)
-            if item.kind == "heading" and item.content.strip()
-        )
+    headings = {
+        item.content: None
+        for item in memdir.sections(index.text)
+        if item.kind == "heading" and item.content.strip()
+    }
+    if not kind:
+        return Counter(row.heading for row in rows).most_common(1)[0][0] if rows else None
+    for heading in headings:
+        if heading.casefold().strip() in {kind, f"{kind}s"}:
+            return heading
+    places = Counter(
+        row.heading for row in rows if (p := f"{base}{row.target}") in tree.texts and tree.kind(p) == kind
     )
-    if kind:
-        for heading in headings:
-            if heading.casefold().strip() in {kind, f"{kind}s"}:
-                return heading
-        if kind in memdir.MEMORY_TYPES and sum(map(_is_type, headings)) > 1:
-            return kind.capitalize()
-        places = Counter(
-            row.heading for row in rows if (p := f"{base}{row.target}") in tree.texts and tree.kind(p) == kind
-        )
-        if places:
-            return places.most_common(1)[0][0]
-        return rows[-1].heading if rows else None
-    # Of no type: where most rows stand.
-    return Counter(row.heading for row in rows).most_common(1)[0][0] if rows else None
+    if places:
+        return places.most_common(1)[0][0]
+    return rows[-1].heading if rows else None
 
 
-def _is_type(heading: str) -> bool:
-    return heading.casefold().strip().removesuffix("s") in memdir.MEMORY_TYPES
-
-
-def row_text(tree: Tree, index: memdir.Index, path: str, target: str, row_aim: int) -> tuple[str, str, str]:
-    """Title, target and hook of a row, in words of the file alone and within `row_aim` characters."""
-    title = title_of(tree, index, path)
+def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str, str]:
+    """Title, target and hook of a row, in words of the file alone. A hook is whole sentences, or the whole description."""
+    title = title_of(tree, path)
     if not _is_text(title):
         title = PurePosixPath(path).stem
-    room = row_aim - len(memdir.render_row(title, target, "x")) + 1
     hook = hook_of(tree, path)
     if not _is_text(hook) or similarity.normalised(hook) == similarity.normalised(title):
-        hook = ""
+        return title, target, ""
     if hook.lower().startswith(title.lower()) and (rest := _NEXT_CLAUSE.match(hook, len(title))):
         hook = hook[rest.end() :]
-    hook = clause(hook, room) if room >= 20 else ""
-    # A hook cut to what the title says already would only say it twice.
-    said = similarity.normalised(title).startswith(similarity.normalised(hook.rstrip("…")))
-    return title, target, "" if said else hook
+    room = row_max - len(memdir.render_row(title, target, "x")) + 1
+    return title, target, summed_up(hook, room) or (hook if len(hook) <= LONGEST_HOOK else "")
 
 
 def _is_text(words: str) -> bool:
@@ -195,35 +188,41 @@ def _is_text(words: str) -> bool:
     return is_utf8(encode(words))
 
 
-def title_of(tree: Tree, index: memdir.Index, path: str) -> str:
-    """The name as prose, else the first heading, else the file's name as the other rows write it."""
+def title_of(tree: Tree, path: str) -> str:
+    """The name where a person wrote it as words, else the title of the body, else the one short sentence that tells what
+    the file is named for, else the file's name in words.
+
+    A heading below the first level titles a part of the file, not the file.
+    """
     document = tree.document(path)
     name = one_line((document.frontmatter.name or "") if document.frontmatter else "")
-    heads = [i.content for i in memdir.sections(document.body) if i.kind == "heading" and i.content.strip()][
-        :1
-    ]
-    for text in (name, *map(one_line, heads)):
-        if " " in text and len(text) <= TITLE_MAX and "](" not in text and "[[" not in text:
-            return text
-    rows = [row for row in index.rows if row.form == "link"]
-    by_file = sum(row.title == row.target for row in rows) * 2 > len(rows)
-    if by_file:
-        return PurePosixPath(path).name
-    plain = name if name and len(name) <= TITLE_MAX else PurePosixPath(path).stem
-    if not rows or any(is_slug(row.title) for row in rows):
-        return plain
-    said = headline(hook_of(tree, path), TITLE_MAX)
-    return _capital(said if said and "[" not in said else _as_words(plain))
+    items = [item for item in memdir.sections(document.body) if item.kind == "heading"]
+    heads = [one_line(item.content) for item in items[:1] if item.level == 1]
+    for text in (name, *heads):
+        title = _short(text)
+        if title and not is_slug(title) and "](" not in title and "[[" not in title:
+            return title
+    words = _as_words(PurePosixPath(path).stem)
+    said = hook_of(tree, path).rstrip(".")
+    about = similarity.normalised(said).split()
+    if len(said) <= TITLE_MAX and "[" not in said and set(similarity.normalised(words).split()) & set(about):
+        return said[:1].upper() + said[1:]
+    return words
+
+
+def _short(text: str) -> str:
+    """A title as it is, or its first part where it is long; empty where that is no words."""
+    if len(text) > LONGEST_TITLE:
+        end = _TITLE_END.search(text)
+        text = text[: end.start()] if end else ""
+    return text if " " in text and len(text) <= LONGEST_TITLE else ""
 
 
 def _as_words(slug: str) -> str:
-    """A file's name as a title, among rows that all have one: "feedback_test_first" is "test first"."""
+    """A file's name as a title: "feedback_test_first" is "Test first"."""
     first, *rest = [word for word in re.split(r"[_\-\s]+", slug) if word] or [slug]
-    return " ".join(rest if rest and first.lower() in memdir.MEMORY_TYPES else [first, *rest])
-
-
-def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]
+    words = " ".join(rest if rest and first.lower() in memdir.MEMORY_TYPES else [first, *rest])
+    return words[:1].upper() + words[1:]
 
 
 def hook_of(tree: Tree, path: str) -> str:

@@ -9,10 +9,10 @@ from dreams.text import plural
 
 
 def redact(rec: Recorder) -> None:
-    """One operation for each file. Pinned memories, logs and what may not be written stay as they are."""
+    """One operation for each file. Pinned and hand-edited memories, logs and what may not be written stay as they are."""
     tree = rec.tree
     for path in sorted(tree.texts):
-        if is_log(path) or not tree.writable(path) or tree.pinned(path):
+        if is_log(path) or not tree.writable(path) or tree.settled(path):
             continue
         rec.report.checkpoint()
         text = tree.texts[path]
