@@ -1,0 +1,212 @@
+"""Do two statements tell one fact, or give one thing two values? By few, strong signals; each answer says which spoke. Pure.
+
+What both name (numbers, code, names, paths, dates) counts most, then the share of words that they have in common. A veto
+never merges and never asks: what it holds back stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz import fuzz, process
+
+from dreams.language import lexicon
+from dreams.language.statements import canonical
+from dreams.lib.prose.values import Reading, Value, read
+
+Relation = Literal["same", "other value", "none"]
+
+# Shares of weight: of what the shorter one says, how much the longer one has (`covered`), and of both how much is common.
+# Read off the 72 pairs of one index row and the nearest description, and the real directories: what is above is one fact in
+# more than nine of ten.
+WITH_ANCHORS = 0.34  # two rare values in common
+WITH_ANCHOR = 0.5  # one
+PLAIN, PLAIN_COMMON = 0.6, 0.3  # none: words alone
+LEAST_COMMON = 2.4  # the weight in common: fewer is a topic
+COPIED = 0.75  # of the longer one's, where the value is one name or a path, which differ for many reasons
+FRAME = 0.6  # of the words beside two values, to be about one thing
+LEAST = 0.25  # of the shorter one's weight, word for word: with less nothing else is looked at
+NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do for a few words
+ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
+SLIP = 84  # of two long words: one is the other misspelt, or in another form
+_UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`score` from 0 to 1; `rule` names the signal that decided, in words for a person.
+
+    `old` and `new` are the values that differ where the relation is "other value" (of the first and the second text).
+    """
+
+    relation: Relation
+    score: float
+    rule: str
+    old: Value | None = None
+    new: Value | None = None
+
+
+def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key: True) -> Compared:
+    """Compare two statements. `is_rare` says whether few statements of the directory have a value."""
+    mine, theirs = read(one), read(other)
+    if not mine.terms or not theirs.terms:
+        return Compared("none", 0.0, "nothing to compare")
+    short = min(mine.weight, theirs.weight)
+    plain = sum(min(weight, theirs.terms.get(word, 0.0)) for word, weight in mine.terms.items())
+    if plain < LEAST * short:
+        return Compared("none", round(plain / short / 2, 3), "too little in common")
+    common = _common(mine, theirs)
+    weight = sum(common.values())
+    covered = weight / short
+    shared = weight / (mine.weight + theirs.weight - weight)
+    score = round(min(1.0, (covered + shared) / 2), 3)
+    anchors = {key for key in mine.anchors & theirs.anchors if is_rare(key)}
+    if veto := _veto(one, other, mine, theirs):
+        return Compared("none", score, veto)
+    differing = _differing(mine, theirs)
+    if differing is not None:
+        return _with_two_values(mine, theirs, differing, score, is_rare)
+    enough = _enough(covered, shared, weight, len(anchors))
+    return Compared("same" if enough else "none", score, enough or "too little in common")
+
+
+def _enough(covered: float, shared: float, weight: float, anchors: int) -> str:
+    """The signal that the two tell one fact, empty for none."""
+    if weight < LEAST_COMMON:
+        return ""
+    if anchors > 1 and covered >= WITH_ANCHORS:
+        return "both name the same rare values"
+    if anchors == 1 and covered >= WITH_ANCHOR:
+        return "both name one rare value, and most words are common"
+    if covered >= PLAIN and shared >= PLAIN_COMMON:
+        return "most words are common"
+    return ""
+
+
+def _common(mine: Reading, theirs: Reading) -> dict[str, float]:
+    """What both say, word by word; long words that differ by a slip or an ending count as one."""
+    common = {
+        word: min(weight, theirs.terms[word]) for word, weight in mine.terms.items() if word in theirs.terms
+    }
+    left = [w for w in mine.terms if w not in common and len(w) > 5 and w.isalpha()]
+    right = [w for w in theirs.terms if w not in common and len(w) > 5 and w.isalpha()]
+    for word in left:
+        best = process.extractOne(word, right, scorer=fuzz.ratio, score_cutoff=SLIP) if right else None
+        if best is not None:
+            common[word] = min(mine.terms[word], theirs.terms[best[0]])
+            right.remove(best[0])
+    return common
+
+
+def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
+    """What keeps two statements apart however much they share: the environment, and in a copy a denial."""
+    if mine.environments != theirs.environments:
+        return "environments differ"
+    if any(
+        (word, back) in lexicon.OPPOSITES
+        for word in mine.terms.keys() - theirs.terms
+        for back in theirs.terms.keys() - mine.terms
+    ):
+        return "they have opposite words"
+    if any(_units_differ(one, other) for one in mine.values for other in theirs.values):
+        return "the units differ"
+    alike = fuzz.token_sort_ratio(one.lower(), other.lower())
+    if alike >= ALIKE and mine.denials != theirs.denials:
+        return "one denies what the other says"
+    if alike >= NEARLY_ALIKE and _exchanged(mine, theirs):
+        return "one word stands for another"
+    return ""
+
+
+def _units_differ(one: Value, other: Value) -> bool:
+    """ "30 days" and "30 weeks"."""
+    units = one.sort & _UNITS, other.sort & _UNITS
+    return (
+        one.kind == other.kind == "number" and one.key == other.key and all(units) and not units[0] & units[1]
+    )
+
+
+def _exchanged(mine: Reading, theirs: Reading) -> bool:
+    """Whether a copy has one plain word in the place of another: it is about another thing then."""
+    left, right = mine.terms.keys() - theirs.terms, theirs.terms.keys() - mine.terms
+    plain = not (left & mine.anchors or right & theirs.anchors)
+    return plain and len(left) == len(right) == 1 and fuzz.ratio(*left, *right) < SLIP
+
+
+def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:
+    """The first value that each gives another of: a number of one sort, or a name where each has a name of its own."""
+    only = [
+        value for value in mine.values if value.key not in theirs.anchors and value.key not in theirs.terms
+    ]
+    back = [value for value in theirs.values if value.key not in mine.anchors and value.key not in mine.terms]
+    for value in only:
+        for other in back:
+            if _of_one_sort(value, other):
+                return value, other
+    return None
+
+
+def _of_one_sort(one: Value, other: Value) -> bool:
+    if one.kind != other.kind or (
+        one.kind == "date" and not (one.key[:4].isdigit() and other.key[:4].isdigit())
+    ):
+        return False
+    if one.kind == "number":
+        return bool(one.sort & other.sort) or _form(one) == _form(other)
+    if one.kind == "path" and (one.key[:1] == "/", _ending(one)) != (other.key[:1] == "/", _ending(other)):
+        return False
+    return one.key not in other.key and other.key not in one.key
+
+
+def _ending(value: Value) -> str:
+    return value.key.rpartition("/")[2].rpartition(".")[2]
+
+
+def _form(value: Value) -> str:
+    """ "41873" and "50000" are of one form, "3" and "50000" are not."""
+    return "".join("0" if char.isdigit() else char for char in value.key)
+
+
+def _with_two_values(
+    mine: Reading,
+    theirs: Reading,
+    differing: tuple[Value, Value],
+    score: float,
+    is_rare: Callable[[str], bool],
+) -> Compared:
+    """About one thing with another value each, where what is beside the values is common."""
+    old, new = differing
+    rest = [
+        {word: weight for word, weight in reading.terms.items() if word not in _words_of(value)}
+        for reading, value in ((mine, old), (theirs, new))
+    ]
+    common = sum(min(w, rest[1][word]) for word, w in rest[0].items() if word in rest[1])
+    short = min(sum(each.values()) for each in rest)
+    left_over = [
+        [
+            v
+            for v in reading.values
+            if v.key not in others.anchors and v.key not in others.terms and v is not value
+        ]
+        for reading, others, value in ((mine, theirs, old), (theirs, mine, new))
+    ]
+    named = {key for key in mine.anchors & theirs.anchors if is_rare(key)}
+    if all(left_over) or not short:
+        return Compared("none", score, "several values differ")
+    if (
+        old.kind != "number"
+        and " " not in old.key + new.key
+        and common / max(sum(each.values()) for each in rest) < COPIED
+    ):
+        return Compared("none", score, "values differ")
+    enough = common >= LEAST_COMMON - (1.0 if named else 0.0) or (common / short >= NEARLY and common > SHORT)
+    if common / short >= FRAME and enough:
+        likeness = common / max(sum(each.values()) for each in rest)
+        return Compared("other value", round(likeness, 3), "one thing, two values", old, new)
+    return Compared("none", score, "values differ")
+
+
+def _words_of(value: Value) -> set[str]:
+    return set(read(value.key).terms) | {value.key}

@@ -1,0 +1,296 @@
+"""One index of the statements of a directory: where a value is said, what leans on it, and which places tell one fact. Pure.
+
+A function of {path: text}, so that engines and pages ask the same. Cost is near linear: only statements that share a rare
+value or a rare word are compared, each with few others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Literal
+
+import re2
+
+from dreams import memdir
+from dreams import text as texts
+from dreams.lib.prose.comparing import Compared, compare
+from dreams.lib.prose.values import LONGEST, Reading, read
+
+Source = Literal["body", "description", "row"]
+
+RARE = (
+    8  # statements of bodies that may have a value before it is common; a fact is told in up to five places
+)
+COMMON_WORD = 40  # a plain word in more statements than this finds no candidates
+LEAST_RARE_WORDS = 3  # rare plain words in common, where no value is
+PARTNERS = 12  # of one statement, the likeliest first
+MOST_GROUP = 5  # places of one fact
+SHORTEST = 3  # words of a statement
+LONGEST_FACT = 600  # characters; what is longer tells a story, and is only compared with shorter ones
+FEW = 3  # statements of a file that tells one fact
+ONE_FACT, ONE_OF_MANY = 0.4, 0.66  # scores from which two statements are asked about
+NEAR_COPY = 0.85  # of the words beside two values
+OPENING = 3  # characters before a value that opens its statement: a bracket, emphasis
+COPY = 0.85  # in one list, what scores less is another member of it
+LEAST_SAID = 3.0  # weight beside its links, of a statement that says something
+TWO_THINGS = "their files are about two things"
+FORM = 3  # lines that two files have alike, where their names are of two things
+_KEEPS = frozenset({"paragraph", "bullet"})
+_DAY = re2.compile(
+    r"(?i)(?:^|\D)(?:19|20)\d\d[-_]\d{2}(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog)(?:[^a-z]|$)"
+)
+_LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
+# Said in a file's name of every file of its sort.
+_SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One bullet, or one paragraph of a body; or the description of a file, or the hook of an index row.
+
+    `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as the file has it. `headings` are those above
+    it, outermost first. `target` is the file that a description or a row sums up.
+    """
+
+    path: str
+    source: Source
+    first_line: int
+    last_line: int
+    text: str
+    raw: str
+    headings: tuple[str, ...] = ()
+    target: str = ""
+
+    @property
+    def reading(self) -> Reading:
+        return read(self.text)
+
+    @property
+    def label(self) -> str:
+        """The heading right above it."""
+        return self.headings[-1] if self.headings else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two statements, the first as it stands earlier (by path, then line), and how they compare."""
+
+    one: Statement
+    other: Statement
+    found: Compared
+
+
+def statements_of(files: Mapping[str, str]) -> list[Statement]:
+    """Every statement of these files, in order of paths and lines. Code, tables, quotes and headings are none."""
+    return [each for path in sorted(files) for each in _of_file(path, files[path])]
+
+
+def _of_file(path: str, text: str) -> Iterator[Statement]:
+    document = memdir.parse(texts.encode(text))
+    indexed = PurePosixPath(path).name == memdir.INDEX_NAME
+    said = document.frontmatter.description if document.frontmatter and not indexed else None
+    if said:
+        yield Statement(path, "description", 1, document.body_start_line - 1, _one_line(said), said, (), path)
+    for item in memdir.sections(document.body, document.body_start_line):
+        if item.kind not in _KEEPS or item.text.lstrip().startswith(">"):
+            continue
+        rows = memdir.parse_index(item.text).rows if indexed else ()
+        if rows:
+            for row in rows:
+                if row.hook:
+                    hook, target = _one_line(row.hook), row.target if len(row.targets) == 1 else ""
+                    yield Statement(
+                        path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
+                    )
+            continue
+        told = _one_line(item.content or item.text)
+        if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.endswith(":"):
+            yield Statement(path, "body", item.first_line, item.last_line, told, item.text, item.under)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+class StatementIndex:
+    """The statements of a directory, found by what they name."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.statements = statements_of(files)
+        self._bodies = [place for place, each in enumerate(self.statements) if each.source == "body"]
+        self._count = Counter(self.statements[place].path for place in self._bodies)
+        self._having: dict[str, list[int]] = defaultdict(list)
+        for place in self._bodies:
+            for term in self.statements[place].reading.terms.keys() | self.statements[place].reading.anchors:
+                self._having[term].append(place)
+
+    def is_rare(self, value: str) -> bool:
+        """Whether few statements name a value."""
+        return len(self._having.get(value, ())) <= RARE
+
+    def said_where(self, value: str) -> list[Statement]:
+        """Every statement, of descriptions and rows too, that has the value."""
+        key = " ".join(value.strip("`").lower().split())
+        return [each for each in self.statements if key in each.reading.anchors or key in each.reading.terms]
+
+    def leans_on(self, value: str, beside: Statement | None = None) -> list[Statement]:
+        """The statements of bodies that name a value, the one that says it aside."""
+        return [each for each in self.said_where(value) if each.source == "body" and each != beside]
+
+    def related(self, statement: Statement | str, most: int = PARTNERS) -> list[tuple[Statement, Compared]]:
+        """Statements of bodies that share rare values or words with one, the closest first."""
+        text = statement if isinstance(statement, str) else statement.text
+        mine = -1 if isinstance(statement, str) else self._place_of(statement)
+        found = [
+            (self.statements[place], compare(text, self.statements[place].text, is_rare=self.is_rare))
+            for place in self._near(read(text), mine)
+        ]
+        return sorted(found, key=lambda pair: (-pair[1].score, pair[0].path, pair[0].first_line))[:most]
+
+    def _place_of(self, statement: Statement) -> int:
+        return next((place for place in self._bodies if self.statements[place] == statement), -1)
+
+    def _near(self, reading: Reading, mine: int) -> list[int]:
+        """Places of statements worth comparing: any shared rare value, or several rare words."""
+        shared: Counter[int] = Counter()
+        for term in reading.terms.keys() | reading.anchors:
+            places = self._having.get(term, ())
+            if len(places) <= (RARE if term in reading.anchors else COMMON_WORD):
+                weight = LEAST_RARE_WORDS if term in reading.anchors else 1
+                for place in places:
+                    shared[place] += weight
+        shared.pop(mine, None)
+        likely = [(count, place) for place, count in shared.items() if count >= LEAST_RARE_WORDS]
+        return [place for _, place in sorted(likely, key=lambda each: (-each[0], each[1]))[:PARTNERS]]
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Each pair of statements that seem to tell one fact, or one thing with two values; once, in order."""
+        near = {
+            (min(place, other), max(place, other))
+            for place in self._bodies
+            if len(self.statements[place].text) <= LONGEST_FACT
+            and not _is_reference(self.statements[place].text)
+            for other in self._near(self.statements[place].reading, place)
+        }
+        return _without_forms([self.pair(self.statements[a], self.statements[b]) for a, b in sorted(near)])
+
+    def pair(self, one: Statement, other: Statement) -> Pair:
+        """Two statements compared, with what their places say of them."""
+        found = compare(one.text, other.text, is_rare=self.is_rare)
+        if found.relation == "same" and found.score < self._least(one, other):
+            found = Compared("none", found.score, "too little in common for two of many statements")
+        if found.relation == "other value" and not self._of_one_thing(one, other, found):
+            found = Compared("none", found.score, "values differ in two of many statements")
+        if found.relation != "none" and (veto := places_apart(one, other, found)):
+            found = Compared("none", found.score, veto)
+        return Pair(one, other, found)
+
+    def _least(self, one: Statement, other: Statement) -> float:
+        """How alike two must be to be asked about: a file of few statements is one fact, one of many speaks of one topic."""
+        few = all(self._count[each.path] <= FEW for each in (one, other))
+        return ONE_FACT if few else ONE_OF_MANY
+
+    def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:
+        """Whether two values are of one thing: in files of few statements, or in near copies. What comes first is the thing."""
+        first = [
+            value.start <= OPENING for value in (found.old, found.new) if value and not value.is_measured
+        ]
+        named = " " in (found.old.key if found.old else "") or bool(found.old and found.old.is_measured)
+        few = all(self._count[each.path] <= FEW for each in (one, other))
+        if len(first) == 2 and all(first) and not (few and named):
+            return False
+        return few or (found.score >= NEAR_COPY and named)
+
+    def possible_duplicates(self) -> list[list[Pair]]:
+        """Groups of two to five places that seem to tell one fact, each as the pairs that say so, the likeliest first."""
+        group_of: dict[Statement, list[Pair]] = {}
+        apart = {(each.one, each.other) for each in self.pairs if each.found.relation == "other value"}
+        for pair in sorted(self.pairs, key=lambda each: -each.found.score):
+            if pair.found.relation != "same":
+                continue
+            groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
+            joined = groups[0] if groups[0] is groups[1] else [*groups[0], *groups[1]]
+            members = places_of([*joined, pair])
+            if len(members) > MOST_GROUP or any((a, b) in apart for a in members for b in members):
+                continue
+            made = [*joined, pair]
+            group_of.update(dict.fromkeys(members, made))
+        once = {id(group): group for group in group_of.values()}
+        return sorted(once.values(), key=lambda group: -group[0].found.score)
+
+    def two_values(self) -> list[Pair]:
+        """One thing with two values. Three values of one form are three things, or a log: none of these."""
+        values: dict[Statement, set[str]] = defaultdict(set)
+        found = [each for each in self.pairs if each.found.relation == "other value"]
+        for each in found:
+            for statement in (each.one, each.other):
+                values[statement] |= {value.key for value in (each.found.old, each.found.new) if value}
+        return [each for each in found if max(len(values[each.one]), len(values[each.other])) == 2]
+
+
+def places_of(group: Sequence[Pair]) -> list[Statement]:
+    """The statements of a group, in order of paths and lines."""
+    every = {each for pair in group for each in (pair.one, pair.other)}
+    return sorted(every, key=lambda each: (each.path, each.first_line))
+
+
+def _is_reference(text: str) -> bool:
+    """Whether it only leads to other files: "Related: [[a]], [[b]]", "see `other.md`"."""
+    rest = _LINK.sub(" ", text)
+    return rest != text and read(rest).weight < LEAST_SAID
+
+
+def _without_forms(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that say something, but for the lines of two files that are filled in by one form."""
+    between = Counter((each.one.path, each.other.path) for each in pairs if _is_of_a_form(each))
+    return [
+        each
+        for each in pairs
+        if each.found.relation != "none"
+        and (between[each.one.path, each.other.path] < FORM or not _of_two_things(each))
+    ]
+
+
+def _is_of_a_form(pair: Pair) -> bool:
+    return pair.found.rule == TWO_THINGS or (pair.found.relation != "none" and _of_two_things(pair))
+
+
+def _of_two_things(pair: Pair) -> bool:
+    return bool(_own(pair.one, pair.other) and _own(pair.other, pair.one))
+
+
+def places_apart(one: Statement, other: Statement, found: Compared) -> str:
+    """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing."""
+    if any(_DAY.search(" ".join((each.path, *each.headings))) for each in (one, other)):
+        return "one is the record of a day"
+    mine, theirs = (read(" . ".join((_named(each.path), *each.headings, each.text))) for each in (one, other))
+    if mine.environments != theirs.environments:
+        return "environments differ"
+    if one.path == other.path:
+        if one.headings != other.headings:
+            return "they are under different headings"
+        return (
+            "" if found.relation == "same" and found.score >= COPY else "they belong to one list or section"
+        )
+    named = {value.key for value in one.reading.values if not value.is_measured}
+    if not named & other.reading.anchors and _own(one, other) and _own(other, one):
+        return TWO_THINGS
+    return ""
+
+
+def _named(path: str) -> str:
+    return PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
+
+
+def _own(statement: Statement, beside: Statement) -> set[str]:
+    """What only the one's file and headings are about, and neither text says."""
+    return _about(statement) - _about(beside) - statement.reading.terms.keys() - beside.reading.terms.keys()
+
+
+def _about(statement: Statement) -> set[str]:
+    return set(read(" . ".join((_named(statement.path), *statement.headings))).terms) - _SORTS

@@ -1,0 +1,286 @@
+"""The words and values of a sentence: numbers, code, names, paths, addresses and dates. Pure.
+
+Cost is linear in the text (RE2), whatever the text is.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import re2
+
+from dreams.language import lexicon
+from dreams.language.statements import canonical
+
+ValueKind = Literal["code", "address", "path", "date", "number", "identifier", "name"]
+
+LONGEST = 2_000  # characters of a statement that are read
+_TOKEN = re2.compile(
+    r"(?P<code>`[^`\n]{1,400}`)"
+    r"|(?P<address>[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
+    r"|(?P<path>(?:~|\.{1,2})?/[\w@.{}*:-]*[\w*}](?:/[\w@.{}*:-]+)*/?|[\w@.-]+(?:/[\w@.{}*:-]+){2,}|[\w@-]+(?:/[\w@-]+)*\.[a-z]{1,5}\b)"
+    r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
+    r"|(?P<word>[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
+)
+_INNER = re.compile(r"[^\W\d_]+|\d+")
+# Verbs that nearly every note has.
+_WEAK = frozenset(
+    map(
+        canonical,
+        [
+            "be",
+            "use",
+            "run",
+            "have",
+            "do",
+            "go",
+            "get",
+            "set",
+            "take",
+            "make",
+            "need",
+            "want",
+            "work",
+            "keep",
+            "see",
+            "call",
+        ],
+    )
+)
+_MONTHS = frozenset("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905 - a word list
+_PARTS_WEIGH = 0.5  # of a plain word: the words inside a path or an identifier
+_NAME, _VALUE = 1.6, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value at `start` to `end` of its text. `sort` says what it is a value of, where a word beside it tells: "port", "day"."""
+
+    kind: ValueKind
+    key: str
+    start: int
+    end: int
+    sort: frozenset[str] = frozenset()
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it says how much, not what; what has a name is another thing."""
+        return self.kind in {"number", "date"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text taken apart: what its words and values weigh, and what may set it apart from another text."""
+
+    terms: dict[str, float]
+    values: tuple[Value, ...]
+    anchors: frozenset[str]  # the keys of the values
+    weight: float
+    environments: frozenset[str]
+    denials: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+    opens: bool  # begins a sentence
+
+
+@functools.lru_cache(maxsize=50_000)
+def read(text: str) -> Reading:
+    """The words and values of one statement. Only its first 2,000 characters count."""
+    found = list(_tokens(text[:LONGEST]))
+    terms: dict[str, float] = {}
+    values: list[Value] = []
+    environments: set[str] = set()
+    denials = 0
+    place = 0
+    while place < len(found):
+        token = found[place]
+        run = _name_at(found, place)
+        if run:
+            last = found[place + run - 1]
+            key = " ".join(
+                each.text.lower().removesuffix("'s").removesuffix("’s") for each in found[place : place + run]
+            )
+            values.append(Value("name", key, token.start, last.end))
+            for each in found[place : place + run]:
+                _add(terms, canonical(_bare(each.text)), _NAME)
+            environments |= _environments(each.text for each in found[place : place + run])
+            place += run
+            continue
+        value = _value(token, found, place)
+        if value is not None:
+            values.append(value)
+            for inner in _inside(value):
+                values.append(inner)
+                _add(terms, inner.key, _VALUE)
+            _add(terms, value.key, _VALUE)
+            for part in _INNER.findall(token.text) if value.kind != "number" else ():
+                word = canonical(part.lower())
+                if not part.isdigit() and len(part) > 1 and not _is_light(word):
+                    _add(terms, word, _PARTS_WEIGH)
+            environments |= _environments(_INNER.findall(token.text))
+        else:
+            low = _bare(token.text)
+            denials += low in lexicon.NEGATIONS or low.endswith("n't")
+            environments |= _environments([low])
+            _add(terms, *_weighed(low))
+        place += 1
+    told = {word: weight for word, weight in terms.items() if weight}
+    anchors = frozenset(value.key for value in values)
+    return Reading(told, tuple(values), anchors, sum(told.values()), frozenset(environments), denials)
+
+
+def _add(terms: dict[str, float], word: str, weight: float) -> None:
+    if weight > terms.get(word, 0.0):
+        terms[word] = weight
+
+
+def _bare(text: str) -> str:
+    return text.lower().replace("’", "'").removesuffix("'s")
+
+
+def _is_light(word: str) -> bool:
+    return word in lexicon.FILLER or word in lexicon.GENERIC or word in _WEAK
+
+
+def _weighed(low: str) -> tuple[str, float]:
+    if low in lexicon.FILLER or low in lexicon.NEGATIONS or low.endswith("n't"):
+        return low, 0.0
+    if low in lexicon.NUMBER_WORDS:
+        return lexicon.NUMBER_WORDS[low], _NAME
+    word = canonical(low)
+    if _is_light(word):
+        return word, 0.25
+    return word, 0.6 if word in lexicon.EVERYDAY else 1.0
+
+
+def _environments(words: Iterator[str] | list[str]) -> set[str]:
+    return {lexicon.ENVIRONMENTS[word.lower()] for word in words if word.lower() in lexicon.ENVIRONMENTS}
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    before = 0
+    for match in _TOKEN.finditer(text):
+        between = text[before : match.start()]
+        opens = not before or between.rstrip(" *_\"'”’)")[-1:] in tuple(".!?:;") or "\n" in between
+        kind = str(match.lastgroup)
+        start, end = match.span()
+        held = match[0]
+        if kind == "path" and held.endswith((".", ":")):
+            held, end = held[:-1], end - 1
+        if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
+            yield from _split(held, start, opens)
+        else:
+            yield _Token(kind, held, start, end, opens)
+        before = match.end()
+
+
+def _split(text: str, start: int, opens: bool) -> Iterator[_Token]:
+    for part in text.replace(":", "/").split("/"):
+        if part:
+            yield _Token("number" if part.isdigit() else "word", part, start, start + len(part), opens)
+        start, opens = start + len(part) + 1, False
+
+
+def _name_at(found: list[_Token], place: int) -> int:
+    """How many words from here on are one name: "Carla Castellanos", "PostgreSQL". 0 for none."""
+    run = 0
+    while place + run < len(found) and run < 4:
+        token = found[place + run]
+        joined = not run or token.start == found[place + run - 1].end + 1
+        capital = token.kind == "word" and token.text[0].isupper() and not token.opens
+        first = token.kind == "word" and token.text[0].isupper() and not run
+        if not joined or not (capital or first) or _is_code(token.text):
+            break
+        run += 1
+    if run == 1 and found[place].opens and not _is_product(found[place].text):
+        return 0
+    if run and found[place].opens and run > 1 and _bare(found[place].text) in lexicon.KNOWN:
+        return 0  # "Use Docker": a verb, and then a name
+    low = _bare(found[place].text)
+    return (
+        0 if run == 1 and (low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS) else run
+    )
+
+
+def _is_product(text: str) -> bool:
+    return len(text) > 1 and (text.isupper() or _is_camel(text))
+
+
+def _is_camel(text: str) -> bool:
+    """ "useChat", "PostgreSQL": a capital behind a small letter."""
+    return text.isalnum() and any(one.islower() and other.isupper() for one, other in pairwise(text))
+
+
+def _is_code(text: str) -> bool:
+    return any(mark in text for mark in "_.:-") or text.endswith("()")
+
+
+def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
+    if token.kind == "number":
+        if _is_day_of_month(found, place):
+            return Value("date", token.text.lower(), token.start, token.end)
+        key, unit = _measured(token.text)
+        return Value("number", key, token.start, token.end, _sort(found, place) | unit)
+    kind, key = _named(token)
+    return Value(kind, key, token.start, token.end) if kind else None
+
+
+def _named(token: _Token) -> tuple[ValueKind | None, str]:
+    low = token.text.lower()
+    if token.kind == "code":
+        return "code", " ".join(low.strip("`").split())
+    if token.kind == "date":
+        return "date", low
+    if token.kind == "address":
+        return "address", low.rstrip("/.,")
+    if token.kind == "path":
+        return "path", low.rstrip("/").removeprefix("./")
+    bare = _bare(token.text).removesuffix("()")
+    coded = _is_code(token.text) or any(map(str.isdigit, low)) or (_is_camel(token.text) and not token.opens)
+    return ("identifier" if coded and "'" not in bare else None), bare
+
+
+def _inside(value: Value) -> Iterator[Value]:
+    """The values in a command: the same target may be named without the program before it."""
+    if value.kind == "code" and " " in value.key:
+        for token in _tokens(value.key):
+            if token.kind in {"path", "address"} or (
+                token.kind == "word" and _is_code(token.text) and len(token.text) > 3
+            ):
+                key = token.text.strip("`").rstrip("/").removeprefix("./")
+                yield Value("identifier", key, value.start, value.end)
+
+
+def _is_day_of_month(found: list[_Token], place: int) -> bool:
+    """ "Apr 20, 2026": a number beside the name of a month, or a year behind one."""
+    around = [_bare(found[at].text)[:3] for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
+    year = len(found[place].text) == 4 and found[place].text.startswith(("19", "20"))
+    return any(word in _MONTHS for word in (around if year else around[:2]))
+
+
+def _measured(text: str) -> tuple[str, frozenset[str]]:
+    """ "45s" is 45, and its sort is a second."""
+    bare = text.lower().replace(" ", "").replace(",", "").replace("_", "").lstrip("v")
+    digits = bare.rstrip("abcdefghijklmnopqrstuvwxyzµ%")
+    unit = bare[len(digits) :]
+    return digits, frozenset({canonical(lexicon.UNITS.get(unit, unit))}) if unit else frozenset()
+
+
+def _sort(found: list[_Token], place: int) -> frozenset[str]:
+    """The plain words right before and right behind a number."""
+    around = [found[at] for at in (place - 1, place + 1) if 0 <= at < len(found)]
+    low = [_bare(each.text) for each in around if each.kind == "word"]
+    words = {lexicon.UNITS.get(word, word) for word in low if word not in lexicon.FILLER}
+    return frozenset(canonical(word) for word in words)

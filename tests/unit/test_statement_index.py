@@ -1,0 +1,170 @@
+"""Which statements of a directory tell one fact, where a value is said, and which rule keeps two apart."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.statement_index import StatementIndex, places_of, statements_of
+from dreams.lib.prose.values import read
+
+
+def note(text: str, description: str = "") -> str:
+    head = f"description: {description}\n" if description else ""
+    return f"---\nname: a note\n{head}type: project\n---\n\n{text}\n"
+
+
+PARAPHRASES = [
+    ("ledger-worker listens on port 41873.", "Use port 41873 when you curl ledger-worker."),
+    ("ledger-worker listens on port 41873.", "To reach ledger-worker, connect to localhost:41873."),
+    ("Timeouts of the search API are 45 seconds.", "search API: timeout 45s"),
+    ("Carla Castellanos owns the import gateway.", "Reviews of the import gateway go to Carla Castellanos."),
+    (
+        "Run `make verify-xenon` before a change of cache-indexer.",
+        "cache-indexer needs a green make verify-xenon first.",
+    ),
+]
+APART = [
+    (
+        "The worker listens on port 41873 in staging.",
+        "The worker listens on port 41873.",
+        "environments differ",
+    ),
+    (
+        "Never squash commits of the relay branch.",
+        "Squash commits of the relay branch.",
+        "one denies what the other says",
+    ),
+    (
+        "Carla Castellanos owns the import gateway.",
+        "Carla Castellanos owns the export gateway.",
+        "they have opposite words",
+    ),
+    (
+        "ledger-worker keeps backups for 30 days.",
+        "ledger-worker keeps backups for 30 weeks.",
+        "the units differ",
+    ),
+    (
+        "Tag every release of the billing client by hand.",
+        "Tag every release of the search client by hand.",
+        "one word stands for another",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PARAPHRASES)
+def test_one_fact_in_other_words_is_the_same(one: str, other: str) -> None:
+    assert compare(one, other).relation == "same"
+
+
+@pytest.mark.parametrize(("one", "other", "rule"), APART)
+def test_a_veto_keeps_two_apart_and_says_which_it_was(one: str, other: str, rule: str) -> None:
+    found = compare(one, other)
+    assert (found.relation, found.rule) == ("none", rule)
+
+
+def test_one_thing_with_two_values_names_both() -> None:
+    found = compare("ledger-worker listens on port 41873.", "Use port 50020 when you curl ledger-worker.")
+    assert found.relation == "other value"
+    assert (found.old and found.old.key, found.new and found.new.key) == ("41873", "50020")
+
+
+def test_two_things_with_a_value_each_are_no_pair() -> None:
+    assert (
+        compare("ledger-worker listens on port 41873.", "audit-worker listens on port 41874.").relation
+        == "none"
+    )
+
+
+def test_a_fact_in_up_to_five_files_is_one_group() -> None:
+    told = [
+        "ledger-worker listens on port 41873.",
+        "Use port 41873 when you curl ledger-worker.",
+        "The port of ledger-worker is 41873.",
+        "Connect to ledger-worker at localhost:41873.",
+        "Port 41873 belongs to ledger-worker.",
+    ]
+    index = StatementIndex({f"note{at}.md": note(text) for at, text in enumerate(told)})
+    groups = index.possible_duplicates()
+    assert [[each.text for each in places_of(group)] for group in groups] == [told]
+
+
+def test_where_a_value_is_said_lists_descriptions_rows_and_bodies() -> None:
+    index = StatementIndex(
+        {
+            "MEMORY.md": "- [Port](port.md) - ledger-worker on 41873\n",
+            "port.md": note("ledger-worker listens on port 41873.", "The port 41873 of ledger-worker"),
+            "run.md": note("Run curl localhost:41873 after each deploy."),
+        }
+    )
+    assert {(each.path, each.source) for each in index.said_where("41873")} == {
+        ("MEMORY.md", "row"),
+        ("port.md", "description"),
+        ("port.md", "body"),
+        ("run.md", "body"),
+    }
+    said = next(each for each in index.said_where("41873") if (each.path, each.source) == ("port.md", "body"))
+    assert [each.path for each in index.leans_on("41873", said)] == ["run.md"]
+
+
+def test_lines_of_one_list_are_members_of_it() -> None:
+    body = "- `npm run build-web` builds the web client\n- `npm run build-api` builds the API client"
+    assert StatementIndex({"a.md": note(body)}).pairs == []
+
+
+def test_the_record_of_a_day_is_asked_about_by_nobody() -> None:
+    files = {
+        "2026-03-01.md": note("ledger-worker listens on port 41873."),
+        "port.md": note("The port of ledger-worker is 41873."),
+    }
+    assert StatementIndex(files).pairs == []
+
+
+def test_three_values_of_one_form_are_three_things() -> None:
+    files = {f"n{at}.md": note(f"The retention of {at} logs is {at} days.") for at in (30, 40, 50)}
+    assert StatementIndex(files).two_values() == []
+
+
+def test_a_form_filled_in_for_two_things_is_no_duplicate() -> None:
+    form = "- Author reputation: Ralph, trusted\n- No eval() or exec() usage at all\n- Error handling is proper in every branch of it\n- Output format is structured JSON with checksums"
+    files = {"citizen_audit.md": note(form), "constitution_audit.md": note(form)}
+    assert StatementIndex(files).possible_duplicates() == []
+
+
+def test_related_statements_come_closest_first() -> None:
+    index = StatementIndex(
+        {
+            "a.md": note("ledger-worker listens on port 41873."),
+            "b.md": note("ledger-worker writes its logs to /var/log/ledger."),
+            "c.md": note("Lunch is at noon."),
+        }
+    )
+    assert [each.path for each, _ in index.related("Which port does ledger-worker listen on?")] == [
+        "a.md",
+        "b.md",
+    ]
+
+
+@given(st.text(max_size=400))
+@settings(max_examples=200, deadline=None)
+def test_any_text_can_be_read(text: str) -> None:
+    reading = read(text)
+    assert all(0 <= value.start < value.end <= len(text) for value in reading.values)
+    assert all(weight > 0 for weight in reading.terms.values())
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_comparing_does_not_depend_on_the_order(one: str, other: str) -> None:
+    assert compare(one, other).relation == compare(other, one).relation
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z]{1,8}\.md", fullmatch=True), st.text(max_size=300), max_size=5))
+@settings(max_examples=100, deadline=None)
+def test_every_statement_is_on_the_lines_that_it_names(files: dict[str, str]) -> None:
+    for each in statements_of(files):
+        lines = files[each.path].splitlines()
+        assert 1 <= each.first_line <= each.last_line <= max(1, len(lines))
