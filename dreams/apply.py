@@ -22,7 +22,7 @@ from dreams import (
     text,
     workspace,
 )
-from dreams.models import AppliedFile, FileChange, Proposal, Version
+from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused
 from dreams.writing import Order, close_if_done, unapplied, write
 
@@ -86,6 +86,46 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
         report = _apply_held(proposal, reviewer, rebased, held)
         held.release_keeping_clock()
     return report
+
+
+def apply_with_answers(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> ApplyReport:
+    """As `apply`, then the answers to questions that wait in the same project, in a write of their own.
+
+    Where nothing of the proposal itself can be applied any more, only the answers are.
+    """
+    answers = waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
+    proposal.refresh_from_db()
+    is_over = proposal.state in (Proposal.State.APPLIED, Proposal.State.SUPERSEDED)
+    reports = [] if answers and is_over else [apply(proposal, reviewer, rebased=rebased)]
+    for each in answers:
+        if reports and reports[-1].error:
+            break
+        reports.append(apply(each, reviewer, rebased=rebased))
+    return _joined(proposal, reports)
+
+
+def waiting_answers(project: Project) -> list[Proposal]:
+    """The project's proposals of answers that are not on disk yet, the oldest first."""
+    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
+    found = project.proposals.filter(origin=Proposal.Origin.ANSWERS, state__in=states)
+    return list(found.order_by("pk"))
+
+
+def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
+    """One report of several writes; it names the proposal that something of is still to be confirmed or solved."""
+    if len(reports) == 1:
+        return reports[0]
+    incomplete = next((report for report in reports if not report.complete), None)
+    written = {item.path for report in reports for item in report.applied}
+    return ApplyReport(
+        applied=tuple(item for report in reports for item in report.applied),
+        conflicts=tuple(waiting for report in reports for waiting in report.conflicts),
+        rebased=tuple(waiting for report in reports for waiting in report.rebased),
+        untouched=tuple(dict.fromkeys(p for report in reports for p in report.untouched if p not in written)),
+        said=tuple(said for report in reports for said in report.said),
+        error=next((report.error for report in reports if report.error), ""),
+        proposal=incomplete.proposal if incomplete else proposal.public_id,
+    )
 
 
 def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: locks.Held) -> ApplyReport:
@@ -213,9 +253,7 @@ def _order(
     hunks = tuple(
         hunk.pk for file in ready for hunk in file.hunks.all() if hunk.is_taken and hunk.applied_in_id is None
     )
-    origin = (
-        Version.Origin.APPLY if proposal.origin == Proposal.Origin.DREAM else Version.Origin(proposal.origin)
-    )
+    origin = memories.version_origin(proposal)
     return Order(proposal, reviewer, tuple(ops), hunks, origin, make_dirs=_modes_like(snapshot))
 
 

@@ -6,6 +6,7 @@ import re
 import secrets
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+QUESTION = "q"
 PATTERN = re.compile(r"[a-z][0-9a-z]{8}")
 
 
@@ -23,4 +24,4 @@ def proposal_id() -> str:
 
 
 def question_id() -> str:
-    return new_id("q")
+    return new_id(QUESTION)

@@ -20,6 +20,7 @@ from django.utils import timezone
 from dreams import blobs, history, holds, memdir, safefs, text, workspace
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index
+from dreams.services.questions import states
 
 NAME_LIMIT = 300
 
@@ -121,6 +122,8 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
         changed.update(_record(project, {**others, **seen, **written}, late, keep=rows.keys() - paths))
     changed.update(_record(project, {**others, **now}, cause or Cause(), keep=unread.keys()))
     _remember_unread(project, unread)
+    if changed:
+        states.refresh(project)
     return sorted(changed)
 
 
@@ -164,14 +167,20 @@ def _unrecorded(
 
 def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Cause:
     """Why the directory is as it is after a proposal was written to it."""
-    is_dream = proposal.origin == Proposal.Origin.DREAM
-    origin = Version.Origin.APPLY if is_dream else Version.Origin(proposal.origin)
+    origin = version_origin(proposal)
     trailers = {"Proposal": proposal.public_id, "Approved-by": actor or "policy"}
     if proposal.dream:
         trailers["Dream"] = proposal.dream.public_id
     if reason:
         trailers["Reason"] = reason
     return Cause(origin, proposal, actor, f"{origin.label}: {text.plural(files, 'file')}", trailers)
+
+
+def version_origin(proposal: Proposal) -> Version.Origin:
+    """What a version that this proposal makes is called in the history."""
+    if proposal.origin in (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS):
+        return Version.Origin.APPLY
+    return Version.Origin(proposal.origin)
 
 
 def _remember_unread(project: Project, unread: Mapping[str, str]) -> None:

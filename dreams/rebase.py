@@ -6,7 +6,7 @@ the file carries a conflict until a person chooses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -150,13 +150,16 @@ def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
         file.conflict = None
         file.rebase_confirmed = now == new
         file.save()
-        _replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
+        replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
         # Rows that went took their findings along.
         Proposal.objects.filter(pk=file.proposal_id).update(examined="")
     return "already-there" if now == new else "rebased"
 
 
-def _replace_hunks(file: FileChange, old: list[tuple[Hunk, textdiff.Hunk]], new: list[textdiff.Hunk]) -> None:
+def replace_hunks(
+    file: FileChange, old: Sequence[tuple[Hunk, textdiff.Hunk]], new: Sequence[textdiff.Hunk]
+) -> None:
+    """Rows of `file` for its `new` hunks: one that says what an `old` one said keeps that row, with all that is on it."""
     left = {row.hunk_id: (row, lines) for row, lines in old}
     matched: list[tuple[textdiff.Hunk, Hunk | None]] = []
     for hunk in new:

@@ -6,24 +6,14 @@ Bounded in steps, bytes, days and dreams. What is kept is a beginning: the steps
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import get_args
+from collections.abc import Sequence
 
 from django.db.models import Max
-from django.utils.dateparse import parse_datetime
 
 from dreams import text
-from dreams.engines.types import (
-    Citation,
-    Edit,
-    EvidenceSource,
-    Fate,
-    FateKind,
-    OperationKind,
-)
+from dreams.engines.types import Edit
 from dreams.models import DreamRun, Session, WorkStep, WorkText
-from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.proposals import edit_rows
 
 MOST_STEPS = 1_000
 MOST_BYTES = 16 * 1024 * 1024
@@ -67,19 +57,9 @@ def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:
         operation=text.storable(edit.operation, 200),
         kind=edit.kind,
         reason=text.storable(edit.reason, 2000),
-        citations=[_citation(found) for found in edit.citations],
-        fates=[
-            {name: text.storable(value, QUOTE_LIMIT) for name, value in asdict(f).items()} for f in edit.fates
-        ],
+        citations=[edit_rows.stored_citation(found) for found in edit.citations],
+        fates=[edit_rows.stored_fate(fate) for fate in edit.fates],
     )
-
-
-def _citation(found: Citation) -> dict[str, object]:
-    fields = asdict(found) | {"at": found.at.isoformat() if found.at else None}
-    return {
-        name: text.storable(value, QUOTE_LIMIT) if isinstance(value, str) else value
-        for name, value in fields.items()
-    }
 
 
 # --- Read back ----------------------------------------------------------------------------------------------------
@@ -105,48 +85,13 @@ def edits_of(dream: DreamRun) -> list[Edit]:
             before=texts[row.before_sha] if row.before_sha else None,
             after=texts[row.after_sha] if row.after_sha else None,
             operation=row.operation,
-            kind=_kind(row.kind),
+            kind=edit_rows.operation_kind(row.kind),
             reason=row.reason,
-            citations=tuple(_citation_of(found, sessions) for found in row.citations),
-            fates=tuple(_fate_of(found) for found in row.fates),
+            citations=tuple(edit_rows.citation(found, sessions) for found in row.citations),
+            fates=tuple(edit_rows.fate(found) for found in row.fates),
         )
         for row in rows
     ]
-
-
-def _kind(name: str) -> OperationKind:
-    return next((kind for kind in get_args(OperationKind) if kind == name), "edit")
-
-
-def _citation_of(found: Mapping[str, object], sessions: set[int]) -> Citation:
-    session, at = _number(found.get("session_pk")), found.get("at")
-    source: EvidenceSource = next(
-        (kind for kind in get_args(EvidenceSource) if kind == found.get("source")), "memory"
-    )
-    return Citation(
-        source=source,
-        quote=str(found.get("quote", "")),
-        place=str(found.get("place", "")),
-        session_pk=session if session in sessions else None,
-        line_no=_number(found.get("line_no")),
-        offset=_number(found.get("offset")),
-        role=str(found.get("role", "")),
-        at=parse_datetime(at) if isinstance(at, str) else None,
-        context=str(found.get("context", "")),
-        found=bool(found.get("found", False)),
-        note=str(found.get("note", "")),
-    )
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _fate_of(found: Mapping[str, object]) -> Fate:
-    kind: FateKind = next((kind for kind in get_args(FateKind) if kind == found.get("kind")), "stated")
-    names = ("text", "target_path", "target_text", "note")
-    line, path, target, note = (str(found.get(name, "")) for name in names)
-    return Fate(line, kind, path, target, note)
 
 
 # --- Sweeping -----------------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ from dreams.models import (
     Session,
 )
 from dreams.review import Reviewer, ReviewRefused
+from dreams.services.questions import asking
 
 log = logging.getLogger(__name__)
 
@@ -133,6 +134,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
         checking.keep(dream, checks, outcome.edits)
     watch.checkpoint()
     _propose(dream, snapshot.contents(), after, outcome, checks.heard)
+    _ask(dream, outcome)
     _complete(dream, held, fingerprint, outcome.summary)
     _apply_by_policy(dream, held)
 
@@ -166,6 +168,15 @@ def _propose(
     if not whole.is_empty:
         made = proposals.create(project, origin, whole, before, heard)
         proposals.carry_over(made, verdicts)
+
+
+def _ask(dream: DreamRun, outcome: Outcome) -> None:
+    """Keep its questions. A fault here costs the questions, not the dream."""
+    waiting = dream.proposals.filter(by_policy=False).first()
+    try:
+        asking.keep(dream, waiting, outcome.questions)
+    except Exception:
+        log.exception("dream %s: its questions are not kept", dream.public_id)
 
 
 def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str) -> None:

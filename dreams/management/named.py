@@ -6,7 +6,7 @@ import getpass
 
 from django.core.management.base import CommandParser
 
-from dreams import lookup
+from dreams import ids, lookup
 from dreams.management.base import BadUsage, Refused
 from dreams.models import DreamRun, Project, Proposal
 from dreams.review import Reviewer
@@ -20,6 +20,26 @@ def add_project(parser: CommandParser, *, optional: bool = False) -> None:
 
 def add_dream(parser: CommandParser) -> None:
     parser.add_argument("dream", metavar="DREAM", help="id of a dream or of its proposal")
+
+
+def add_dream_or_project(parser: CommandParser) -> None:
+    parser.add_argument(
+        "of",
+        metavar="DREAM|PROJECT",
+        help="id of a dream or of its proposal; or a project's slug, memory directory or id",
+    )
+
+
+def dream_or_project(name: str) -> DreamRun | Project:
+    """A proposal that no dream made stands for its project. Raises BadUsage and Refused as `project`."""
+    if ids.PATTERN.fullmatch(name):
+        try:
+            return lookup.dream(name)
+        except lookup.Unknown:
+            made = Proposal.objects.filter(public_id=name).select_related("project").first()
+            if made is not None:
+                return made.project
+    return project(name)
 
 
 def add_show_secrets(parser: CommandParser) -> None:

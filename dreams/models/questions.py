@@ -54,7 +54,8 @@ class Question(models.Model):
     )
     why = models.TextField(help_text="Why it is asked, in one sentence.")
     places = models.JSONField(
-        default=list, help_text="[{path, line, text, session, offset, role, at, note}], in a fixed order."
+        default=list,
+        help_text="[{path, line, text, anchor, sha, session, offset, role, at, note}], in a fixed order.",
     )
     evidence = models.JSONField(default=list, blank=True, help_text="Quotes, in the same form as places.")
     weight = models.FloatField(default=0.5, help_text="0 to 1: how much an answer would help.")
@@ -67,6 +68,9 @@ class Question(models.Model):
     answered_by = models.CharField(max_length=150, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
     later_until = models.DateTimeField(null=True, blank=True)
+    undone = models.PositiveSmallIntegerField(
+        default=0, help_text="How often its answer was undone. After the first time it is asked once more."
+    )
     operation = models.ForeignKey(
         Operation,
         on_delete=models.SET_NULL,

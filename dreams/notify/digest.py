@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dreams import conf, served
 from dreams.language import ages
-from dreams.models import DreamRun
+from dreams.models import DreamRun, Proposal
 from dreams.proposals.waiting import waiting
 from dreams.text import plural
 
@@ -88,7 +88,7 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
     """What waits now, and what failed after `since` (or in the last day)."""
     base = _address()
     # One more than is told says whether there are more; the inbox bounds its own list the same way.
-    rows = waiting(MOST * 5)
+    rows = [row for row in waiting(MOST * 5) if row.origin != Proposal.Origin.ANSWERS]
     found = tuple(
         Item(
             id=row.public_id,

@@ -16,7 +16,7 @@ from dreams.proposals.reading import (
     text_hunks,
     texts_of,
 )
-from dreams.proposals.saving import Origin, Restored, create, save_hunks
+from dreams.proposals.saving import Origin, Restored, create, save_hunk, save_hunks
 from dreams.proposals.standing import carry_over, open_for, rejected_before, supersede
 from dreams.proposals.subjects import subject_of, subject_of_draft
 
@@ -40,6 +40,7 @@ __all__ = [
     "open_for",
     "rejected_before",
     "report_with",
+    "save_hunk",
     "save_hunks",
     "subject_of",
     "subject_of_draft",

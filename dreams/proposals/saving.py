@@ -132,6 +132,14 @@ def save_hunks(
     Evidence.objects.bulk_create(_evidence(row, c) for row, made in pairs for c in made.citations)
 
 
+def save_hunk(row: Hunk, made: drafts.DraftHunk, operation: Operation, citations: Sequence[Citation]) -> None:
+    """The operation, claims and evidence of a hunk whose row exists; `citations` come before the draft's own."""
+    row.operation, row.claims = operation, [_claim(fate) for fate in made.fates]
+    row.save(update_fields=["operation", "claims"])
+    found = dict.fromkeys([*citations, *made.citations])
+    Evidence.objects.bulk_create(_evidence(row, citation) for citation in found)
+
+
 def _claim(fate: Fate) -> dict[str, str]:
     return {
         "text": text.storable(fate.text, QUOTE_LIMIT),

@@ -15,12 +15,14 @@ from dreams.models import (
     Proposal,
     Session,
 )
+from dreams.services.questions import states
+
+_WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 
 def open_for(project: Project) -> Proposal | None:
     """The dream's proposal that waits for a person, if there is one."""
-    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
-    return project.proposals.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states).first()
+    return project.proposals.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=_WAITING).first()
 
 
 def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
@@ -29,12 +31,13 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
     Its sessions were not used up: they are given back.
     """
     with transaction.atomic():
-        states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
-        closed = Proposal.objects.filter(pk=proposal.pk, state__in=states).update(
+        closed = Proposal.objects.filter(pk=proposal.pk, state__in=_WAITING).update(
             state=Proposal.State.SUPERSEDED, closed_at=timezone.now()
         )
         if not closed:
             return {}
+        proposal.refresh_from_db(fields=["state"])
+        states.settle(proposal)
         if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
         auditlog.record(

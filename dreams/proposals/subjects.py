@@ -23,6 +23,9 @@ from dreams.proposals.reading import (
 )
 from dreams.secrets import redact
 
+#: Changes that an engine drafted; the others a person wrote or wants back.
+_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS)
+
 
 def listening(subject: Subject, heard: Hearing) -> Subject:
     return replace(subject, heard=heard.ask, against=heard.against) if heard.sessions else subject
@@ -146,7 +149,7 @@ def _changed_hunks(
                 added=lines,
                 citations=citations_of(row),
                 fates=fates_of(row),
-                by_hand=isinstance(choice, str) or file.proposal.origin != Proposal.Origin.DREAM,
+                by_hand=isinstance(choice, str) or file.proposal.origin not in _DRAFTED,
             )
         )
         shift += len(lines) - len(hunk.base_lines)

@@ -9,10 +9,11 @@ from django.db.models import Q
 
 from dreams.models import Hunk, Proposal
 from dreams.review.base import ReviewRefused
+from dreams.services.questions import states
 
 
 def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[str] = ()) -> list[Hunk]:
-    """The named hunks, or those of the named files, or all. Raises ReviewRefused for a name that is not there."""
+    """The named hunks, or those of the named files, or all but answers to questions, which are decided already. Raises ReviewRefused for a name that is not there."""
     hunks = Hunk.objects.filter(file__proposal=proposal).select_related("file", "operation")
     wanted_paths, wanted_ids = set(paths), set(hunk_ids)
     if wanted_paths:
@@ -21,6 +22,8 @@ def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[
     if wanted_ids:
         hunks = hunks.filter(hunk_id__in=wanted_ids)
         _complain_about(wanted_ids - {h.hunk_id for h in hunks}, "hunk", proposal)
+    if not (wanted_paths or wanted_ids) and proposal.origin == Proposal.Origin.DREAM:
+        hunks = hunks.exclude(operation__in=states.answers_in(proposal))
     return list(hunks)
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from dreams import auditlog, memories, proposals
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
+from dreams.services.questions import states
 
 
 def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> QuerySet[Finding]:
@@ -72,6 +73,7 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
             )
         proposal.refresh_from_db()
         _leave_out_rejected(proposal)
+        states.settle(proposal)
         _use_up_sessions(proposal)
         auditlog.record(
             "review.submitted",

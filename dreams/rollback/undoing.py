@@ -30,6 +30,7 @@ from dreams.engines.types import Edit
 from dreams.models import Application, FileChange, Hunk, Proposal, Session, Version
 from dreams.review import Reviewer
 from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
+from dreams.services.questions import states
 from dreams.writing import Order
 
 
@@ -175,6 +176,7 @@ def _remember(
     with transaction.atomic():
         application = Application.objects.get(journal_id=result.plan_id)
         Hunk.objects.filter(pk__in=[hunk.pk for hunk in planned.hunks]).update(undone_in=application)
+        states.undone(planned.hunks)
         Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.APPLIED, closed_at=timezone.now())
         if never_again:
             review.leave_out(planned.proposal, planned.hunks, reason)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from dreams.engines.types import Edit, Job, Outcome, Reporter
+from dreams.engines.types import Edit, Job, Outcome, Question, Reporter
 
 
 @dataclass
@@ -16,15 +16,24 @@ class Scripted:
 
     act: Callable[[Job, Reporter], list[Edit]]
     name: str = "scripted"
+    ask: Callable[[Job], list[Question]] = lambda job: []
 
     def run(self, job: Job, report: Reporter) -> Outcome:
         report.turn("orient", "Looked around.")
         edits = self.act(job, report)
-        return Outcome(edits=edits, summary="Did as the script says.")
+        return Outcome(edits=edits, summary="Did as the script says.", questions=self.ask(job))
 
 
-def use(monkeypatch: pytest.MonkeyPatch, act: Callable[[Job, Reporter], list[Edit]]) -> None:
-    monkeypatch.setattr("dreams.engines.get", lambda name: Scripted(act))
+def use(
+    monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[Job, Reporter], list[Edit]],
+    ask: Callable[[Job], list[Question]] = lambda job: [],
+) -> None:
+    monkeypatch.setattr("dreams.engines.get", lambda name: Scripted(act, ask=ask))
+
+
+def nothing(job: Job, report: Reporter) -> list[Edit]:
+    return []
 
 
 def rewrite(

@@ -12,10 +12,11 @@ from dreams import holds, journal, review, writing
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
+from dreams.models import DreamRun, Proposal
 
 
 class Command(BaseCommand):
-    help = "Submit the review and write what is approved."
+    help = "Submit the review and write what is approved, with the answers that wait in the same project."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)
@@ -24,10 +25,10 @@ class Command(BaseCommand):
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        proposal = named.proposal(options["dream"])
+        proposal = _proposal(options["dream"])
         writing.recover()
         try:
-            done = applying.apply(proposal, named.me(), rebased=options["rebased"])
+            done = applying.apply_with_answers(proposal, named.me(), rebased=options["rebased"])
         except (review.ReviewRefused, holds.ProjectBusy, journal.JournalBusy) as error:
             refused = applying.ApplyReport(error=str(error), proposal=proposal.public_id)
             raise Refused(str(error), shown.report(refused) if options["json"] else None) from error
@@ -38,6 +39,18 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         return shown.report_words(result)
+
+
+def _proposal(name: str) -> Proposal:
+    """What the dream proposed; for a dream that only asked, the answers that wait in its project."""
+    try:
+        return named.proposal(name)
+    except Refused:
+        dream = DreamRun.objects.filter(public_id=name).select_related("project").first()
+        answers = applying.waiting_answers(dream.project) if dream else []
+        if not answers:
+            raise
+        return answers[0]
 
 
 def _why(done: applying.ApplyReport) -> str:

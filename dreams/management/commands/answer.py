@@ -1,0 +1,74 @@
+"""`answer DREAM|PROJECT QUESTION OPTION`: what only the person can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import blobs, holds, review
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.models import DreamRun, Question
+from dreams.services.questions import answering
+
+UNDO = "undo"
+
+
+class Command(BaseCommand):
+    help = "Answer an open question; nothing is written before `apply`."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_dream_or_project(parser)
+        parser.add_argument("question", metavar="QUESTION", help="id of a question of the project")
+        parser.add_argument(
+            "option",
+            metavar="OPTION",
+            help="id of one of its options, `later` for not now, `undo` to take it back",
+        )
+        parser.add_argument(
+            "--row",
+            action="append",
+            default=[],
+            metavar="PATH",
+            help="of a question about the index: a row to change, by the path it leads to; without any, all",
+        )
+        parser.add_argument(
+            "--confirm-findings",
+            action="store_true",
+            help="the findings of this answer were seen, and it is wanted all the same",
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = named.dream_or_project(options["of"])
+        project = found.project if isinstance(found, DreamRun) else found
+        question = project.questions.filter(public_id=options["question"]).first()
+        if question is None:
+            raise Refused(
+                f"{project} has no question {options['question']!r}. `questions {options['of']}` lists them."
+            )
+        try:
+            done = self._answered(question, options)
+        except (review.ReviewRefused, holds.ProjectBusy, blobs.MissingBlob) as error:
+            raise Refused(str(error)) from error
+        return {
+            "question": done.question.public_id,
+            "operation": done.operations[0].key if done.operations else None,
+            "proposal": done.proposal.public_id if done.proposal else None,
+            "state": done.question.state,
+        }
+
+    def _answered(self, question: Question, options: Mapping[str, Any]) -> answering.Answered:
+        if options["option"] == UNDO:
+            return answering.Answered(answering.take_back(question, named.me()))
+        return answering.answer(
+            question, options["option"], named.me(), options["row"], confirm=options["confirm_findings"]
+        )
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if result["proposal"]:
+            yield f"Answered. The change waits in {result['proposal']}; `apply {result['proposal']}` writes it."
+        else:
+            yield f"{result['question']} is {result['state']}; nothing changes."

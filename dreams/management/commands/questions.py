@@ -1,0 +1,66 @@
+"""`questions DREAM|PROJECT`: what only the person can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.models import DreamRun
+from dreams.services.questions import asking, reading
+from dreams.text import plural
+
+
+class Command(BaseCommand):
+    help = "The questions of a dream or a project, with what each answer would change."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_dream_or_project(parser)
+        parser.add_argument(
+            "--all", action="store_true", help="those that were not asked yet, and all old ones, too"
+        )
+        parser.add_argument(
+            "--more", action="store_true", help="first ask the next seven that were kept back"
+        )
+        named.add_show_secrets(parser)
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = named.dream_or_project(options["of"])
+        project = found.project if isinstance(found, DreamRun) else found
+        if options["more"]:
+            asking.show_more(project)
+        listed = (
+            reading.of_dream(found, everything=options["all"])
+            if isinstance(found, DreamRun)
+            else reading.of_project(project, everything=options["all"])
+        )
+        return {
+            "questions": reading.as_json(listed, is_bare=options["show_secrets"]),
+            "more": asking.unshown(project).count(),
+            "no_longer_asked": sorted(asking.muted_kinds(project)),
+        }
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        for one in result["questions"]:
+            yield from _question(one)
+        if not result["questions"]:
+            yield "No questions."
+        if result["more"]:
+            yield f"{plural(result['more'], 'more question')}: `questions … --more` shows the next."
+        for kind in result["no_longer_asked"]:
+            yield f"Questions of kind {kind} are no longer asked here: most answers left things as they were."
+
+
+def _question(one: Mapping[str, Any]) -> Iterable[str]:
+    yield f"{one['id']} [{one['state']}] {one['kind']}: {one['why']}"
+    for place in one["places"]:
+        line = f", line {place['line']}" if place["line"] else ""
+        yield f"    {place['session'] or place['path']}{line}: {place['text']}"
+    for option in one["options"]:
+        mark = "*" if option["id"] == one["answer"] else " "
+        yield f"  {mark} {option['id']}: {option['label']}"
+        yield from (f"      {line}" for line in option["diff"].splitlines())
+    yield ""

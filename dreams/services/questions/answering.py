@@ -1,0 +1,339 @@
+"""An answer becomes a change that is already decided; it waits for the submit like a verdict, and can be taken back."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import auditlog, drafts, findings, hostkey, memories, proposals, review
+from dreams.engines.types import Citation, Edit
+from dreams.findings.base import SEVERITIES, Found
+from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
+from dreams.proposals import edit_rows
+from dreams.review import Reviewer, ReviewRefused
+from dreams.services.questions import joining, options, states
+from dreams.services.questions.asking import hold
+
+State = Question.State
+LATER = "later"
+#: "Not now" ends after this at the earliest.
+NOT_NOW = dt.timedelta(days=7)
+#: Quotes that a change has from its question.
+MOST_EVIDENCE = 5
+SUMMARY = "Your answers to questions."
+
+
+class NeedsConfirmation(ReviewRefused):
+    """The answer's change has findings that a person confirms first; `findings` are those, the worst first."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        said = " ".join(finding.message for finding in findings[:3])
+        super().__init__(
+            f"Nothing was changed. This answer has an open finding: {said} Confirm it, or choose another."
+        )
+        self.findings = tuple(findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an answer made: its operations and the proposal they are in; none for "leave as it is" and "not now"."""
+
+    question: Question
+    operations: tuple[Operation, ...] = ()
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an option would change, on the memories as last seen, and what the checks say of it, the worst first."""
+
+    draft: drafts.Draft
+    findings: tuple[Found, ...]
+
+    @property
+    def blocks(self) -> bool:
+        return any(found.blocks for found in self.findings)
+
+
+def answer(
+    question: Question,
+    option_id: str,
+    reviewer: Reviewer,
+    rows: Sequence[str] = (),
+    *,
+    confirm: bool = False,
+) -> Answered:
+    """Choose an option: `rows` are the paths ticked of an `index` question, all of them without any.
+
+    The change joins the dream's open proposal, else the project's open answers, and is approved there. `confirm`
+    confirms the findings that stand in its way. Raises NeedsConfirmation and other ReviewRefused.
+    """
+    if option_id == LATER:
+        return later(question, reviewer)
+    option = _option(question, option_id)
+    _refuse_unknown_rows(option, rows)
+    memories.refresh(question.project)
+    edits = options.edits_of(option, rows)
+    if not edits:
+        return _leave(question, option, reviewer)
+    try:
+        return _carry_out(question, option, edits, reviewer, tuple(rows), confirm)
+    except (options.DoesNotFit, joining.NothingToDo) as problem:
+        _outdate(question)
+        why = (
+            f"{problem} changed at the same place since"
+            if isinstance(problem, options.DoesNotFit)
+            else "the memories already say this"
+        )
+        raise ReviewRefused(
+            f"This question is outdated: {why}. The next dream asks again if it still matters."
+        ) from problem
+
+
+def _option(question: Question, option_id: str) -> QuestionOption:
+    found = question.options.filter(option_id=option_id).select_related("question").first()
+    if found is None:
+        named = ", ".join([*question.options.values_list("option_id", flat=True), LATER])
+        raise ReviewRefused(f"{question.public_id} has no option {option_id!r}. Choose one of: {named}.")
+    return found
+
+
+def _refuse_unknown_rows(option: QuestionOption, rows: Sequence[str]) -> None:
+    if not rows:
+        return
+    known = (
+        {edit["operation"] for edit in option.edits} if option.question.kind == Question.Kind.INDEX else set()
+    )
+    unknown = sorted(set(rows) - known)
+    if unknown:
+        raise ReviewRefused(
+            f"{option.question.public_id} has no row {', '.join(unknown)} for {option.option_id!r}."
+        )
+
+
+def _claim(
+    question: Question, option: QuestionOption, state: Question.State, reviewer: Reviewer, **more: object
+) -> None:
+    """Mark it answered, unless somebody else was faster."""
+    claimed = Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(
+        state=state,
+        answer=option.option_id,
+        answered_by=reviewer.name,
+        answered_at=timezone.now(),
+        later_until=None,
+        **more,
+    )
+    question.refresh_from_db()
+    if not claimed:
+        raise ReviewRefused(_no_longer_open(question))
+
+
+def _no_longer_open(question: Question) -> str:
+    state = Question.State(question.state).label.lower()
+    remedy = (
+        "Take the answer back first." if question.state == State.WAITING else "Look at the questions again."
+    )
+    return f"{question.public_id} is no longer open: {state}. {remedy}"
+
+
+def _leave(question: Question, option: QuestionOption, reviewer: Reviewer) -> Answered:
+    with transaction.atomic():
+        hold(question.project)
+        _claim(question, option, State.ANSWERED, reviewer)
+        _log("question.answered", question, reviewer)
+    return Answered(question)
+
+
+def _carry_out(
+    question: Question,
+    option: QuestionOption,
+    edits: Sequence[Edit],
+    reviewer: Reviewer,
+    rows: tuple[str, ...],
+    confirm: bool,
+) -> Answered:
+    project = question.project
+    waiting = _open_of_dream(project)
+    # Before the transaction: what the sessions say of the new lines is looked up on disk.
+    heard = proposals.listened(waiting, "\n".join(edit.after or "" for edit in edits)) if waiting else None
+    with transaction.atomic():
+        hold(project)
+        _claim(question, option, State.WAITING, reviewer, rows=list(rows))
+        present = memories.contents(project)
+        target, made = _joined(waiting, question, edits, present, reviewer)
+        hunks = list(joining.hunks_of(made))
+        before = _blocking(target)
+        reason = f"You answered: {option.label}"
+        review.decide(target, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
+        proposals.examine(target, present, heard=heard if target == waiting else None)
+        _confirm_or_refuse(target, before, reviewer, confirm)
+        Question.objects.filter(pk=question.pk).update(operation=made[0])
+        question.refresh_from_db()
+        _log("question.answered", question, reviewer, proposal=target.public_id)
+    return Answered(question, tuple(made), target)
+
+
+def _open_of_dream(project: Project) -> Proposal | None:
+    found = proposals.open_for(project)
+    return found if found and found.state == Proposal.State.OPEN else None
+
+
+def _joined(
+    waiting: Proposal | None,
+    question: Question,
+    edits: Sequence[Edit],
+    present: dict[str, bytes],
+    reviewer: Reviewer,
+) -> tuple[Proposal, list[Operation]]:
+    """Where the answer's change is now: the dream's open proposal where it fits, else the project's open answers."""
+    citations = _citations(question)
+    if waiting is not None and _still_open(waiting):
+        try:
+            return waiting, joining.join(waiting, question, edits, present, citations)
+        except (options.DoesNotFit, joining.NothingToDo):
+            pass  # it would tear a change that nobody decided on yet
+    target = _answers_of(question.project, reviewer, present)
+    return target, joining.join(target, question, edits, present, citations)
+
+
+def _still_open(proposal: Proposal) -> bool:
+    """Locks the row: no submit slips in between."""
+    state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
+    return state == Proposal.State.OPEN
+
+
+def open_answers(project: Project) -> Proposal | None:
+    """The project's proposal of answers that waits for a submit."""
+    return project.proposals.filter(origin=Proposal.Origin.ANSWERS, state=Proposal.State.OPEN).first()
+
+
+def _answers_of(project: Project, reviewer: Reviewer, present: dict[str, bytes]) -> Proposal:
+    found = open_answers(project)
+    if found is not None and _still_open(found):
+        return found
+    origin = proposals.Origin(Proposal.Origin.ANSWERS, actor=reviewer.name, summary=SUMMARY)
+    return proposals.create(project, origin, drafts.Draft(), present)
+
+
+def _citations(question: Question) -> list[Citation]:
+    """The question's quotes, else its places."""
+    named = {place.get("session") for place in question.places}
+    named |= {found.get("session_pk") for found in question.evidence}
+    sessions = set(Session.objects.filter(pk__in=named - {None}).values_list("pk", flat=True))
+    found = [edit_rows.citation(each, sessions) for each in question.evidence]
+    return (found or [_of_place(place, sessions) for place in question.places])[:MOST_EVIDENCE]
+
+
+def _of_place(place: dict[str, object], sessions: set[int]) -> Citation:
+    fields = {
+        **place,
+        "source": "transcript" if place.get("session") else "memory",
+        "quote": place["text"],
+        "place": place["path"],
+        "session_pk": place.get("session"),
+        "line_no": place.get("line"),
+        "found": True,
+    }
+    return edit_rows.citation(fields, sessions)
+
+
+def _blocking(proposal: Proposal) -> set[str]:
+    open_now = review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal))
+    return set(open_now.values_list("key", flat=True))
+
+
+def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Reviewer, confirm: bool) -> None:
+    """What the answer brought up: refused, confirmed by name, or asked for."""
+    found = review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal)).exclude(key__in=before)
+    new = list(found.select_related("file"))
+    refused = [finding for finding in new if finding.severity == Finding.Severity.REFUSE]
+    if refused:
+        raise ReviewRefused(f"This answer cannot be applied: {refused[0].message} Choose another.")
+    if new and not confirm:
+        raise NeedsConfirmation(new)
+    review.confirm(proposal, new, reviewer)
+
+
+def preview(option: QuestionOption, rows: Sequence[str] = ()) -> Preview:
+    """The option on the memories as last seen. Saves nothing. Raises options.DoesNotFit, blobs.MissingBlob."""
+    project = option.question.project
+    present = memories.contents(project)
+    edits = options.edits_of(option, rows)
+    after = {**present, **options.brought_onto(present, edits)}
+    draft = drafts.draft(present, {path: data for path, data in after.items() if data is not None}, edits)
+    if draft.is_empty:
+        return Preview(draft, ())
+    hostkey.use()
+    report = findings.examine(proposals.subject_of_draft(project, present, draft))
+    return Preview(draft, tuple(sorted(report.findings, key=lambda found: SEVERITIES.index(found.severity))))
+
+
+def take_back(question: Question, reviewer: Reviewer) -> Question:
+    """Undo an answer that is not submitted yet, "leave as it is" and "not now" too. The question is open again.
+
+    Raises ReviewRefused.
+    """
+    heard = None
+    if question.operation is not None:
+        heard = proposals.listened(question.operation.proposal, "")
+    with transaction.atomic():
+        hold(question.project)
+        question.refresh_from_db()
+        target = question.operation.proposal if question.operation else None
+        if question.state == State.OPEN:
+            raise ReviewRefused(f"{question.public_id} is open; there is no answer to take back.")
+        if question.state == State.OUTDATED or (target is not None and not _still_open(target)):
+            raise ReviewRefused(
+                f"{question.public_id} can no longer be taken back. Undo its change with `rollback` where it was applied."
+            )
+        if target is not None:
+            joining.take_out(target, list(states.operations_of(question)))
+            _examine_rest(target, reviewer, heard)
+        states.reopen([question])
+        question.refresh_from_db()
+        _log("question.taken_back", question, reviewer, proposal=target.public_id if target else "")
+    return question
+
+
+def _examine_rest(target: Proposal, reviewer: Reviewer, heard: proposals.Hearing | None) -> None:
+    if target.origin == Proposal.Origin.ANSWERS and not target.files.exists():
+        proposals.supersede(target, reviewer.name)
+        return
+    proposals.examine(target, memories.contents(target.project), heard=heard)
+
+
+def later(question: Question, reviewer: Reviewer) -> Answered:
+    """Not now: it is asked again once one of its places changed, after seven days at the earliest."""
+    with transaction.atomic():
+        hold(question.project)
+        question.refresh_from_db()
+        if question.state not in (State.OPEN, State.LATER):
+            raise ReviewRefused(_no_longer_open(question))
+        shas = states.shas_of(question.project, [place["path"] for place in question.places])
+        for place in states.memory_places(question):
+            place["sha"] = shas.get(place["path"], place["sha"])
+        question.state, question.later_until = State.LATER, timezone.now() + NOT_NOW
+        question.save(update_fields=["state", "later_until", "places"])
+        _log("question.later", question, reviewer)
+    return Answered(question)
+
+
+def _outdate(question: Question) -> None:
+    Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(state=State.OUTDATED)
+
+
+def _log(action: str, question: Question, reviewer: Reviewer, **more: str) -> None:
+    auditlog.record(
+        action,
+        actor=reviewer.name,
+        project=question.project,
+        object_id=question.public_id,
+        by_command=reviewer.by_command,
+        kind=question.kind,
+        answer=question.answer,
+        **more,
+    )

@@ -1,0 +1,208 @@
+"""Keeping what an engine asked: once each, the most useful first, and no more than a person wants to answer."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from django.db import transaction
+
+from dreams import blobs, conf, text
+from dreams.engines.types import Edit, Option, Place, QuestionKind
+from dreams.engines.types import Question as Asked
+from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
+from dreams.proposals import edit_rows
+from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.services.questions import options, states
+
+log = logging.getLogger(__name__)
+
+State = Question.State
+#: What one dream may ask, shown or not: more than anybody answers, and little to keep.
+MOST_A_DREAM = 60
+#: Texts that the options of one dream may add.
+MOST_BYTES = 16 * 1024 * 1024
+MOST_PLACES = 20
+MOST_OPTIONS = 6
+#: How many more "show more" shows.
+MORE = 7
+#: A kind is no longer asked where fewer than `FEWEST_ACTS` of the last `LOOKED_AT` answers changed anything.
+LOOKED_AT, FEWEST_ACTS = 10, 4
+KEEP = Option("keep", "Leave as it is")
+
+
+def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> None:
+    """Save the questions of a dream, and show the most useful ones: as many as the setting says.
+
+    What was answered, waits or was put off is not asked again. Open questions of the project that this dream does not
+    ask any more are outdated. A question that cannot be kept is left out; the others are.
+    """
+    project = dream.project
+    states.refresh(project)
+    chosen = _fitting(sorted(asked, key=lambda one: -one.weight))
+    shas = states.shas_of(project, {place.path for one in chosen.values() for place in one.places})
+    texts = {sha: states.one_line(text.decode(data)) for sha, data in blobs.get_many(shas.values()).items()}
+    with transaction.atomic():
+        hold(project)
+        kept = []
+        known = _known(project, chosen)
+        for subject, one in chosen.items():
+            row = known.get(subject)
+            if row is not None and not _may_ask(row, one, shas):
+                continue
+            kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
+            _note_files(kept[-1], shas, texts)
+        left = project.questions.filter(state=State.OPEN).exclude(pk__in=[row.pk for row in kept])
+        left.update(state=State.OUTDATED)
+        _show_first(project, kept)
+
+
+def hold(project: Project) -> None:
+    """One at a time keeps or answers questions of a project; call it first in a transaction."""
+    Project.objects.select_for_update().get(pk=project.pk)
+
+
+def digest(one: Asked) -> str:
+    """Two questions of one kind about one subject are the same question, wherever its lines moved."""
+    return hashlib.sha256(f"{one.kind}\0{one.subject}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _fitting(asked: Iterable[Asked]) -> dict[str, Asked]:
+    """By digest, the first of each, as many as a dream may ask and as there is room for."""
+    found: dict[str, Asked] = {}
+    size = 0
+    for one in asked:
+        if len(found) == MOST_A_DREAM:
+            break
+        new = _size(one)
+        if one.kind not in get_args(QuestionKind) or not one.places or size + new > MOST_BYTES:
+            log.warning("a question of kind %s is left out", one.kind)
+            continue
+        if found.setdefault(digest(one), one) is one:
+            size += new
+    return found
+
+
+def _size(one: Asked) -> int:
+    return sum(len(edit.after or "") for option in one.options for edit in option.edits)
+
+
+def _known(project: Project, subjects: Iterable[str]) -> dict[str, Question]:
+    """The row of each subject that decides on whether it is asked: a live one, else the newest."""
+    rows = project.questions.filter(subject__in=list(subjects)).order_by("pk")
+    ordered = sorted(rows, key=lambda row: row.state in states.LIVE)
+    return {row.subject: row for row in ordered}
+
+
+def _may_ask(row: Question, one: Asked, shas: Mapping[str, str]) -> bool:
+    if row.state in (State.OPEN, State.OUTDATED):
+        return True
+    if row.state != State.LATER or not states.is_due(row):
+        return False
+    before = {(place["path"], place["text"]) for place in row.places}
+    now = {(place.path, text.storable(place.text, QUOTE_LIMIT)) for place in one.places}
+    return before != now or states.has_changed(row, shas)
+
+
+def _save(row: Question, one: Asked, dream: DreamRun, proposal: Proposal | None) -> Question:
+    """The row as it is asked now, with its options drafted anew."""
+    sessions = {place.session_pk for place in one.places if place.session_pk is not None}
+    known = set(Session.objects.filter(pk__in=sessions).values_list("pk", flat=True))
+    row.dream, row.proposal, row.kind = dream, proposal, one.kind
+    row.why, row.weight, row.asked = text.storable(one.why, 1000), min(1.0, max(0.0, one.weight)), False
+    row.places = [_place(place, known) for place in one.places[:MOST_PLACES]]
+    row.evidence = [edit_rows.stored_citation(found) for found in one.citations[:MOST_PLACES]]
+    row.state, row.later_until = State.OPEN, None
+    row.save()
+    row.options.all().delete()
+    given = [*one.options, *([] if any(not option.edits for option in one.options) else [KEEP])]
+    blobs.put_many(_texts(edit for option in given for edit in option.edits))
+    QuestionOption.objects.bulk_create(
+        QuestionOption(
+            question=row,
+            number=number,
+            option_id=option.id[:20],
+            label=text.storable(option.label, 300),
+            edits=options.stored(option.edits),
+        )
+        for number, option in enumerate(given[:MOST_OPTIONS], 1)
+    )
+    return row
+
+
+def _texts(edits: Iterable[Edit]) -> list[bytes]:
+    return [text.encode(side) for edit in edits for side in (edit.before, edit.after) if side is not None]
+
+
+def _place(place: Place, sessions: set[int]) -> dict[str, Any]:
+    return {
+        "path": text.storable(place.path, 1000),
+        "line": place.line_no,
+        "text": text.storable(place.text, QUOTE_LIMIT),
+        "session": place.session_pk if place.session_pk in sessions else None,
+        "offset": place.offset,
+        "role": place.role,
+        "at": place.at.isoformat() if place.at else None,
+        "note": text.storable(place.note, 300),
+    }
+
+
+def _note_files(row: Question, shas: Mapping[str, str], texts: Mapping[str, str]) -> None:
+    """Beside each place in a memory, the state of its file, and the words by which it is found again.
+
+    A statement that an engine put together from several lines is found by its first line's words.
+    """
+    for place in row.places:
+        sha = "" if place["session"] else shas.get(place["path"], "")
+        place["sha"] = sha
+        content = texts.get(sha)
+        if sha and content is not None:
+            said = states.one_line(place["text"])
+            place["anchor"] = said if said in content else _first_words(said, content)
+    row.save(update_fields=["places"])
+
+
+def _first_words(said: str, content: str) -> str:
+    """The longest beginning of a statement, in whole words, that its file has; empty where it has none."""
+    words = said.split(" ")
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if " ".join(words[:middle]) in content else (low, middle - 1)
+    return " ".join(words[:low])
+
+
+def _show_first(project: Project, kept: Sequence[Question]) -> None:
+    muted = muted_kinds(project)
+    most = conf.current(project).questions_per_dream
+    shown = [row.pk for row in kept if row.kind not in muted][:most]
+    Question.objects.filter(pk__in=shown).update(asked=True)
+
+
+def show_more(project: Project) -> int:
+    """Ask the next seven of what the last dream kept back; returns how many there were. Muted kinds stay unasked."""
+    with transaction.atomic():
+        hold(project)
+        unasked = unshown(project).values_list("pk", flat=True)[:MORE]
+        return Question.objects.filter(pk__in=list(unasked)).update(asked=True)
+
+
+def unshown(project: Project) -> Any:
+    """Open questions that "show more" would show, the most useful first."""
+    rows = project.questions.filter(state=State.OPEN, asked=False).exclude(kind__in=muted_kinds(project))
+    return rows.order_by("-weight", "pk")
+
+
+def muted_kinds(project: Project) -> frozenset[str]:
+    """The kinds that are no longer asked here, because their answers mostly were "leave as it is"."""
+    found = set()
+    for kind in Question.Kind.values:
+        answers = project.questions.filter(kind=kind, state__in=(State.WAITING, State.ANSWERED)).exclude(
+            answer=""
+        )
+        last = list(answers.order_by("-answered_at", "-pk").values_list("answer", flat=True)[:LOOKED_AT])
+        if len(last) == LOOKED_AT and sum(answer != KEEP.id for answer in last) < FEWEST_ACTS:
+            found.add(kind)
+    return frozenset(found)

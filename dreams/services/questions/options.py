@@ -1,0 +1,126 @@
+"""The drafted answers of a question: the edits that one would make, and the same edits on memories that changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dreams import blobs, merge, rebase, text
+from dreams.engines.types import Edit
+from dreams.models import Question, QuestionOption, Session
+from dreams.proposals import edit_rows
+
+
+class DoesNotFit(Exception):
+    """An answer's edits clash with what its files say now; `paths` names them."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(", ".join(paths))
+        self.paths = tuple(paths)
+
+
+def stored(edits: Iterable[Edit]) -> list[dict[str, object]]:
+    """The edits as an option's row keeps them. Their texts must be kept as blobs."""
+    return [
+        {
+            "path": edit.path,
+            "before": _sha(edit.before),
+            "after": _sha(edit.after),
+            "operation": text.storable(edit.operation, 1000),
+            "kind": edit.kind,
+            "reason": text.storable(edit.reason, 2000),
+            "citations": [edit_rows.stored_citation(found) for found in edit.citations],
+            "fates": [edit_rows.stored_fate(found) for found in edit.fates],
+        }
+        for edit in edits
+    ]
+
+
+def _sha(side: str | None) -> str:
+    return "" if side is None else text.sha256(text.encode(side))
+
+
+def text_shas(options: Iterable[QuestionOption]) -> set[str]:
+    """The sha256s of every text that these options name."""
+    return {edit[side] for option in options for edit in option.edits for side in ("before", "after")} - {""}
+
+
+def edits_of(option: QuestionOption, rows: Sequence[str] = ()) -> list[Edit]:
+    """The option's edits in order; for an `index` question those of the chosen `rows`, or all without any.
+
+    Raises blobs.MissingBlob.
+    """
+    wanted = _chosen(option, rows)
+    kept = blobs.get_many(text_shas([option]))
+    named = {c.get("session_pk") for edit in wanted for c in edit["citations"]} - {None}
+    sessions = set(Session.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else set()
+    return [
+        Edit(
+            path=edit["path"],
+            before=_text(edit["before"], kept),
+            after=_text(edit["after"], kept),
+            operation=edit["operation"] if option.question.kind == Question.Kind.INDEX else "answer",
+            kind=edit_rows.operation_kind(edit["kind"]),
+            reason=edit["reason"],
+            citations=tuple(edit_rows.citation(found, sessions) for found in edit["citations"]),
+            fates=tuple(edit_rows.fate(found) for found in edit["fates"]),
+        )
+        for edit in wanted
+    ]
+
+
+def _chosen(option: QuestionOption, rows: Sequence[str]) -> list[dict[str, Any]]:
+    return [edit for edit in option.edits if not rows or edit["operation"] in rows]
+
+
+def ends(
+    option: QuestionOption, texts: Mapping[str, bytes], rows: Sequence[str] = ()
+) -> dict[str, tuple[str | None, str | None]]:
+    """Path → its text before and after the option, on the memories as the dream found them; None where there is no file.
+
+    `texts` are the blobs of `text_shas`, so that many options cost one query. A file whose text is no longer kept is
+    left out.
+    """
+    before: dict[str, bytes | None] = {}
+    edits: list[Edit] = []
+    for edit in _chosen(option, rows):
+        if any(edit[side] and edit[side] not in texts for side in ("before", "after")):
+            continue
+        sides = [_text(edit[side], texts) for side in ("before", "after")]
+        before.setdefault(edit["path"], texts[edit["before"]] if edit["before"] else None)
+        edits.append(Edit(edit["path"], sides[0], sides[1], "", "edit", ""))
+    try:
+        after = brought_onto(before, edits)
+    except DoesNotFit:  # rows that were drafted each on the same text and touch each other
+        return {}
+    decoded = {path: None if data is None else text.decode(data) for path, data in before.items()}
+    return {
+        path: (decoded[path], None if data is None else text.decode(data))
+        for path, data in sorted(after.items())
+    }
+
+
+def _text(sha: str, kept: Mapping[str, bytes]) -> str | None:
+    if not sha:
+        return None
+    return text.decode(kept[sha] if sha in kept else blobs.get(sha))
+
+
+def brought_onto(now: Mapping[str, bytes | None], edits: Iterable[Edit]) -> dict[str, bytes | None]:
+    """The files of `now` that the edits change, with the edits made: each is merged onto what is there.
+
+    None is a file that does not exist. Raises DoesNotFit.
+    """
+    after: dict[str, bytes | None] = {}
+    torn: list[str] = []
+    for edit in edits:
+        here = after[edit.path] if edit.path in after else now.get(edit.path)
+        base, wanted = (None if side is None else text.encode(side) for side in (edit.before, edit.after))
+        merged = rebase.merged_bytes(rebase.Sides(base, here, wanted), edit.path)
+        if isinstance(merged, merge.Merge):
+            torn.append(edit.path)
+        else:
+            after[edit.path] = merged
+    if torn:
+        raise DoesNotFit(sorted(set(torn)))
+    return {path: data for path, data in after.items() if data != now.get(path)}

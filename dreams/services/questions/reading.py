@@ -1,0 +1,228 @@
+"""Questions as pages and commands show them: from rows and blobs, without the disk."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from dreams import blobs, text, textdiff
+from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
+from dreams.secrets.masking import Mask
+from dreams.services.questions import options
+
+State = Question.State
+#: How long an answer is listed once nothing waits for it any more.
+RECENT = dt.timedelta(days=14)
+MOST = 200
+#: Of the open questions of all projects this many are ranked; the inbox shows twenty.
+MOST_RANKED = 1_000
+#: A question that waited this long counts as much more as `AGE` says.
+OLD, AGE = dt.timedelta(days=30), 0.1
+_ORDER = [State.OPEN, State.WAITING, State.LATER, State.ANSWERED, State.OUTDATED]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionFile:
+    """What an option makes of one file; None where there is no file."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+    @property
+    def diff(self) -> str:
+        """As `diff -u0` prints it; the file's name once at the top."""
+        found = textdiff.hunks(self.before or "", self.after or "", path=self.path)
+        old = "/dev/null" if self.before is None else f"a/{self.path}"
+        new = "/dev/null" if self.after is None else f"b/{self.path}"
+        return "".join([f"--- {old}\n+++ {new}\n", *map(_hunk, found)])
+
+
+def _hunk(hunk: textdiff.Hunk) -> str:
+    sides = [("-", hunk.base_lines), ("+", hunk.new_lines)]
+    lines = [f"{mark}{line.rstrip(chr(10))}\n" for mark, side in sides for line in side]
+    old, new = _range(hunk.base_start, hunk.base_lines), _range(hunk.new_start, hunk.new_lines)
+    return f"@@ -{old} +{new} @@\n" + "".join(lines)
+
+
+def _range(start: int, lines: Sequence[str]) -> str:
+    """A unified diff names the line before an empty range."""
+    return f"{start + 1 if lines else start},{len(lines)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option with what it would change, and for an `index` question the rows it is made of."""
+
+    id: str
+    label: str
+    files: tuple[OptionFile, ...]
+    rows: tuple[str, ...] = ()
+
+    @property
+    def diff(self) -> str:
+        return "".join(file.diff for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A question with its choices; `sessions` are the ids of the sessions that its places name, by row."""
+
+    row: Question
+    choices: tuple[Choice, ...]
+    sessions: Mapping[int, str]
+
+
+def of_project(project: Project, *, everything: bool = False) -> list[Question]:
+    """The questions that were asked, the open ones first and the most useful of them first.
+
+    `everything` has those that are kept back, too, and all old ones. At most MOST.
+    """
+    rows = project.questions.all()
+    if not everything:
+        recent = Q(answered_at__gte=timezone.now() - RECENT) | Q(dream=last_dream(project))
+        done = Q(state__in=(State.ANSWERED, State.OUTDATED))
+        rows = rows.filter(asked=True).filter(~done | recent)
+    return _ordered(rows)
+
+
+def of_dream(dream: DreamRun, *, everything: bool = False) -> list[Question]:
+    """What this dream asked."""
+    rows = dream.questions.all()
+    return _ordered(rows if everything else rows.filter(asked=True))
+
+
+def of_proposal(proposal: Proposal) -> list[Question]:
+    """The questions beside a proposal: those of its dream, and for the project's answers the answered ones."""
+    if proposal.origin == Proposal.Origin.ANSWERS:
+        return _ordered(Question.objects.filter(operation__proposal=proposal))
+    rows = Question.objects.filter(Q(proposal=proposal, asked=True) | Q(operation__proposal=proposal))
+    return _ordered(rows.exclude(state=State.OUTDATED))
+
+
+def last_dream(project: Project) -> DreamRun | None:
+    """The last one that asked anything."""
+    return project.dreams.filter(questions__isnull=False).order_by("-pk").first()
+
+
+def _ordered(rows: QuerySet[Question]) -> list[Question]:
+    found = list(
+        rows.select_related("project", "dream", "operation__proposal").prefetch_related("options")[:MOST]
+    )
+    return sorted(found, key=lambda row: (_ORDER.index(State(row.state)), -row.weight, row.pk))
+
+
+def shown(questions: Sequence[Question]) -> list[Shown]:
+    """The questions with what each option would change; three queries however many."""
+    chosen = [option for row in questions for option in row.options.all()]
+    texts = blobs.get_many(options.text_shas(chosen))
+    named = {place["session"] for row in questions for place in row.places if place.get("session")}
+    sessions = dict(Session.objects.filter(pk__in=named).values_list("pk", "session_id"))
+    return [
+        Shown(row, tuple(_choice(o, row, texts) for o in row.options.all()), sessions) for row in questions
+    ]
+
+
+def _choice(option: QuestionOption, row: Question, texts: Mapping[str, bytes]) -> Choice:
+    option.question = row
+    files = tuple(OptionFile(path, *sides) for path, sides in options.ends(option, texts).items())
+    rows = (
+        dict.fromkeys(edit["operation"] for edit in option.edits) if row.kind == Question.Kind.INDEX else ()
+    )
+    return Choice(option.option_id, option.label, files, tuple(rows))
+
+
+def as_json(questions: Sequence[Question], *, is_bare: bool = False) -> list[dict[str, Any]]:
+    """What `questions --json` prints, without secrets unless `is_bare`."""
+    found = shown(questions)
+    made = [_json(one) for one in found]
+    if is_bare:
+        return made
+    mask = Mask.of(_texts(found))
+    return cast("list[dict[str, Any]]", mask.deep(made))
+
+
+def _texts(found: Iterable[Shown]) -> list[str]:
+    sides = [
+        s
+        for one in found
+        for choice in one.choices
+        for file in choice.files
+        for s in (file.before, file.after)
+    ]
+    return [side for side in sides if side] + [place["text"] for one in found for place in one.row.places]
+
+
+def _json(one: Shown) -> dict[str, Any]:
+    row = one.row
+    return {
+        "id": row.public_id,
+        "kind": row.kind,
+        "why": row.why,
+        "places": [
+            {
+                "path": place["path"],
+                "line": place["line"],
+                "text": place["text"],
+                "session": one.sessions.get(place.get("session") or 0),
+            }
+            for place in row.places
+        ],
+        "options": [_option(choice) for choice in one.choices],
+        "state": row.state,
+        "answer": row.answer,
+        "asked": row.asked,
+        "weight": row.weight,
+    }
+
+
+def _option(choice: Choice) -> dict[str, Any]:
+    made: dict[str, Any] = {"id": choice.id, "label": choice.label, "diff": _printable(choice.diff)}
+    return made | ({"rows": list(choice.rows)} if choice.rows else {})
+
+
+def _printable(content: str) -> str:
+    """With a mark for bytes that are not UTF-8."""
+    return content.encode("utf-8", "replace").decode("utf-8")
+
+
+# --- The inbox ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Open questions of all projects: the most useful ones, and how many there are in how many projects."""
+
+    questions: tuple[Question, ...]
+    count: int
+    projects: int
+
+    @property
+    def words(self) -> str:
+        return f"{text.plural(self.count, 'question')} in {text.plural(self.projects, 'project')}"
+
+
+def waiting_questions(limit: int = 20) -> Waiting:
+    """Ranked by how much an answer would help and how long it has waited; at most `limit`."""
+    rows = Question.objects.filter(state=State.OPEN, asked=True, project__gone_at__isnull=True)
+    counted = list(
+        rows.order_by("-weight").values_list("pk", "project", "weight", "created_at")[:MOST_RANKED]
+    )
+    now = timezone.now()
+    ranked = sorted(counted, key=lambda one: (-rank(one[2], now - one[3]), one[0]))
+    chosen = [pk for pk, *_ in ranked[:limit]]
+    found = (
+        rows.filter(pk__in=chosen).select_related("project", "dream", "proposal").prefetch_related("options")
+    )
+    ordered = sorted(found, key=lambda row: chosen.index(row.pk))
+    return Waiting(tuple(ordered), len(counted), len({project for _, project, *_ in counted}))
+
+
+def rank(weight: float, age: dt.timedelta) -> float:
+    """How early a question is shown: its weight, and a little for its age. What a memory is used for is added here."""
+    return weight + AGE * min(1.0, age / OLD)

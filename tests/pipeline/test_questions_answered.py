@@ -1,0 +1,232 @@
+"""An answer becomes a change that is decided: it joins the open proposal, waits for the submit, and can be undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams import apply as applying
+from dreams import review, rollback
+from dreams.manifest import manifest
+from dreams.models import AuditEntry, Evidence, Hunk, Proposal, Question
+from dreams.review import ReviewRefused
+from dreams.services.questions import answering
+from tests.pipeline import asking, engines, world
+from tests.pipeline.asking import ALPHA, RESET
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BETA = "The API runs on host beta."
+ASK = asking.asks("project_deploy.md", ALPHA, BETA)
+ASK_RESET = asking.asks("feedback_testing.md", RESET, "Use make fresh before a run.")
+SNAPSHOTS = engines.rewrite("feedback_testing.md", "by hand", "by a person")
+
+
+def read(project, path: str) -> str:
+    return (world.folder(project) / path).read_text()
+
+
+def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK, act=SNAPSHOTS)
+    question = Question.objects.get()
+    done = answering.answer(question, "replace", world.ME)
+    proposal = Proposal.of(run)
+    assert done.proposal == proposal and done.question.state == "waiting"
+    hunk = Hunk.objects.get(operation=done.operations[0])
+    assert (hunk.verdict, hunk.decided_by, hunk.decide_reason) == (
+        "approved",
+        "owner",
+        "You answered: Replace it",
+    )
+    assert done.operations[0].kind == "update"
+    assert Evidence.objects.filter(hunk=hunk, quote=ALPHA).exists()
+    assert hunk.ledger.get().fate == "stated"
+    assert AuditEntry.objects.filter(action="question.answered", object_id=question.public_id).exists()
+    # Nothing is written before the submit, and the dream's own change is as undecided as before.
+    assert ALPHA in read(project, "project_deploy.md")
+    assert Hunk.objects.exclude(pk=hunk.pk).get().verdict == "pending"
+
+
+def test_an_answer_in_a_file_of_the_proposal_leaves_the_other_verdicts_alone(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK_RESET, act=SNAPSHOTS)
+    proposal = Proposal.of(run)
+    assert proposal is not None
+    old = Hunk.objects.get()
+    review.decide(proposal, [old], Hunk.Verdict.REJECTED, world.ME, reason="No.")
+    done = answering.answer(Question.objects.get(), "replace", world.ME)
+    assert done.proposal == proposal
+    old.refresh_from_db()
+    assert (old.verdict, old.decide_reason) == ("rejected", "No.")
+    applying.apply(proposal, world.ME)
+    text = read(project, "feedback_testing.md")
+    assert "make fresh" in text and "by hand" in text
+    assert Question.objects.get().state == "answered"
+
+
+def test_without_a_proposal_the_answer_waits_in_the_projects_answers(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    assert Proposal.of(run) is None
+    first, second = Question.objects.order_by("pk")
+    one = answering.answer(first, "replace", world.ME)
+    two = answering.answer(second, "replace", world.ME)
+    assert one.proposal == two.proposal and one.proposal is not None
+    assert (one.proposal.origin, one.proposal.state) == ("answers", "open")
+    applying.apply(one.proposal, world.ME)
+    assert BETA in read(project, "project_deploy.md") and "make fresh" in read(project, "feedback_testing.md")
+    assert asking.states(project) == ["answered", "answered"]
+
+
+def test_leaving_it_as_it_is_answers_without_a_change(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    done = answering.answer(Question.objects.get(), "keep", world.ME)
+    assert (done.operations, done.proposal, done.question.state) == ((), None, "answered")
+    assert not Proposal.objects.exists()
+
+
+def test_an_answer_taken_back_leaves_the_proposal_as_it_was(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK_RESET, ASK, act=SNAPSHOTS)
+    proposal = Proposal.of(run)
+
+    def rows() -> list[object]:
+        files = proposal.files.values_list("path", "base_sha", "new_sha", "kind")
+        return [*files, *Hunk.objects.values_list("pk", "hunk_id", "verdict", "new_start")]
+
+    before = rows()
+    for question in Question.objects.all():
+        answering.answer(question, "replace", world.ME)
+    assert rows() != before
+    for question in Question.objects.all():
+        assert answering.take_back(question, world.ME).state == "open"
+    assert rows() == before
+    assert not proposal.operations.filter(key__startswith="q").exists()
+
+
+def test_the_last_answer_taken_back_closes_the_projects_answers(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    made = answering.answer(Question.objects.get(), "replace", world.ME).proposal
+    answering.take_back(Question.objects.get(), world.ME)
+    made.refresh_from_db()
+    assert made.state == "superseded"
+    again = answering.answer(Question.objects.get(), "replace", world.ME)
+    assert again.proposal != made and again.question.state == "waiting"
+
+
+def test_leave_as_it_is_and_not_now_can_be_taken_back(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    for option in ("keep", "later"):
+        answering.answer(Question.objects.get(), option, world.ME)
+        assert answering.take_back(Question.objects.get(), world.ME).state == "open"
+
+
+def test_an_answer_whose_change_was_rejected_is_asked_again(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    done = answering.answer(Question.objects.get(), "replace", world.ME)
+    review.decide(done.proposal, review.select(done.proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.submit(done.proposal, world.ME)
+    question = Question.objects.get()
+    assert (question.state, question.answer, question.operation) == ("open", "", None)
+
+
+def test_an_undone_answer_is_asked_once_more_and_not_a_third_time(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    before = manifest(world.folder(project))
+    for state in ("open", "answered"):
+        done = answering.answer(Question.objects.get(), "replace", world.ME)
+        applying.apply(done.proposal, world.ME)
+        rollback.rollback(done.proposal, world.ME)
+        assert Question.objects.get().state == state
+    after = manifest(world.folder(project))
+    assert {path: entry for path, entry in after.items() if path.endswith(".md")} == {
+        path: entry for path, entry in before.items() if path.endswith(".md")
+    }
+
+
+def test_an_answer_that_clashes_with_an_undecided_change_waits_in_the_projects_answers(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    gamma = engines.rewrite("project_deploy.md", "host alpha", "host gamma")
+    run = asking.dream(project, monkeypatch, ASK, act=gamma)
+    done = answering.answer(Question.objects.get(), "replace", world.ME)
+    assert done.proposal is not None and done.proposal.origin == "answers"
+    assert Proposal.of(run).files.get().hunks.get().verdict == "pending"
+
+
+def test_a_question_whose_file_changed_at_its_place_is_outdated(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(path.read_text().replace("alpha", "delta"))
+    with pytest.raises(ReviewRefused, match="no longer open: outdated"):
+        answering.answer(Question.objects.get(), "replace", world.ME)
+    assert Question.objects.get().state == "outdated"
+    assert "delta" in path.read_text()
+
+
+def test_an_answer_with_a_blocking_finding_asks_for_a_confirmation_first(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    secret = "ghp_" + "A1b2C3d4" * 4 + "A1b2"
+    ask = asking.asks("project_deploy.md", ALPHA, f"The token is {secret}.")
+    asking.dream(project, monkeypatch, ask)
+    question = Question.objects.get()
+    assert answering.preview(question.options.get(option_id="replace")).blocks
+    with pytest.raises(answering.NeedsConfirmation) as refused:
+        answering.answer(question, "replace", world.ME)
+    assert refused.value.findings
+    question.refresh_from_db()
+    assert question.state == "open" and not Proposal.objects.exists()
+    done = answering.answer(question, "replace", world.ME, confirm=True)
+    confirmed = done.proposal.findings.filter(severity="block")
+    assert confirmed and all(found.confirmed_by == "owner" for found in confirmed)
+    assert applying.apply(done.proposal, world.ME).complete
+
+
+def test_an_unknown_option_names_those_there_are(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    with pytest.raises(ReviewRefused, match="replace, keep, later"):
+        answering.answer(Question.objects.get(), "merge", world.ME)
+
+
+def test_a_preview_saves_nothing(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    found = answering.preview(Question.objects.get().options.get(option_id="replace"))
+    assert [file.path for file in found.draft.files] == ["project_deploy.md"] and not found.blocks
+    assert not Proposal.objects.exists()
+
+
+def test_apply_of_a_dream_writes_the_answers_too(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
+    run = asking.dream(project, monkeypatch, ASK, act=engines.add("project_export.md", fact))
+    proposal = Proposal.of(run)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(proposal, world.ME)
+    answering.answer(Question.objects.get(), "replace", world.ME)
+    report = applying.apply_with_answers(proposal, world.ME)
+    assert report.complete and [item.path for item in report.applied] == ["project_deploy.md"]
+    assert BETA in read(project, "project_deploy.md")
+
+
+def test_approving_or_rejecting_everything_leaves_answers_alone(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK, act=SNAPSHOTS)
+    proposal = Proposal.of(run)
+    done = answering.answer(Question.objects.get(), "replace", world.ME)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    assert Hunk.objects.get(operation=done.operations[0]).decide_reason == "You answered: Replace it"
+    applying.apply(proposal, world.ME)
+    assert BETA in read(project, "project_deploy.md") and "by hand" in read(project, "feedback_testing.md")

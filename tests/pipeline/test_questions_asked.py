@@ -1,0 +1,157 @@
+"""What a dream asks is kept once, the most useful first, and vanishes when it no longer holds."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from dreams import memories, settings_service
+from dreams.models import Project, Question
+from dreams.services.questions import answering, reading
+from dreams.services.questions import asking as service
+from tests.pipeline import asking, world
+from tests.pipeline.asking import ALPHA, RESET
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASK = asking.asks("project_deploy.md", ALPHA, "The API runs on host beta.")
+ASK_RESET = asking.asks("feedback_testing.md", RESET, "Use make fresh before a run.", weight=0.9)
+
+
+def many(count: int, **more) -> list:
+    return [
+        asking.asks("project_deploy.md", ALPHA, f"Host {n}.", subject=f"host {n}", weight=n / 100, **more)
+        for n in range(count)
+    ]
+
+
+def a_week_passes() -> None:
+    Question.objects.update(later_until=timezone.now() - dt.timedelta(days=1))
+
+
+def test_the_most_useful_are_asked_and_the_rest_waits_behind_show_more(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, *many(70))
+    assert Question.objects.count() == service.MOST_A_DREAM
+    asked = Question.objects.filter(asked=True)
+    assert [round(row.weight, 2) for row in asked] == [0.69, 0.68, 0.67, 0.66, 0.65, 0.64, 0.63]
+    assert service.show_more(project) == 7 and asked.all().count() == 14
+    assert min(row.weight for row in asked.all()) == pytest.approx(0.56)
+
+
+def test_the_setting_says_how_many(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    settings_service.set_override("questions_per_dream", 0, actor="owner")
+    asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    assert Question.objects.count() == 2 and not Question.objects.filter(asked=True).exists()
+
+
+@pytest.mark.parametrize("option", ["keep", "replace", "later"])
+def test_what_was_answered_waits_or_was_put_off_is_not_asked_again(
+    tmp_path: Path, monkeypatch, option: str
+) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    state = answering.answer(Question.objects.get(), option, world.ME).question.state
+    asking.dream(project, monkeypatch, ASK)
+    assert Question.objects.get().state == state != "open"
+
+
+def test_a_changed_value_is_another_question(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    answering.answer(Question.objects.get(), "keep", world.ME)
+    asking.dream(
+        project, monkeypatch, asking.asks("project_deploy.md", ALPHA, "Host gamma.", subject="gamma")
+    )
+    assert asking.states(project) == ["answered", "open"]
+
+
+def test_a_dream_replaces_the_open_questions_of_the_one_before(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    kept = Question.objects.get(places__0__path="project_deploy.md")
+    again = asking.asks("project_deploy.md", ALPHA, "Host gamma.", subject=f"project_deploy.md {ALPHA}")
+    run = asking.dream(project, monkeypatch, again)
+    kept.refresh_from_db()
+    assert (kept.state, kept.dream, kept.asked) == ("open", run, True)
+    assert "Host gamma." in reading.shown([kept])[0].choices[0].diff
+    assert Question.objects.exclude(pk=kept.pk).get().state == "outdated"
+
+
+def test_not_now_ends_after_a_week_when_its_file_changed(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    answering.later(Question.objects.get(), world.ME)
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(path.read_text() + "\nDeploys are on Tuesdays.\n")
+    memories.refresh(project)
+    asking.dream(project, monkeypatch, ASK)
+    assert asking.states(project) == ["later"]
+    a_week_passes()
+    asking.dream(project, monkeypatch, ASK)
+    assert asking.states(project) == ["open"]
+
+
+def test_not_now_goes_on_while_nothing_changed(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    answering.later(Question.objects.get(), world.ME)
+    a_week_passes()
+    asking.dream(project, monkeypatch, ASK)
+    assert asking.states(project) == ["later"]
+
+
+def test_a_question_whose_statement_is_gone_vanishes(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(path.read_text().replace("alpha", "delta"))
+    memories.refresh(project)
+    assert {row.kind + row.state for row in Question.objects.filter(state="open")} == {"changedopen"}
+    assert Question.objects.get(state="open").places[0]["path"] == "feedback_testing.md"
+
+
+def test_a_statement_that_moved_or_wraps_otherwise_is_still_there(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(path.read_text().replace(ALPHA, "Where it runs.\n\nThe API runs\non host alpha."))
+    memories.refresh(project)
+    assert asking.states(project) == ["open"]
+
+
+def test_a_kind_that_is_mostly_left_as_it_is_is_no_longer_asked(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, *many(10))
+    for question in Question.objects.all():
+        answering.answer(question, "keep", world.ME)
+    assert service.muted_kinds(project) == {"changed"}
+    asking.dream(project, monkeypatch, ASK, asking.asks("feedback_testing.md", RESET, "No.", kind="gone"))
+    open_now = Question.objects.filter(state="open")
+    assert {(row.kind, row.asked) for row in open_now} == {("changed", False), ("gone", True)}
+    assert service.show_more(project) == 0
+
+
+def test_questions_that_cannot_be_kept_cost_the_dream_nothing(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    monkeypatch.setattr(service, "_save", lambda *_: 1 / 0)
+    asking.dream(project, monkeypatch, ASK)
+    assert not Question.objects.exists()
+
+
+def test_the_inbox_ranks_by_weight_and_age_across_projects(tmp_path: Path, monkeypatch) -> None:
+    first = world.make_project(tmp_path)
+    asking.dream(first, monkeypatch, *many(7))
+    second = Project.objects.create(
+        host=first.host, memory_dir=str(tmp_path / "b"), slug="-b", name="b", root="", history_key="b"
+    )
+    old = Question.objects.order_by("weight").first()
+    Question.objects.filter(pk=old.pk).update(created_at=timezone.now() - dt.timedelta(days=60))
+    Question.objects.filter(weight=0.06).update(project=second)
+    found = reading.waiting_questions(3)
+    assert found.words == "7 questions in 2 projects"
+    assert found.questions[0] == old and [row.weight for row in found.questions[1:]] == [0.06, 0.05]
