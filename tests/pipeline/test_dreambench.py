@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dreams.dreambench import course, generator, plain
-from dreams.dreambench.baselines import BASELINES
-from dreams.dreambench.scoring import Score
+from dreams.dev.dreambench import course, generator, plain, strangers
+from dreams.dev.dreambench.baselines import BASELINES
+from dreams.dev.dreambench.scoring import Score
+from dreams.engines.rules.engine import RulesEngine
+from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter
 from dreams.models import Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,8 +25,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def measured(tmp_path: Path) -> tuple[Score, dict[str, Score]]:
     made = generator.make(seed=11, facts=60)
     course.stage(made, tmp_path)
-    ours = course.scored(made, tmp_path, course.inside(tmp_path, "rules", lambda line: None))
-    return ours, {name: plain.baseline(made, run) for name, run in BASELINES.items()}
+    ran = course.Measured(made, tmp_path, course.inside(tmp_path, "rules", lambda line: None))
+    return ran.score("certain"), {name: plain.baseline(made, run) for name, run in BASELINES.items()}
 
 
 def test_the_rules_engine_is_better_than_both_baselines_does_nothing_wrong_and_is_at_rest(
@@ -64,7 +67,7 @@ def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert set(found["systems"]) == {"rules", *BASELINES}
+    assert set(found["systems"]) == {"rules", "rules, answered", *BASELINES}
     assert found["systems"]["rules"]["facts_kept"] == 1.0
     kept = {path.name for path in (tmp_path / "data").rglob("*")} if (tmp_path / "data").exists() else set()
     assert not any("sqlite" in name for name in kept), "the user's own database was opened"
@@ -78,3 +81,41 @@ def test_a_number_of_facts_out_of_range_is_a_usage_error(tmp_path: Path) -> None
     )
     assert done.returncode == 2
     assert done.stderr.strip() == "The number of facts must be from 10 to 20,000."
+
+
+def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    rows = [
+        {
+            "kind": "fact",
+            "sort": "path",
+            "texts": [f"{{subject}} {w} `{{value}}`", f"look into `{{value}}` when {{subject}} {w} hurts"],
+        }
+        for w in ("read", "used", "kept", "held", "sent", "made", "cut", "set")
+    ]
+    (given / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    made = strangers.make(given, seed=1, facts=20)
+    monkeypatch.setattr(RulesEngine, "run", _asking_of_every_file(RulesEngine.run))
+    course.stage(made, tmp_path)
+    ran = course.Measured(made, tmp_path, course.inside(tmp_path, "rules", lambda line: None))
+    certain, answered = ran.score("certain", "work"), ran.score("answered", "work")
+    assert not certain.asked and answered.asked["same"] > 0
+    assert 0 < answered.useful["same"] <= answered.asked["same"]
+    assert answered.kinds["same fact"]["right"] > certain.kinds["same fact"]["right"]
+    assert answered.facts_kept == 1.0 and answered.wrong == 0, "an answer by the truth lost something"
+
+
+def _asking_of_every_file(run: Any) -> Any:
+    """An engine that asks of each memory whether it may go."""
+
+    def asking(self: RulesEngine, job: Job, report: Reporter) -> Outcome:
+        outcome = run(self, job, report)
+        for path, file in job.workspace.snapshot.files.items():
+            edit = Edit(path, file.data.decode(), None, f"prune:{path}", "prune", "")
+            outcome.questions.append(Question("same", path, "?", (), (Option("merge", "Remove", (edit,)),)))
+        return outcome
+
+    return asking

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dreams.dreambench.judging import States, judge
-from dreams.dreambench.passages import Directory
-from dreams.dreambench.scoring import Ran, score
-from dreams.dreambench.truth import Case, Claim
+from dreams.dev.dreambench.judging import States, judge
+from dreams.dev.dreambench.passages import Directory
+from dreams.dev.dreambench.scoring import Ran, score
+from dreams.dev.dreambench.truth import Case, Claim
 
 OLD, NEW = Claim(("copper indexer", "15")), Claim(("copper indexer", "16"))
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from dreams import transcripts
-from dreams.dreambench import disk, generator, plain
-from dreams.dreambench.baselines import naive_merge, nothing
-from dreams.dreambench.found import FOUND
-from dreams.dreambench.passages import Directory
-from dreams.dreambench.phrasings import ATTRIBUTES, Deal
-from dreams.dreambench.truth import KINDS, World
-from dreams.dreambench.typed import TYPED
+from dreams.dev.dreambench import disk, generator, plain
+from dreams.dev.dreambench.baselines import naive_merge, nothing
+from dreams.dev.dreambench.found import FOUND
+from dreams.dev.dreambench.passages import Directory
+from dreams.dev.dreambench.phrasings import ATTRIBUTES, Deal
+from dreams.dev.dreambench.truth import KINDS, OWN_KINDS, World
+from dreams.dev.dreambench.typed import TYPED
 
 
 @pytest.fixture(scope="module", params=sorted(generator.WORDINGS))
@@ -30,7 +30,7 @@ def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World
 
 
 def test_every_kind_is_there_at_the_small_size(made: World) -> None:
-    assert {case.kind for case in made.cases} == set(KINDS)
+    assert {case.kind for case in made.cases} == set(OWN_KINDS)
 
 
 def test_found_and_typed_wordings_are_none_of_our_own_and_cover_each_fact() -> None:

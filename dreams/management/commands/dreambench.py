@@ -10,11 +10,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import conf, database
-from dreams.dreambench import course, generator, plain, table
-from dreams.dreambench.baselines import BASELINES
-from dreams.dreambench.scoring import Score
-from dreams.dreambench.truth import World
+from dreams.dev.dreambench import course, generator, plain, shapes, strangers, table
+from dreams.dev.dreambench.baselines import BASELINES
+from dreams.dev.dreambench.scoring import Score
+from dreams.dev.dreambench.truth import World
 from dreams.management import base
+
+MOST_REFUSED = 20  # lines of a folder that are named one by one
 
 
 class Command(base.Command):
@@ -34,6 +36,13 @@ class Command(base.Command):
         parser.add_argument(
             "--misses", action="store_true", help="list what the engine left or did wrong, on stderr"
         )
+        parser.add_argument(
+            "--from",
+            type=Path,
+            metavar="DIR",
+            dest="given",
+            help="take the shapes of statements from a folder instead (docs/dreambench.md has the format)",
+        )
         world = parser.add_mutually_exclusive_group()
         world.add_argument("--export", type=Path, metavar="DIR", help="write the world for another system")
         world.add_argument(
@@ -47,8 +56,9 @@ class Command(base.Command):
                 self._inside(options["inside"], options["engine"])
                 return None
             if options["score"]:
-                return self._shown(*plain.score_folder(options["score"]), "scored", options)
-            world = generator.make(options["seed"], options["facts"], options["wordings"])
+                world, scored = plain.score_folder(options["score"])
+                return self._shown(world, {"scored": scored}, options)
+            world = self._world(options)
             if options["export"]:
                 plain.export(world, options["export"])
                 return {
@@ -56,33 +66,72 @@ class Command(base.Command):
                     "directories": [d.name for d in world.directories],
                 }
             measured = course.measure(world, options["engine"], self.say)
-            return self._shown(world, measured, options["engine"], options)
+            if options["given"]:
+                return self._halves(world, measured, options)
+            name = options["engine"]
+            scores = {name: measured.score("certain"), f"{name}, answered": measured.score("answered")}
+            return self._shown(world, scores, options)
         except ValueError as error:
             raise base.BadUsage(str(error)) from error
-        except (course.CourseFailed, plain.NoWorld, OSError) as error:
+        except (course.CourseFailed, plain.NoWorld, shapes.NoShapes, OSError) as error:
             raise base.Refused(str(error)) from error
 
     def _inside(self, folder: Path, engine: str) -> None:
         database.ensure()
         self.stdout.write(json.dumps(course.inside(folder, engine, self.say)))
 
-    def _shown(self, world: World, score: Score, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        scores = {name: score} | {each: plain.baseline(world, run) for each, run in BASELINES.items()}
+    def _world(self, options: Mapping[str, Any]) -> World:
+        if not options["given"]:
+            return generator.make(options["seed"], options["facts"], options["wordings"])
+        world = strangers.make(options["given"].resolve(), options["seed"], options["facts"])
+        for line in world.refused[:MOST_REFUSED]:
+            self.say(f"left out: {line}")
+        if len(world.refused) > MOST_REFUSED:
+            self.say(f"left out: {len(world.refused) - MOST_REFUSED:,} lines more")
+        return world
+
+    def _shown(self, world: World, scores: dict[str, Score], options: Mapping[str, Any]) -> Mapping[str, Any]:
         if options["misses"]:
-            for missed in score.misses:
-                self.say(f"{missed.verdict:5} {missed.case.name}: {missed.why} | {missed.case.about}")
-            for invented in [*score.invented_dates, *score.invented_words]:
-                self.say(f"invented: {invented}")
-            for blocking in score.cost.blocking:
-                self.say(f"blocking: {blocking}")
-            for change in score.cost.again or ():
-                self.say(f"again: {change}")
+            self._list_misses(next(reversed(scores.values())))
+        scores |= {each: plain.baseline(world, run) for each, run in BASELINES.items()}
+        return self._result(world, {each: one.as_json() for each, one in scores.items()}, scores)
+
+    def _halves(
+        self, world: World, measured: course.Measured, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The work half with its cases, the report half in figures alone: who reads its cases works on them."""
+        scores = {
+            f"{half}: {when}": measured.score(when, half)
+            for half in shapes.HALVES
+            for when in ("certain", "answered")
+        }
+        if options["misses"]:
+            self._list_misses(scores["work: answered"])
+        scores |= {each: plain.baseline(world, run) for each, run in BASELINES.items()}
+        systems = {name: one.as_json(cases=name.startswith(shapes.HALVES[0])) for name, one in scores.items()}
+        return self._result(world, systems, scores)
+
+    def _list_misses(self, score: Score) -> None:
+        for missed in score.misses:
+            self.say(f"{missed.verdict:5} {missed.case.name}: {missed.why} | {missed.case.about}")
+        for invented in [*score.invented_dates, *score.invented_words]:
+            self.say(f"invented: {invented}")
+        for blocking in score.cost.blocking:
+            self.say(f"blocking: {blocking}")
+        for change in score.cost.again or ():
+            self.say(f"again: {change}")
+        for question in score.asked_for_nothing:
+            self.say(f"asked for nothing: {question}")
+
+    def _result(
+        self, world: World, systems: Mapping[str, Any], scores: Mapping[str, Score]
+    ) -> Mapping[str, Any]:
         return {
             "seed": world.seed,
             "facts": world.facts,
-            "wordings": world.wordings,
+            "wordings": world.given or world.wordings,
             "cases": len(world.cases),
-            "systems": {each: one.as_json() for each, one in scores.items()},
+            "systems": systems,
             "table": list(table.lines(world, scores)),
         }
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dreams.dreambench.judging import Judged, States, judge
-from dreams.dreambench.passages import Directory, plain
-from dreams.dreambench.truth import KINDS, Case
+from dreams.dev.dreambench.judging import Judged, States, judge
+from dreams.dev.dreambench.passages import Directory, plain
+from dreams.dev.dreambench.truth import KINDS, Case
 
 INDEX_LINES, INDEX_BYTES = 200, 25_000
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
@@ -61,7 +61,20 @@ class Score:
     new_dangling: int = 0
     secrets: int = 0
     misses: list[Judged] = field(default_factory=list)
+    asked: Counter[str] = field(default_factory=Counter)  # questions by kind
+    useful: Counter[str] = field(default_factory=Counter)  # those whose best answer changed something
+    asked_for_nothing: list[str] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
+
+    def count_asked(self, told: Mapping[str, Any]) -> None:
+        """The questions of one more directory: `{asked: {kind: number}, useful: …, kept: [text]}`."""
+        self.asked.update(told.get("asked", {}))
+        self.useful.update(told.get("useful", {}))
+        self.asked_for_nothing += told.get("kept", [])
+
+    @property
+    def useful_share(self) -> float | None:
+        return self.useful.total() / self.asked.total() if self.asked else None
 
     @property
     def facts_kept(self) -> float | None:
@@ -77,8 +90,13 @@ class Score:
     def wrong(self) -> int:
         return sum(c["wrong"] for c in self.kinds.values())
 
-    def as_json(self) -> dict[str, Any]:
-        return {
+    def as_json(self, *, cases: bool = True) -> dict[str, Any]:
+        """All figures; without `cases` no text of a case or a memory is in them."""
+
+        def listed(texts: list[str] | None) -> list[str] | int | None:
+            return texts if cases or texts is None else len(texts)
+
+        found: dict[str, Any] = {
             "kinds": {name: _counts(self.kinds[name]) for name in KINDS if name in self.kinds},
             "held_out": _counts(self.held_out),
             "right": self.right,
@@ -86,24 +104,30 @@ class Score:
             "facts_kept": self.facts_kept,
             "facts_to_keep": self.to_keep,
             "wrong_merges": self.wrong_merges,
-            "invented_dates": self.invented_dates,
-            "invented_words": self.invented_words,
+            "invented_dates": listed(self.invented_dates),
+            "invented_words": listed(self.invented_words),
             "index_loaded_whole": self.loaded_whole,
             "directories": self.directories,
             "broken_links": self.broken_links,
             "new_dangling_rows": self.new_dangling,
             "secrets_left": self.secrets,
+            "questions": dict(self.asked),
+            "useful_questions": dict(self.useful),
+            "useful_share": self.useful_share,
+            "asked_for_nothing": listed(self.asked_for_nothing),
             "seconds": round(self.cost.seconds, 2),
             "input_tokens": self.cost.input_tokens,
             "output_tokens": self.cost.output_tokens,
             "cost_usd": self.cost.cost_usd,
-            "blocking_findings": self.cost.blocking,
-            "changes_when_dreamt_again": self.cost.again,
-            "misses": [
+            "blocking_findings": listed(self.cost.blocking),
+            "changes_when_dreamt_again": listed(self.cost.again),
+        }
+        if cases:
+            found["misses"] = [
                 {"case": m.case.name, "verdict": m.verdict, "why": m.why, "about": m.case.about}
                 for m in self.misses
-            ],
-        }
+            ]
+        return found
 
 
 def _counts(counter: Counter[str]) -> dict[str, Any]:
@@ -140,7 +164,7 @@ def _count(made: Score, case: Case, states: States) -> None:
     kept = [claim for claim in standing if states.after.says(claim)]
     made.to_keep += len(standing)
     made.kept += len(kept)
-    if case.kind in {"look-alike", "not derived"} and len(kept) < len(standing):
+    if case.kind in {"look-alike", "environment", "not derived"} and len(kept) < len(standing):
         made.wrong_merges += 1
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from dreams.dreambench.truth import Claim
+from dreams.dev.dreambench.truth import Claim
 
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _HEADING = re.compile(r"^#{1,6}\s+")
@@ -56,10 +56,7 @@ class Directory:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = dict(files)
         self.passages = [
-            p
-            for path in sorted(files)
-            if path.endswith(".md")
-            for p in _passages(path, files[path].decode("utf-8", "replace"))
+            p for path in sorted(files) if path.endswith(".md") for p in _read(path, files[path])
         ]
         self.known = {(p.plain, p.place) for p in self.passages}
 
@@ -91,8 +88,16 @@ class Directory:
         return {target for target in _TARGET.findall(index) if target not in self.files}
 
 
+@lru_cache(maxsize=4096)
+def _read(path: str, data: bytes) -> tuple[Passage, ...]:
+    return tuple(_passages(path, data.decode("utf-8", "replace")))
+
+
+@lru_cache(maxsize=4096)
 def _pattern(word: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.]){re.escape(plain(word))}(?!\w|\.\w)")
+    """The word as a whole; a number may have its unit behind it ("30s", "14d")."""
+    unit = r"(?=[a-z]{1,2}\b)|" if word[-1:].isdigit() else ""
+    return re.compile(rf"(?<![\w.]){re.escape(plain(word))}(?:{unit}(?!\w|\.\w))")
 
 
 def _passages(path: str, text: str) -> Iterator[Passage]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dreams.dreambench.truth import Directory, Message, Session
+from dreams.dev.dreambench.truth import Directory, Message, Session
 
 MOST_FILES = 10_000
 MOST_BYTES = 4 * 1024 * 1024
@@ -26,7 +27,13 @@ def write(made: Directory, memory: Path, transcripts: Path, repo: Path) -> None:
     for name, data in made.files.items():
         path = memory / name
         _put(path, data)
-        _touch(path, dt.datetime.fromisoformat(f"{made.days[name]}T12:00:00+00:00"))
+        _touch(path, _moment(made.days[name], name))
+
+
+def _moment(day: str, name: str) -> dt.datetime:
+    """Some time of a working day: files that were written within a minute look like a copy of a directory."""
+    seconds = int.from_bytes(hashlib.sha256(name.encode()).digest()[:3], "big") % 28_800
+    return dt.datetime.fromisoformat(f"{day}T08:00:00+00:00") + dt.timedelta(seconds=seconds)
 
 
 def read(memory: Path) -> dict[str, bytes]:
@@ -40,11 +47,13 @@ def read(memory: Path) -> dict[str, bytes]:
 
 
 def replace(memory: Path, files: Mapping[str, bytes]) -> None:
-    """Make a throw-away directory hold exactly these files."""
-    for name in read(memory).keys() - files.keys():
+    """Make a throw-away directory hold exactly these files; what is there already is not touched."""
+    there = read(memory)
+    for name in there.keys() - files.keys():
         (memory / name).unlink()
     for name, data in files.items():
-        _put(memory / name, data)
+        if there.get(name) != data:
+            _put(memory / name, data)
 
 
 def _put(path: Path, data: bytes) -> None:

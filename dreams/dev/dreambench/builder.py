@@ -7,9 +7,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dreams.dreambench.phrasings import ATTRIBUTES, Attribute, Chosen, Deal
-from dreams.dreambench.truth import Case, Claim, Directory, Message, Session
-from dreams.dreambench.words import Words, bare, opening
+from dreams.dev.dreambench.phrasings import ATTRIBUTES, Attribute, Chosen, Deal
+from dreams.dev.dreambench.truth import Case, Claim, Directory, Message, Session
+from dreams.dev.dreambench.words import Words, bare, opening
 
 FIRST_DAY = dt.date(2025, 11, 3)  # of the memories
 SESSIONS_FROM = dt.date(2026, 3, 2)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.dreambench.passages import Directory, Passage, plain
-from dreams.dreambench.truth import Case
+from dreams.dev.dreambench.passages import Directory, Passage, plain
+from dreams.dev.dreambench.truth import Case
 
 Verdict = Literal["right", "left", "wrong"]
 LONG_ROW = 200
@@ -40,6 +40,23 @@ def judge(case: Case, states: States) -> Judged:
             if judged.verdict == verdict:
                 return judged
     return Judged(case, "right")
+
+
+def distance(cases: Iterable[Case], states: States) -> float:
+    """How far a directory is from the truth: 0 where all is right, and a lost fact weighs more than all work left undone."""
+    index = states.after.files.get("MEMORY.md", b"")
+    over = max(0, index.count(b"\n") - 200) + max(0, len(index) - 25_000) / 100
+    return over / 100 + sum(_distance(case, states) for case in cases)
+
+
+def _distance(case: Case, states: States) -> float:
+    judged = judge(case, states)
+    if judged.verdict == "right":
+        return 0.0
+    lost = sum(states.before.says(claim) and not states.after.says(claim) for claim in case.stands)
+    old = sum(len(states.after.holding(claim)) for claim in case.gone)
+    double = sum(max(0, states.after.times(claim) - 1) for claim in case.stands) if case.once else 0
+    return 1 + old + double + 20 * lost + (50 if judged.verdict == "wrong" else 0)
 
 
 def _standing(case: Case, states: States) -> Iterable[Judged]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.dreambench import phrasings
-from dreams.dreambench.builder import Builder, claim
-from dreams.dreambench.truth import Claim
-from dreams.dreambench.words import PEOPLE, SURNAMES, bare, opening
+from dreams.dev.dreambench import phrasings
+from dreams.dev.dreambench.builder import Builder, claim
+from dreams.dev.dreambench.truth import Claim
+from dreams.dev.dreambench.words import PEOPLE, SURNAMES, bare, opening
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
 NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)

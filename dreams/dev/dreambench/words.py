@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 _FIRST = (  # noqa: SIM905 - a word list
     "amber basalt birch cedar chalk clover cobalt copper coral cotton delta ember fennel flint garnet ginger granite harbour "
@@ -75,6 +75,14 @@ class Words:
         self.rng.shuffle(pairs)
         return iter(pairs)
 
+    def pair(self) -> tuple[str, str]:
+        """The two words of a name that was not drawn before."""
+        return next(self._subjects)
+
+    def theme(self) -> str:
+        """What a memory of several statements is about."""
+        return " ".join(self.rng.sample(_THEMES, 2))
+
     def subject(self) -> str:
         """A name of a service as people write it: copper-indexer, `copper-indexer`, Copper Indexer, the copper indexer."""
         one, two = next(self._subjects)
@@ -95,20 +103,15 @@ class Words:
         return f"{self.rng.choice(PEOPLE)} {self.rng.choice(SURNAMES)}"
 
     def value(self, sort: str) -> str:
-        drawn = self.rng
-        if sort == "person":
-            return self.person()
-        if sort == "port":
-            return str(drawn.randrange(3001, 9990))
-        if sort == "days":
-            return str(drawn.choice((7, 14, 21, 28, 30, 45, 60, 90, 120, 180)))
-        if sort == "seconds":
-            return str(drawn.choice((3, 5, 8, 12, 15, 20, 25, 40, 75, 100)))
-        if sort == "count":
-            return str(drawn.randrange(11, 95) * 10)
-        if sort == "time":
-            return f"{drawn.randrange(0, 24):02}:{drawn.choice((5, 10, 15, 20, 25, 35, 40, 45, 50)):02}"
-        return str(drawn.choice(_VALUES[sort]))
+        if sort in _MADE:
+            return _MADE[sort](self)
+        if sort in _VALUES:
+            return str(self.rng.choice(_VALUES[sort]))
+        digits = int(sort.removeprefix("digits")) if sort.startswith("digits") else 4
+        return str(self.rng.randrange(10 ** (digits - 1) + 1, 10**digits))
+
+    def joined(self, mark: str) -> str:
+        return f"{self.rng.choice(_FIRST)}{mark}{self.rng.choice(_SECOND)}"
 
     def two_values(self, sort: str) -> tuple[str, str]:
         """Two different values of one sort."""
@@ -119,6 +122,29 @@ class Words:
         return one, other
 
 
+_THEMES = "infra deploys limits access data jobs alerts builds partners storage releases traffic accounts tooling ops setup".split()  # noqa: SIM905 - a word list
+# Values that are put together: each is drawn by one function.
+_MADE: Mapping[str, Callable[[Words], str]] = {
+    "person": lambda w: w.person(),
+    "port": lambda w: str(w.rng.randrange(3001, 9990)),
+    "days": lambda w: str(w.rng.choice((7, 14, 21, 28, 30, 45, 60, 90, 120, 180))),
+    "seconds": lambda w: str(w.rng.choice((3, 5, 8, 12, 15, 20, 25, 40, 75, 100))),
+    "count": lambda w: str(w.rng.randrange(11, 95) * 10),
+    "time": lambda w: f"{w.rng.randrange(0, 24):02}:{w.rng.choice((5, 10, 15, 20, 25, 35, 40, 45, 50)):02}",
+    "ident": lambda w: f"{w.joined('-')}-{w.rng.randrange(11, 99)}",
+    "flag": lambda w: w.joined("_").upper(),
+    "path": lambda w: (
+        f"{w.rng.choice(('etc', 'ops', 'conf', 'src'))}/{w.joined('/')}.{w.rng.choice(('yaml', 'toml', 'sh', 'sql'))}"
+    ),
+    "host": lambda w: f"{w.joined('-')}.{w.rng.choice(('internal', 'corp', 'lan'))}",
+    "version": lambda w: f"{w.rng.randrange(1, 20)}.{w.rng.randrange(0, 40)}.{w.rng.randrange(1, 60)}",
+    "size": lambda w: f"{w.rng.choice((192, 256, 384, 512, 640, 768, 896))} MB",
+    "percent": lambda w: f"{w.rng.randrange(11, 97)}%",
+    "money": lambda w: f"${w.rng.randrange(11, 990)}",
+    "command": lambda w: f"{w.rng.choice(('make', 'just', 'npm run', 'uv run'))} {w.joined('-')}",
+    "ticket": lambda w: f"{w.rng.choice(('OPS', 'PLAT', 'ENG', 'DATA'))}-{w.rng.randrange(100, 9999)}",
+    "table": lambda w: w.joined("_"),
+}
 _VALUES = {
     "region": REGIONS, "store": STORES, "queue": QUEUES, "format": FORMATS, "runtime": RUNTIMES, "branch": BRANCHES,
     "channel": CHANNELS, "tool": TOOLS,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from dreams.dreambench.builder import Builder, Topic, claim
-from dreams.dreambench.truth import Claim
-from dreams.dreambench.words import bare, opening
+from dreams.dev.dreambench.builder import Builder, Topic, claim
+from dreams.dev.dreambench.truth import Claim
+from dreams.dev.dreambench.words import bare, opening
 
 INDEX_BYTES = 25_000  # what is loaded of an index
 

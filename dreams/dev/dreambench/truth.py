@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-KINDS: Mapping[str, str] = {
+OWN_KINDS: Mapping[str, str] = {
     "fact": "a plain fact stays",
     "duplicate": "two wordings of one fact become one",
     "look-alike": "two facts that differ in one word both stay",
@@ -32,6 +32,17 @@ KINDS: Mapping[str, str] = {
     "link": "a wikilink still leads somewhere",
     "encoding": "line ends, byte order marks and odd bytes stay",
 }
+# Of worlds in somebody else's words, besides those of the same name above.
+GIVEN_KINDS: Mapping[str, str] = {
+    "same fact": "one fact in two to five memories, put in as many ways, becomes one",
+    "same body": "a memory saved again under another name becomes one",
+    "shared lines": "lines that two memories share become one, and what only one says stays",
+    "environment": "the same of two environments: both stay",
+    "dependent": "a statement that leans on a changed value has the new one",
+    "forget value": "what a person asked to forget, with its value, goes",
+    "forget name": "what a person asked to forget, by its name alone, goes",
+}
+KINDS = {**OWN_KINDS, **GIVEN_KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,8 @@ class World:
     wordings: str = "own"
     directories: list[Directory] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
+    given: str = ""  # the folder whose shapes it has
+    refused: list[str] = field(default_factory=list)  # lines of that folder that are no shapes
 
     def cases_of(self, directory: str) -> list[Case]:
         return [case for case in self.cases if case.directory == directory]
@@ -120,6 +133,7 @@ def as_json(world: World) -> dict[str, Any]:
         "seed": world.seed,
         "facts": world.facts,
         "wordings": world.wordings,
+        "from": world.given,
         "kinds": dict(KINDS),
         "secrets": {d.name: d.secrets for d in world.directories},
         "cases": [asdict(case) for case in world.cases],

@@ -9,11 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dreams.dreambench import disk, generator
-from dreams.dreambench.baselines import Baseline
-from dreams.dreambench.course import sources_of
-from dreams.dreambench.scoring import Ran, Score, score
-from dreams.dreambench.truth import World, as_json, cases_from
+from dreams.dev.dreambench import disk, generator, strangers
+from dreams.dev.dreambench.baselines import Baseline
+from dreams.dev.dreambench.course import sources_of
+from dreams.dev.dreambench.scoring import Ran, Score, score
+from dreams.dev.dreambench.truth import World, as_json, cases_from
 
 NOTES = "notes.txt"
 _README = """# A dreambench world: seed {seed}, {facts} facts
@@ -55,7 +55,12 @@ def score_folder(folder: Path) -> tuple[World, Score]:
     try:
         truth: dict[str, Any] = json.loads((folder / "truth.json").read_text("utf-8"))
         cases = cases_from(truth["cases"])
-        world = generator.make(int(truth["seed"]), int(truth["facts"]), str(truth.get("wordings", "own")))
+        seed, facts, given = int(truth["seed"]), int(truth["facts"]), str(truth.get("from", ""))
+        world = (
+            strangers.make(Path(given), seed, facts)
+            if given
+            else generator.make(seed, facts, str(truth.get("wordings", "own")))
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoWorld(f"{folder} holds no world that --export wrote ({error}).") from error
     if world.cases != cases:
@@ -70,10 +75,8 @@ def score_folder(folder: Path) -> tuple[World, Score]:
     return world, score(cases, runs)
 
 
-def baseline(world: World, run: Baseline) -> Score:
-    """A system that is a function from a directory to its files."""
-    runs = [
-        Ran(made.name, made.files, run(made), sources_of(made), "", made.secrets)
-        for made in world.directories
-    ]
-    return score(world.cases, runs)
+def baseline(world: World, run: Baseline, half: str = "") -> Score:
+    """A system that is a function from a directory to its files; over all directories or those of one half."""
+    chosen = [made for made in world.directories if made.name.startswith(half)]
+    runs = [Ran(made.name, made.files, run(made), sources_of(made), "", made.secrets) for made in chosen]
+    return score([case for made in chosen for case in world.cases_of(made.name)], runs)

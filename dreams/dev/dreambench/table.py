@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from dreams.dreambench.scoring import Score
-from dreams.dreambench.truth import KINDS, World
+from dreams.dev.dreambench.scoring import Score
+from dreams.dev.dreambench.truth import KINDS, World
 
 
 def lines(world: World, scores: Mapping[str, Score]) -> Iterator[str]:
     """Right / left / wrong per kind, and below it what counts for a whole directory."""
-    yield f"seed {world.seed}, {world.facts} facts, {world.wordings} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
+    yield f"seed {world.seed}, {world.facts} facts, {world.given or world.wordings} wordings, {len(world.directories)} directories, {len(world.cases)} cases"
     yield "right / left / wrong"
     names = list(scores)
     yield from _columns(["kind", *names], list(_kinds(scores)))
@@ -23,7 +23,8 @@ def _kinds(scores: Mapping[str, Score]) -> Iterator[list[str]]:
     for kind in KINDS:
         if any(kind in score.kinds for score in scores.values()):
             yield [kind, *(_cell(score.kinds.get(kind, Counter())) for score in scores.values())]
-    yield ["held-out wordings", *(_cell(score.held_out) for score in scores.values())]
+    if any(score.held_out for score in scores.values()):
+        yield ["held-out wordings", *(_cell(score.held_out) for score in scores.values())]
 
 
 def _cell(counts: Counter[str]) -> str:
@@ -41,6 +42,8 @@ def _totals(scores: Mapping[str, Score]) -> Iterator[list[str]]:
     yield ["broken links", *(str(s.broken_links) for s in each)]
     yield ["new dangling rows", *(str(s.new_dangling) for s in each)]
     yield ["secrets left", *(str(s.secrets) for s in each)]
+    yield ["questions", *(str(s.asked.total()) if s.asked else "–" for s in each)]
+    yield ["useful questions", *(_share(s.useful_share, 2) for s in each)]
     yield ["blocking findings", *(str(len(s.cost.blocking)) for s in each)]
     yield [
         "changes when dreamt again",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from dreams.dreambench import layout, phrasings, spoken, standing
-from dreams.dreambench.builder import Builder
-from dreams.dreambench.found import FOUND
-from dreams.dreambench.truth import Message, World
-from dreams.dreambench.typed import TYPED
-from dreams.dreambench.words import Words
+from dreams.dev.dreambench import layout, phrasings, spoken, standing
+from dreams.dev.dreambench.builder import Builder
+from dreams.dev.dreambench.found import FOUND
+from dreams.dev.dreambench.truth import Message, World
+from dreams.dev.dreambench.typed import TYPED
+from dreams.dev.dreambench.words import Words
 
 MOST_IN_ONE = 150
 CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dreams.dreambench import phrasings
-from dreams.dreambench.builder import Builder, claim
-from dreams.dreambench.phrasings import Attribute
-from dreams.dreambench.truth import Claim, Message
-from dreams.dreambench.words import Words, bare, opening
+from dreams.dev.dreambench import phrasings
+from dreams.dev.dreambench.builder import Builder, claim
+from dreams.dev.dreambench.phrasings import Attribute
+from dreams.dev.dreambench.truth import Claim, Message
+from dreams.dev.dreambench.words import Words, bare, opening
 
 
 def _user(b: Builder, text: str, after: int = -1) -> int:

@@ -6,7 +6,7 @@ table was not changed after them. So what an engine does with these says more th
 
 from __future__ import annotations
 
-from dreams.dreambench.phrasings import ATTRIBUTES, Attribute
+from dreams.dev.dreambench.phrasings import ATTRIBUTES, Attribute
 
 _SAID_AND_TOLD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "port": (

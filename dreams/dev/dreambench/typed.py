@@ -6,7 +6,7 @@ before, some say why, some ask for something else in the same breath.
 
 from __future__ import annotations
 
-from dreams.dreambench.phrasings import ATTRIBUTES, Attribute
+from dreams.dev.dreambench.phrasings import ATTRIBUTES, Attribute
 
 # For any value that moves from one to another.
 _MOVED = (

@@ -1,0 +1,285 @@
+"""The true way of an engine: discovery → dream → proposal → approved as it is → applied, in a data directory of its own.
+
+What the engine asks is answered by a reviewer who knows the truth, and dreamt over again until nothing is open. `stage`
+lays out a config root, `inside` runs in a process whose settings point there and nowhere else, `measure` starts that
+process and reads what is on disk afterwards. The user's own database, roots and memories are never opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from dreams.dev.dreambench import disk, passages
+from dreams.dev.dreambench.reviewer import Asked, Reviewer
+from dreams.dev.dreambench.scoring import Cost, Ran, Score, score
+from dreams.dev.dreambench.truth import Case, Directory, World, as_json, cases_from
+from dreams.engines.types import Engine, Job, Outcome, Reporter
+
+MOST_SECONDS = 6 * 3600
+STOP_SECONDS = 10.0
+ROUNDS = 6  # dreams of a project at most, each after the answers to the one before
+TRUTH = "truth.json"
+MANAGE = Path(__file__).resolve().parents[3] / "manage.py"
+# What would lead the run to the user's own things.
+_OWN = ("DATABASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE")
+Say = Callable[[str], None]
+When = Literal["certain", "answered"]
+
+
+class CourseFailed(Exception):
+    """The engine could not be measured; one line with the reason."""
+
+
+def memory_of(root: Path, repo: Path) -> Path:
+    """Where the agent keeps the memory of a repository."""
+    return root / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo.resolve())) / "memory"
+
+
+def stage(world: World, folder: Path) -> Path:
+    """Write every directory below a config root, and the truth beside it; the root."""
+    root = folder / "root"
+    for made in world.directories:
+        repo = folder / "repos" / made.name
+        repo.mkdir(parents=True)
+        memory = memory_of(root, repo)
+        disk.write(made, memory, memory.parent, repo)
+    (folder / TRUTH).write_text(json.dumps(as_json(world)), "utf-8")
+    return root
+
+
+def measure(world: World, engine: str, say: Say) -> Measured:
+    """Run an engine over a world in a process of its own. Raises CourseFailed."""
+    with tempfile.TemporaryDirectory(prefix="dreambench-") as name:
+        folder = Path(name)
+        stage(world, folder)
+        begun = time.monotonic()
+        told = _run_inside(folder, engine)
+        say(f"{engine}: {len(world.directories)} directories in {time.monotonic() - begun:.0f} s")
+        return Measured(world, folder, told)
+
+
+class Measured:
+    """What an engine made of a world: what was certain, and what came of it once every question was answered."""
+
+    def __init__(self, world: World, folder: Path, told: Mapping[str, Any]) -> None:
+        self.world, self._told = world, told
+        self._after: dict[When, dict[str, dict[str, bytes]]] = {"certain": {}, "answered": {}}
+        for made in world.directories:
+            self._after["certain"][made.name] = disk.read(_certain(folder, made.name))
+            memory = memory_of(folder / "root", folder / "repos" / made.name)
+            self._after["answered"][made.name] = disk.read(memory)
+
+    def score(self, when: When, half: str = "") -> Score:
+        """Of all directories, or of those of one half of the shapes."""
+        chosen = [made for made in self.world.directories if made.name.startswith(half)]
+        runs = [
+            Ran(
+                made.name,
+                made.files,
+                self._after[when][made.name],
+                sources_of(made),
+                self._told["notes"].get(made.name, ""),
+                made.secrets,
+            )
+            for made in chosen
+        ]
+        cases = [case for made in chosen for case in self.world.cases_of(made.name)]
+        found = score(cases, runs, Cost(**self._told["cost"]))
+        if when == "answered":
+            for made in chosen:
+                found.count_asked(self._told["asked"].get(made.name, {}))
+        return found
+
+
+def sources_of(made: Directory) -> str:
+    """All that a system was given besides the memories."""
+    said = [message.text for session in made.sessions for message in session.messages]
+    return "\n".join([*said, *made.repo, *made.repo.values()])
+
+
+def _certain(folder: Path, name: str) -> Path:
+    return folder / "certain" / name
+
+
+def _name_of(folder: Path, memory: Path) -> str:
+    """The directory of the world whose memory this is: where nobody worked yet, a project knows no repository."""
+    repos = (folder / "repos").iterdir()
+    return next(repo.name for repo in repos if memory_of(folder / "root", repo) == memory)
+
+
+def _run_inside(folder: Path, engine: str) -> dict[str, Any]:
+    environment = {name: value for name, value in os.environ.items() if name not in _OWN}
+    environment |= {
+        "MEMORYWEB_DATA_DIR": str(folder / "data"),
+        "MEMORYWEB_ROOTS": str(folder / "root"),
+        "MEMORYWEB_TIME_ZONE": "UTC",
+        "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
+    }
+    line = [sys.executable, str(MANAGE), "dreambench", "--inside", str(folder), "--engine", engine]
+    child = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        out, _ = child.communicate(timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise CourseFailed(f"The engine {engine} took longer than {MOST_SECONDS // 3600} h.") from error
+    finally:
+        _stop(child)
+    if child.returncode:
+        raise CourseFailed(f"The engine {engine} could not be measured; see the message above.")
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C reaches the whole group; one that stays on is ended, so that the folder can go."""
+    if child.poll() is None:
+        child.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(STOP_SECONDS)
+        child.kill()
+    child.wait()
+
+
+def inside(folder: Path, engine: str, say: Say) -> dict[str, Any]:
+    """Dream, approve and apply in every project of the root, and answer what was asked, until nothing is open.
+
+    Gives `{notes: {directory: text}, cost, asked: {directory: {asked, useful, kept}}}`. What was certain is kept below
+    `folder/certain`; the root has the rest.
+    """
+    from dreams import discovery  # noqa: PLC0415 - rows exist only in the process that has a database of its own
+    from dreams.models import Project  # noqa: PLC0415 - as above
+
+    begun = time.monotonic()
+    discovery.discover([folder / "root"])
+    cases = cases_from(json.loads((folder / TRUTH).read_text("utf-8"))["cases"])
+    cost = Cost(again=[] if engine == "rules" else None)  # only asked of an engine that costs nothing
+    told: dict[str, Any] = {"notes": {}, "asked": {}}
+    projects = list(Project.objects.filter(root__startswith=str(folder)).order_by("pk"))
+    for number, project in enumerate(projects, start=1):
+        say(f"{number} of {len(projects)}: {project.name or project.slug}")
+        run = _Run(folder, project, engine, cost)
+        run.to_the_end([case for case in cases if case.directory == run.name])
+        told["notes"][run.name] = "\n".join(run.said)
+        told["asked"][run.name] = vars(run.asked)
+    cost.seconds = time.monotonic() - begun
+    return {**told, "cost": vars(cost)}
+
+
+class _Run:
+    """One project from its first dream until nothing is open."""
+
+    def __init__(self, folder: Path, project: Any, engine: str, cost: Cost) -> None:
+        self.project, self.engine, self.cost = project, engine, cost
+        self.folder, self.memory = folder, Path(project.memory_dir)
+        self.name = _name_of(folder, self.memory)
+        self.said: list[str] = []
+        self.asked = Asked()
+
+    def to_the_end(self, cases: Sequence[Case]) -> None:
+        reviewer = Reviewer(passages.Directory(disk.read(self.memory)), cases, self.asked)
+        acted = True
+        for number in range(ROUNDS if self.engine == "rules" else 1):
+            with listening() as heard:
+                changes = self._dream()
+            before = disk.read(self.memory)
+            if number == 0:
+                disk.replace(_certain(self.folder, self.name), before)
+            elif not acted and self.cost.again is not None:
+                self.cost.again += changes
+            after = reviewer.answer([q for outcome in heard for q in outcome.questions], before)
+            acted = after != before
+            disk.replace(self.memory, after)
+            if number and not acted and not changes:
+                break
+
+    def _dream(self) -> list[str]:
+        """One dream from its request to the files on disk; what it changed."""
+        run = dreamt(self.project, self.engine)
+        self.cost.input_tokens += run.input_tokens + run.cache_read_tokens + run.cache_creation_tokens
+        self.cost.output_tokens += run.output_tokens
+        self.cost.cost_usd = str(float(self.cost.cost_usd) + float(run.cost_usd or 0))
+        self.said.append(run.summary)
+        changes: list[str] = []
+        for proposal in run.proposals.all():
+            changes += changes_of(proposal)
+            found = list(proposal.findings.all())
+            self.said += [finding.message for finding in found]
+            self.cost.blocking += [f.message for f in found if f.severity in {"block", "refuse"}]
+            _approve_all(proposal)
+        return changes
+
+
+@contextmanager
+def listening() -> Iterator[list[Outcome]]:
+    """What engines hand back while this lasts: their questions are answered here, not by pages."""
+    from dreams import engines  # noqa: PLC0415 - as above
+
+    heard: list[Outcome] = []
+    get = engines.get
+
+    class Listening:
+        def __init__(self, engine: Engine) -> None:
+            self.engine, self.name = engine, engine.name
+
+        def run(self, job: Job, report: Reporter) -> Outcome:
+            outcome = self.engine.run(job, report)
+            heard.append(outcome)
+            return outcome
+
+    engines.get = lambda name: Listening(get(name))
+    try:
+        yield heard
+    finally:
+        engines.get = get
+
+
+def dreamt(project: Any, engine: str) -> Any:
+    """A completed dream. Raises CourseFailed."""
+    from dreams import dreaming  # noqa: PLC0415 - as above
+    from dreams.models import DreamRun  # noqa: PLC0415 - as above
+
+    run = dreaming.request(project, DreamRun.Trigger.COMMAND, engine=engine, forced=True, actor="dreambench")
+    dreaming.run_dream(run.pk)
+    run.refresh_from_db()
+    if run.status != DreamRun.Status.COMPLETED:
+        raise CourseFailed(f"{project}: {run.status}: {run.error}")
+    return run
+
+
+def _approve_all(proposal: Any) -> None:
+    """Everything approved and confirmed, but for what can never be confirmed."""
+    from dreams import apply, review  # noqa: PLC0415 - as above
+    from dreams.models import Hunk  # noqa: PLC0415 - as above
+
+    me = review.Reviewer("dreambench")
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me, reason="A measured run.")
+    open_ones = list(review.in_the_way(proposal))
+    refused = [finding.hunk for finding in open_ones if finding.severity == "refuse" and finding.hunk]
+    if refused:
+        review.decide(proposal, review.together(refused), Hunk.Verdict.REJECTED, me, reason="Refused.")
+    review.confirm(proposal, [f for f in review.in_the_way(proposal) if f.severity != "refuse"], me)
+    report = apply.apply(proposal, me)
+    if not report.complete:
+        raise CourseFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")
+
+
+def again(project: Any, engine: str) -> list[str]:
+    """What another dream would change of a directory to which the last one was applied."""
+    return [change for proposal in dreamt(project, engine).proposals.all() for change in changes_of(proposal)]
+
+
+def changes_of(proposal: Any) -> list[str]:
+    return [
+        f"{file.path}: {hunk.operation.reason if hunk.operation else ''}"
+        for file in proposal.files.all()
+        for hunk in file.hunks.all()
+    ]

@@ -1,0 +1,238 @@
+"""Shapes of statements that are read at run time from a folder, so that the wordings of a measure are not its authors'. Pure.
+
+`*.jsonl` holds one JSON object a line, `*.json` a list of them: `{"kind", "texts", …}` (docs/dreambench.md has
+the kinds). `*.md` are memories as they are: a statement that names something and has a value becomes a shape, by putting a
+subject and a value of our own where its own were. Half of the shapes, by their hash, are the report half: whoever works on
+an engine looks at the cases of the work half alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Half = Literal["work", "report"]
+HALVES: tuple[Half, ...] = ("work", "report")
+MOST_FILES = 500
+MOST_BYTES = 1_000_000
+MOST_SHAPES = 5_000
+MOST_LETTERS = 1_000
+# What every text of a kind must hold; a fact or a day may be asked for in one of several forms.
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "fact": ("{subject}", "{value}"),
+    "environment": ("{subject}", "{env}", "{value}"),
+    "dated": ("{fact}", "{day}|{day_long}|{day_us}"),
+    "forget": ("{subject}|{fact}",),
+    "expiry": ("{subject}", "{day}|{day_long}|{day_us}"),
+    "lure": ("{fact}",),
+    "secret": ("{subject}", "{secret}"),
+    "code": ("{word}",),
+    "body": ("{fact}",),
+    "title": ("{subject}",),
+    "subject": ("{a}", "{b}"),
+    "filler": (),
+    "values": (),
+    "env": (),
+}
+_SHARED = frozenset({"values", "env", "subject"})  # vocabulary: both halves draw from it
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
+_SUBJECT = re.compile(
+    r"`(?P<code>[A-Za-z][\w-]{3,30})`|\b(?P<name>[A-Za-z][a-z]+(?:[-_][a-z]+)+|[A-Z][a-z]+[A-Z]\w+)\b"
+)
+_VALUE = re.compile(r"`(?P<code>[\w./:@-]{3,40})`|(?<![\w.,-])(?P<number>\d+(?:\.\d+)*)(?![\w,-]|\.\d)")
+
+
+class NoShapes(Exception):
+    """The folder has nothing to make statements of; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Wordings of one thing. `texts` are paraphrases of each other for the kinds `fact` and `environment`.
+
+    `told`: how a person tells of a change; `leans`: what is written elsewhere and leans on the value; `file` and
+    `content`: what the repository holds, with `more`, notes that say more than that; `role`: who says a lure.
+    """
+
+    kind: str
+    texts: tuple[str, ...]
+    sort: str = ""
+    told: tuple[str, ...] = ()
+    leans: tuple[str, ...] = ()
+    file: str = ""
+    content: Any = ""
+    more: tuple[str, ...] = ()
+    role: str = "user"
+
+    @property
+    def half(self) -> Half:
+        return HALVES[hashlib.sha256(f"{self.kind}\0{self.texts[0]}".encode()).digest()[0] % 2]
+
+
+@dataclass
+class Shapes:
+    """All shapes of a folder. `refused` says what was left out, a line each."""
+
+    of: dict[str, list[Shape]] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+
+    def kind(self, kind: str, half: Half) -> list[Shape]:
+        return [s for s in self.of.get(kind, ()) if kind in _SHARED or s.half == half]
+
+    def values(self, sort: str) -> list[str]:
+        return [text for s in self.of.get("values", ()) if s.sort == sort for text in s.texts]
+
+    def add(self, shape: Shape) -> None:
+        self.of.setdefault(shape.kind, []).append(shape)
+
+
+def read(folder: Path) -> Shapes:
+    """Every shape of a folder, in the order of its files' names. Raises NoShapes."""
+    if not folder.is_dir():
+        raise NoShapes(f"{folder} is not a folder.")
+    found = Shapes()
+    for path in _files(folder):
+        name = path.relative_to(folder).as_posix()
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            found.refused.append(f"{name}: {error}")
+            continue
+        for number, row in _rows(path.suffix, text, found, name):
+            _take(found, row, f"{name}:{number}")
+    if not any(found.kind("fact", half) for half in HALVES):
+        raise NoShapes(f"{folder} has no statement with a subject and a value. See docs/dreambench.md.")
+    return found
+
+
+def _files(folder: Path) -> list[Path]:
+    suffixes = {".jsonl", ".json", ".md"}
+    found = (
+        p for p in sorted(folder.rglob("*")) if p.suffix in suffixes and p.is_file() and not p.is_symlink()
+    )
+    return [p for p, _ in zip(found, range(MOST_FILES), strict=False) if p.stat().st_size <= MOST_BYTES]
+
+
+def _rows(suffix: str, text: str, found: Shapes, name: str) -> Iterator[tuple[int, object]]:
+    if suffix == ".md":
+        yield from _statements(text)
+        return
+    lines = enumerate(text.splitlines(), start=1) if suffix != ".json" else [(1, text)]
+    for number, line in lines:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            made = json.loads(line)
+        except ValueError as error:
+            found.refused.append(f"{name}:{number}: no JSON ({error})")
+            continue
+        for row in made if isinstance(made, list) else [made]:
+            yield number, row
+
+
+def _take(found: Shapes, row: object, place: str) -> None:
+    if sum(map(len, found.of.values())) >= MOST_SHAPES:
+        return
+    try:
+        found.add(_shape(row))
+    except (KeyError, TypeError, ValueError) as error:
+        found.refused.append(f"{place}: {error}")
+
+
+def _shape(row: object) -> Shape:
+    if not isinstance(row, Mapping):
+        raise TypeError("not an object")
+    kind = str(row.get("kind", ""))
+    if kind not in NEEDED:
+        raise ValueError(f"unknown kind {kind!r}")
+    made = Shape(
+        kind,
+        _texts(row, "texts", NEEDED[kind]),
+        sort=str(row.get("sort", "")),
+        told=_texts(row, "told", NEEDED["fact"]),
+        leans=_texts(row, "leans", NEEDED["fact"]),
+        file=str(row.get("file", "")),
+        content=row.get("content", ""),
+        more=_texts(row, "more", NEEDED[kind]),
+        role=str(row.get("role", "user")),
+    )
+    if not made.texts:
+        raise ValueError("no texts")
+    if kind == "code" and (not made.file or "{word}" not in json.dumps(made.content)):
+        raise ValueError("code needs a file and a content with {word}")
+    if made.file.startswith(("/", "..")) or ".." in made.file.split("/"):
+        raise ValueError("a file must be inside the repository")
+    return made
+
+
+def _texts(row: Mapping[str, Any], name: str, needed: Sequence[str]) -> tuple[str, ...]:
+    given = row.get(name, ())
+    texts = [given] if isinstance(given, str) else list(given)
+    for text in texts:
+        if not isinstance(text, str) or not 0 < len(text) <= MOST_LETTERS:
+            raise ValueError(f"{name} must be texts of at most {MOST_LETTERS:,} letters")
+        lacking = [slot for slot in needed if not any(one in text for one in slot.split("|"))]
+        if lacking:
+            raise ValueError(f"{text[:60]!r} lacks {lacking[0]}")
+    return tuple(dict.fromkeys(texts))
+
+
+# --- Memories as they are -------------------------------------------------------------------------------------------
+
+
+def _statements(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Shapes of the list items and paragraphs of one line that name something and have a value."""
+    for number, line in _prose(text):
+        shape = _of_line(_ITEM.sub("", line).strip())
+        if shape:
+            yield number, shape
+
+
+def _prose(text: str) -> Iterable[tuple[int, str]]:
+    lines = text.splitlines()
+    head = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
+    start = head + 1 if lines and lines[0].strip() == "---" else 0
+    fenced = False
+    for number, line in enumerate(lines[start:], start=start + 1):
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and not line.lstrip().startswith(("#", "|", ">", "<")) and 20 <= len(line) <= 300:
+            yield number, line
+
+
+def _of_line(line: str) -> dict[str, Any] | None:
+    if "{" in line or "](" in line or "[[" in line:
+        return None
+    subject = _SUBJECT.search(line)
+    if not subject:
+        return None
+    values = [m for m in _VALUE.finditer(line) if m.end() <= subject.start() or m.start() >= subject.end()]
+    if not values:
+        return None
+    value = values[-1]
+    own = value["code"] or value["number"]
+    spans = sorted(
+        [
+            (subject.span("code" if subject["code"] else "name"), "{subject}"),
+            (value.span("code" if value["code"] else "number"), "{value}"),
+        ],
+        reverse=True,
+    )
+    for (start, end), slot in spans:
+        line = f"{line[:start]}{slot}{line[end:]}"
+    if own in line or line.count("{subject}") != 1:
+        return None
+    return {"kind": "fact", "sort": _sort_of(own), "texts": [line], "bare": True}
+
+
+def _sort_of(value: str) -> str:
+    if value.isdecimal():
+        return f"digits{min(len(value), 6)}"
+    if re.fullmatch(r"v?\d+(\.\d+)+", value):
+        return "version"
+    return "path" if "/" in value else "ident"
