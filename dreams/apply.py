@@ -24,7 +24,7 @@ from dreams import (
 )
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused
-from dreams.writing import Order, close_if_done, unapplied, write
+from dreams.writing import Order, close_if_done, recover_first, unapplied, write
 
 DEFAULT_MODE = 0o644
 CHANGED_TOO = "it changed in the same place since your review"
@@ -71,6 +71,7 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
     Raises ReviewRefused and holds.ProjectBusy.
     """
     holds.refuse_elsewhere(proposal.project)
+    recover_first()
     proposal.refresh_from_db()
     if proposal.state == Proposal.State.OPEN:
         review.submit(proposal, reviewer)

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from dreams import database
 from dreams.models import AuditEntry, Project
 from dreams.secrets.redact import redact
 
@@ -69,6 +70,8 @@ def record(
     if action not in ACTIONS:
         raise UnknownAction(action)
     with transaction.atomic():
+        # The next number is the last one's and one more: nobody else may read the last until this one is there.
+        database.one_at_a_time("audit log")
         last = AuditEntry.objects.select_for_update().order_by("-number").first()
         entry = AuditEntry(
             number=last.number + 1 if last else 1,

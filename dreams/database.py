@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from pathlib import Path
@@ -31,6 +32,19 @@ def is_busy(error: BaseException | None) -> bool:
     cause = error.__cause__ if isinstance(error, OperationalError) else None
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
     return code in BUSY_SQLITE or getattr(cause, "sqlstate", None) in BUSY_POSTGRES
+
+
+def one_at_a_time(what: str) -> None:
+    """Wait until no other transaction that named the same `what` is under way; held until this one ends.
+
+    For reading rows and then adding some: SQLite has one writer at a time anyway (its transactions are IMMEDIATE), while
+    in PostgreSQL two could both find nothing and both add. Call it first in a transaction, and the audit log's last.
+    """
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor == "postgresql":
+        key = int.from_bytes(hashlib.sha256(what.encode()).digest()[:8], "big", signed=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
 
 
 def ensure() -> bool:

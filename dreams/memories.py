@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import blobs, history, holds, memdir, safefs, text, workspace
+from dreams import blobs, database, history, holds, memdir, safefs, text, workspace
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index
 from dreams.services.questions import states
@@ -207,6 +207,7 @@ def _record(
         # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
         commit(project, everything, cause, first_look=first_look)
     with transaction.atomic():
+        database.one_at_a_time(f"memories of {project.pk}")
         rows = {row.path: row for row in project.memories.select_for_update()}
         blobs.put_many(file.data for file in files.values())
         changed = [

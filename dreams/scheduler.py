@@ -16,7 +16,7 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import discovery, dreaming, gates, holds, notify, process
+from dreams import database, discovery, dreaming, gates, holds, journal, notify, process, writing
 from dreams.facts import Everywhere, facts_of
 from dreams.hosts import cluster_name, host
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
@@ -205,8 +205,9 @@ def refuse_closed(project: Project, *, forced: bool, engine: str = "") -> None:
 
 
 def repair(report: TickReport | None = None) -> TickReport:
-    """Heal locks of dead holders, end dreams whose worker died, and hand lost tasks to the queue again."""
+    """Finish interrupted applies, heal locks of dead holders, end dreams whose worker died, and hand lost tasks to the queue again."""
     report = report or TickReport(at=timezone.now())
+    _finish_applies()
     for dream in DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=host()).select_related(
         "project"
     ):
@@ -226,6 +227,16 @@ def repair(report: TickReport | None = None) -> TickReport:
         elif dream.created_at < report.at - PENDING_TOO_LONG:
             _hand_out_again(dream, report.at)
     return report
+
+
+def _finish_applies() -> None:
+    """What a killed process, or one that lost the database, left half done. Whoever writes now looks after itself."""
+    try:
+        writing.recover(wait_seconds=0)
+    except journal.JournalBusy:
+        return
+    except Exception:
+        log.exception("interrupted applies")
 
 
 def _worker_is_dead(dream: DreamRun, now: dt.datetime) -> bool:
@@ -255,13 +266,15 @@ def ensure_schedule() -> None:
     from django_q.models import Schedule  # noqa: PLC0415 - as above
 
     name = f"{SCHEDULE_NAME} {host()}"[:100]
-    Schedule.objects.update_or_create(
-        name=name,
-        defaults={
-            "func": "dreams.tasks.tick",
-            "schedule_type": Schedule.MINUTES,
-            "minutes": 1,
-            "repeats": -1,
-            "cluster": cluster_name(host())[:100],
-        },
-    )
+    with transaction.atomic():
+        database.one_at_a_time(name)
+        Schedule.objects.update_or_create(
+            name=name,
+            defaults={
+                "func": "dreams.tasks.tick",
+                "schedule_type": Schedule.MINUTES,
+                "minutes": 1,
+                "repeats": -1,
+                "cluster": cluster_name(host())[:100],
+            },
+        )

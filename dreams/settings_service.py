@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from dreams import auditlog, conf
+from dreams import auditlog, conf, database
 from dreams.models import Override, Policy, Project
 
 # The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
@@ -24,6 +24,7 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
     if project is not None and not spec.per_project:
         raise conf.BadValue(f"{spec.label}: this is set for all projects together")
     with transaction.atomic():
+        database.one_at_a_time("settings")
         row = Override.objects.select_for_update().filter(project=project, key=key).first()
         if row is not None and row.value == value:
             return value
@@ -54,6 +55,7 @@ def reset_override(key: str, *, actor: str, project: Project | None = None) -> b
     if key not in conf.specs():
         raise KeyError(key)
     with transaction.atomic():
+        database.one_at_a_time("settings")
         row = Override.objects.select_for_update().filter(project=project, key=key).first()
         if row is None:
             return False
@@ -78,6 +80,7 @@ def set_policy(
     """
     _check_policy(operation, action, memory_type)
     with transaction.atomic():
+        database.one_at_a_time("settings")
         # Only the rule itself: its order joins the project, which PostgreSQL cannot lock where there is none.
         rows = Policy.objects.select_for_update(of=("self",))
         row = rows.filter(project=project, memory_type=memory_type, operation=operation).first()

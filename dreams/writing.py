@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from dreams import (
     auditlog,
+    database,
     history,
     holds,
     journal,
@@ -122,10 +123,11 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
 
     Returns what a person must know: the files are written, so that nothing here can fail the apply any more.
     """
-    if Application.objects.filter(journal_id=result.plan_id).exists():
-        return ()
     origin = Version.Origin(meta["origin"])
     with transaction.atomic():
+        database.one_at_a_time(f"applications of {proposal.pk}")
+        if Application.objects.filter(journal_id=result.plan_id).exists():
+            return ()
         made = Application.objects.create(
             proposal=proposal,
             journal_id=result.plan_id,
@@ -189,20 +191,38 @@ def close_if_done(proposal: Proposal) -> None:
         proposal.refresh_from_db()
 
 
-def recover() -> list[str]:
-    """Finish or undo what a crash interrupted, and tell the rows; says what it did. Safe at every start."""
+def recover_first() -> None:
+    """`recover` before something is written, whose plans would else be made on a wrong footing. Raises ProjectBusy."""
+    try:
+        recover()
+    except journal.JournalBusy as busy:
+        raise holds.ProjectBusy(f"{busy}.") from busy
+
+
+def recover(wait_seconds: float = 10) -> list[str]:
+    """Finish or undo what a crash interrupted, and tell the rows; says what it did. Safe at any time.
+
+    Raises JournalBusy where another process writes for longer than `wait_seconds`.
+    """
     said = [
         f"{done.plan_id}: {done.action}. {' '.join(done.said)}".strip()
-        for done in journal.recover(journal_dir())
+        for done in journal.recover(journal_dir(), wait_seconds=wait_seconds)
     ]
-    if not journal_dir().is_dir():
-        return said
+    return said + _record_what_was_applied()
+
+
+def _record_what_was_applied() -> list[str]:
+    """Rows for what the journal applied and the database does not know of."""
+    said: list[str] = []
     known = set(Application.objects.values_list("journal_id", flat=True))
-    for entry in journal.list_journals(journal_dir()):
-        if entry.state != "applied" or entry.plan_id in known or entry.result is None:
-            continue
-        proposal = Proposal.objects.filter(public_id=entry.meta.get("proposal", "")).first()
-        if proposal is None:
+    unknown = sorted(journal.plan_ids(journal_dir()) - known)
+    entries = [journal.read_journal(journal_dir(), plan_id) for plan_id in unknown]
+    applied = [entry for entry in entries if entry and entry.state == "applied" and entry.result]
+    named = Proposal.objects.filter(public_id__in={entry.meta.get("proposal", "") for entry in applied})
+    proposals = {row.public_id: row for row in named.select_related("project")} if applied else {}
+    for entry in applied:
+        proposal = proposals.get(entry.meta.get("proposal", ""))
+        if proposal is None or entry.result is None:
             said.append(
                 f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal tells."
             )

@@ -14,6 +14,7 @@ from django.utils import timezone
 from dreams import (
     auditlog,
     conf,
+    database,
     holds,
     process,
 )
@@ -37,6 +38,7 @@ def request(
     # No queue knows of a command's dream: should the command die before it begins, this tells that nobody will.
     me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
     with transaction.atomic():
+        database.one_at_a_time(f"dreams of {project.pk}")
         running = project.dreams.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).first()
         if running is not None:
             raise holds.ProjectBusy(

@@ -109,6 +109,11 @@ def _undo(work: Work, files: tuple[str, ...]) -> Recovered:
     return Recovered(work.script.plan_id, "undone", files, tuple(work.said))
 
 
+def plan_ids(journal_dir: str | os.PathLike[str]) -> set[str]:
+    """The plans that the journal holds an attempt at; one listing, nothing is opened."""
+    return {path.name.rpartition(".")[0] for path in attempts(Path(journal_dir))}
+
+
 def list_journals(journal_dir: str | os.PathLike[str]) -> list[JournalEntry]:
     """Every attempt that the journal still holds, by plan id and attempt."""
     return [_entry(path) for path in attempts(Path(journal_dir))]

@@ -47,6 +47,7 @@ def rollback(
     `never_again`: what is undone is not proposed again while its inputs are the same. The sessions of an undone
     dream are given back. Raises NothingToUndo, review.ReviewRefused, holds.ProjectBusy.
     """
+    writing.recover_first()
     project = proposal.project
     with holds.hold(project, "rollback", keep_dir_mtime=True) as held:
         snapshot = workspace.take(memories.memory_dir(project))

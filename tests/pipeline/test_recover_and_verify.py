@@ -127,7 +127,7 @@ def test_what_cannot_be_recovered_is_named_and_stops_nothing_else(
 
 
 def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy() -> list[str]:
+    def busy(**_: object) -> list[str]:
         raise journal.JournalBusy("busy")
 
     monkeypatch.setattr(writing, "recover", busy)

@@ -1,0 +1,93 @@
+"""A PostgreSQL of the test's own, and processes that write to it at the same time.
+
+Needs the server's programs (Debian: `apt install postgresql`) and a driver (`pip install "psycopg[binary]"`). Where one
+is missing, each test says by name that it did not run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.pipeline.forked import PROJECT
+
+USER = "memoryweb"
+PATIENCE = 120
+
+
+def missing() -> str:
+    """What is not installed, in words; "" when everything is."""
+    if importlib.util.find_spec("psycopg") is None:
+        return "no PostgreSQL driver; pip install 'psycopg[binary]'"
+    return "" if programs() else "no PostgreSQL server; install postgresql"
+
+
+def programs() -> Path | None:
+    """The folder of `initdb`, which Debian keeps off the path."""
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return next((folder for folder in reversed(folders) if (folder / "postgres").exists()), None)
+
+
+@contextlib.contextmanager
+def server() -> Iterator[str]:
+    """A database URL. The server listens on a socket in a folder of its own, and is stopped at the end."""
+    folder = programs()
+    assert folder is not None
+    with tempfile.TemporaryDirectory(prefix="mw-pg-") as base:
+        data, who = Path(base) / "data", _server_user()
+        if who is not None:
+            os.chown(base, who.pw_uid, who.pw_gid)
+        _as(who, folder / "initdb", "-D", data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
+        options = f"-k {base} -c listen_addresses= -c fsync=off -c max_connections=50"
+        _as(who, folder / "pg_ctl", "-D", data, "-w", "-l", f"{base}/log", "-o", options, "start")
+        try:
+            yield f"postgres://{USER}@/postgres?host={base}"
+        finally:
+            _as(who, folder / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+
+
+def _server_user() -> pwd.struct_passwd | None:
+    """PostgreSQL refuses to run as root: then as somebody without rights. None: as whoever runs the tests."""
+    return pwd.getpwnam("nobody") if os.getuid() == 0 else None
+
+
+def _as(who: pwd.struct_passwd | None, *command: object) -> None:
+    more = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if who else {}
+    subprocess.run(
+        [str(part) for part in command], check=True, cwd="/", timeout=PATIENCE,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **more,
+    )  # fmt: skip
+
+
+def at_once(url: str, data: Path, *, processes: int, work: str, **given: object) -> list[dict[str, object]]:
+    """Run `work`, a name in `postgres_work`, in so many processes at the same moment; what each of them returned."""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
+        "DATABASE_URL": url,
+        "MEMORYWEB_DATA_DIR": str(data),
+    }
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.pipeline.postgres_work", work, json.dumps({**given, "number": number})],
+            cwd=PROJECT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for number in range(processes)
+    ]  # fmt: skip
+    for one in running:
+        assert one.stdout is not None and one.stdout.readline() == "ready\n"
+    for one in running:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    return [json.loads(one.communicate(timeout=PATIENCE)[0]) for one in running]

@@ -1,0 +1,107 @@
+"""What the processes of the PostgreSQL tests do, each as often as it is asked to; errors are counted, not hidden."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import django
+
+
+def audit(number: int, times: int) -> None:
+    from dreams import auditlog
+
+    for _ in range(times):
+        auditlog.record("project.trusted", actor=f"writer {number}")
+
+
+def mutation(number: int, times: int) -> None:
+    """A record inside a longer transaction, as every mutation makes one."""
+    from dreams import settings_service
+
+    for turn in range(times):
+        settings_service.set_override("min_hours", 1 + (number + turn * 3) % 20, actor=f"writer {number}")
+
+
+def setting(number: int, times: int) -> None:
+    """A setting that nobody has set before: every process finds no row."""
+    from dreams import settings_service
+
+    settings_service.set_override("questions_per_dream", 1 + number, actor=f"writer {number}")
+
+
+def schedule(number: int, times: int) -> None:
+    from dreams import scheduler
+
+    for _ in range(times):
+        scheduler.ensure_schedule()
+
+
+def sync(number: int, times: int, project: int) -> None:
+    """The same new files, seen by several processes at once."""
+    from dreams import memories, workspace
+    from dreams.models import Project
+
+    found = Project.objects.get(pk=project)
+    memories.sync(found, workspace.take(memories.memory_dir(found)))
+
+
+def request(number: int, times: int, project: int) -> None:
+    from dreams import dreaming, holds
+    from dreams.models import DreamRun, Project
+
+    with contextlib.suppress(holds.ProjectBusy):
+        dreaming.request(Project.objects.get(pk=project), DreamRun.Trigger.PAGE)
+
+
+def project(number: int, folder: str) -> int:
+    from tests.pipeline import world
+
+    return world.make_project(Path(folder)).pk
+
+
+def figures(number: int) -> dict[str, object]:
+    """What is in the database after all that."""
+    from django_q.models import Schedule
+
+    from dreams import auditlog
+    from dreams.models import AuditEntry, DreamRun, Override, Version
+
+    return {
+        "entries": AuditEntry.objects.count(),
+        "chain": auditlog.verify_chain(),
+        "dreams": DreamRun.objects.count(),
+        "overrides": Override.objects.count(),
+        "schedules": Schedule.objects.count(),
+        "versions": Version.objects.count(),
+    }
+
+
+WORK: dict[str, Callable[..., object]] = {
+    work.__name__: work for work in (audit, mutation, setting, schedule, sync, request, project, figures)
+}
+
+
+def main() -> None:
+    django.setup()
+    from django.db import connection
+
+    connection.ensure_connection()
+    given = json.loads(sys.argv[2])
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    answer: dict[str, object] = {"errors": [], "result": None}
+    try:
+        answer["result"] = WORK[sys.argv[1]](**given)
+    except Exception as error:
+        answer["errors"] = [f"{type(error).__name__}: {error}".splitlines()[0]]
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    main()

@@ -1,0 +1,78 @@
+"""Three processes that write to one PostgreSQL at the same moment: nothing of it fails, and nothing is there twice.
+
+SQLite lets one process write at a time; PostgreSQL does not, and a row that is read before another is added must be
+guarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipeline import forked, postgres, world
+
+WRITERS = 3
+
+
+class Site:
+    """One database, one data directory."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url, self.folder = url, folder
+
+    def together(self, work: str, **given: object) -> list[object]:
+        """Three processes do it at once; what went wrong in any of them."""
+        done = postgres.at_once(self.url, self.folder / "data", processes=WRITERS, work=work, **given)
+        return [error for one in done for error in one["errors"]]  # type: ignore[attr-defined]
+
+    def alone(self, work: str, **given: object) -> Any:
+        [done] = postgres.at_once(self.url, self.folder / "data", processes=1, work=work, **given)
+        assert done["errors"] == []
+        return done["result"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if reason := postgres.missing():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("postgres")
+    with postgres.server() as url:
+        done = forked.run("migrate", "-v0", environment=forked.environment(folder / "data", DATABASE_URL=url))
+        assert done.returncode == 0, done.stderr
+        yield Site(url, folder)
+
+
+def test_the_audit_log_is_written_by_three_at_once_and_its_chain_holds(site: Site) -> None:
+    before = site.alone("figures")
+    assert site.together("audit", times=50) == []
+    after = site.alone("figures")
+    assert after["chain"] == []
+    assert after["entries"] - before["entries"] == 50 * WRITERS
+
+
+def test_a_change_with_its_record_is_made_by_three_at_once(site: Site) -> None:
+    assert site.together("setting", times=1) == []
+    assert site.together("mutation", times=20) == []
+    after = site.alone("figures")
+    assert (after["overrides"], after["chain"]) == (2, [])
+
+
+def test_the_schedule_is_there_once(site: Site) -> None:
+    assert site.together("schedule", times=5) == []
+    assert site.alone("figures")["schedules"] == 1
+
+
+def test_one_project_is_looked_at_by_three_at_once_and_each_version_is_kept_once(
+    site: Site, tmp_path: Path
+) -> None:
+    project = site.alone("project", folder=str(tmp_path))
+    before = site.alone("figures")["versions"]
+    for number in range(20):
+        world.put(tmp_path / "projects/-home-dev-app/memory" / f"new_{number}.md", f"New {number}.\n")
+    assert site.together("sync", times=1, project=project) == []
+    assert site.alone("figures")["versions"] == before + 20
+    assert site.together("request", times=1, project=project) == []
+    assert site.alone("figures")["dreams"] == 1
