@@ -97,6 +97,16 @@ def _words(text: str, limit: int) -> str:
     return ""
 
 
+def ends_open(text: str) -> bool:
+    """Whether it breaks off: on a word that leads on to the next, or within a pair of brackets or quotes."""
+    words = text.rstrip(".…").split()
+    return (
+        text.endswith("…")
+        or not whole(text)
+        or (bool(words) and words[-1].lower().strip("`*_,") in _LEADING_ON)
+    )
+
+
 def is_slug(name: str) -> bool:
     """Words joined as in a file's name."""
     return " " not in name and ("_" in name or "-" in name)

@@ -1,0 +1,185 @@
+"""Which rows of an index that is longer than an agent loads could say less. PURE.
+
+Offered is only what stays a sentence and a rule, and what the row's file says in full. Each row is decided by itself.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from dreams import memdir
+from dreams.engines.rules.notes.days import names_a_day
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
+from dreams.engines.rules.notes.wording import ends_open, one_line, summed_up
+from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.types import Edit, Fate, Option, Place, Question
+from dreams.language import lexicon
+from dreams.text import plural
+
+MOST_ROWS = 40
+LEAST_GAIN = 20  # characters
+LEAST_WORDS = 5
+SAID = 0.9  # share of the words of a row that its file must have for "says the same"
+ROOM = 1.3  # what is offered, by what is needed: some of it is declined
+WEIGHT = 0.8  # rows behind the limit are not loaded at all
+_WORD = re.compile(r"\w+")
+_RULES = lexicon.NEGATIONS | {
+    "must",
+    "always",
+    "only",
+    "should",
+    "mandatory",
+    "critical",
+    "forbidden",
+    "avoid",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    row: memdir.IndexRow
+    topic: str
+    hook: str
+    links: int
+    day: dt.date
+
+    @property
+    def gain(self) -> int:
+        """Bytes that it would save."""
+        return len(self.row.hook.encode("utf-8", "replace")) - len(self.hook.encode("utf-8", "replace"))
+
+
+def shorter_rows(context: Asking) -> Iterator[Question]:
+    """One question about MEMORY.md, if it is too long and rows can be shortened."""
+    path = memdir.INDEX_NAME
+    tree, config = context.tree_before, context.job.config
+    after = next((edit.after for edit in reversed(context.edits) if edit.path == path), tree.texts.get(path))
+    state = memdir.loaded(after or "", max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+    if state.cut_by is None or path not in tree.indexes():
+        return
+    chosen = _least_helpful(context, state.bytes - config.index_max_bytes)
+    if not chosen:
+        return
+    edits = tuple(edit for offer in chosen for edit in _edits(context, offer))
+    yield Question(
+        "index",
+        " ".join(sorted(offer.topic for offer in chosen[:3])),
+        _why(state, chosen, config.index_max_lines, config.index_max_bytes),
+        tuple(_place(offer) for offer in chosen),
+        (Option("demote", "Shorten the selected rows", edits), Option("keep", "Leave the index as it is")),
+        weight=WEIGHT,
+    )
+
+
+def _why(state: memdir.Loaded, chosen: Sequence[_Offer], lines: int, size: int) -> str:
+    saved = sum(offer.gain for offer in chosen)
+    return (
+        f"The index has {state.lines:,} lines and {state.bytes:,} bytes; an agent loads {lines:,} lines and {size:,} "
+        f"bytes. {plural(len(chosen), 'row')} could say less, as their files say the rest: {saved:,} bytes in all."
+    )
+
+
+def _place(offer: _Offer) -> Place:
+    links = plural(offer.links, "link") + " from other memories"
+    note = f"{links}, last written {offer.day.isoformat()}" if offer.day > dt.date.min else links
+    return Place(memdir.INDEX_NAME, offer.row.line_no, offer.row.raw, note=note)
+
+
+def _least_helpful(context: Asking, need: int) -> list[_Offer]:
+    """Rows that few memories link to first, then the old ones, as many as the index needs."""
+    tree = context.tree_before
+    links = _links(tree)
+    seen: set[str] = set()
+    offers: list[_Offer] = []
+    for row in memdir.parse_index(tree.texts[memdir.INDEX_NAME]).rows:
+        context.report.checkpoint()
+        place = Place(memdir.INDEX_NAME, row.line_no, row.raw)
+        if row.target in seen or context.is_touched(place):
+            continue
+        seen.add(row.target)
+        hook = _shorter(tree, row, context.job.config.row_max)
+        if hook:
+            offers.append(_Offer(row, row.target, hook, links[row.target], _day(context, row.target)))
+    offers.sort(key=lambda offer: (offer.links, offer.day, -offer.gain))
+    chosen: list[_Offer] = []
+    for offer in offers[:MOST_ROWS]:
+        if chosen and sum(each.gain for each in chosen) >= need * ROOM:
+            break
+        chosen.append(offer)
+    return chosen
+
+
+def _links(tree: Tree) -> Counter[str]:
+    """How many memories link to each."""
+    found: Counter[str] = Counter()
+    stems = {path.removesuffix(".md").rpartition("/")[2]: path for path in tree.memories()}
+    for path in tree.memories():
+        text = tree.texts[path]
+        named = {link.path for link in memdir.markdown_links(text)}
+        named |= {stems[link.target] for link in memdir.wikilinks(text) if link.target in stems}
+        found.update(named - {path})
+    return found
+
+
+def _day(context: Asking, topic: str) -> dt.date:
+    known = [line.day for line in context.job.line_dates.get(topic, ()) if line]
+    return max(known, default=dt.date.min)
+
+
+def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
+    """What the row could say instead: the file's description, else its own first sentences. Empty where that would lose
+    a rule, a name of a day, or something that its file does not say."""
+    if row.form != "link" or len(row.targets) != 1 or not row.hook or row.target not in tree.texts:
+        return ""
+    if is_index(row.target) or not _says(tree.texts[row.target], row.hook):
+        return ""
+    front = tree.document(row.target).frontmatter
+    described = one_line((front.description or "") if front else "")
+    room = max(row_max - (row.length - len(row.hook)), row_max // 2)
+    # What a person wants done is often told by the last part of a row, with no word that gives it away.
+    orders = tree.kind(row.target) in {"feedback", "user"}
+    begun = "" if orders else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
+    for said in (described, begun):
+        fits = said and len(said) + LEAST_GAIN <= len(row.hook) and len(said.split()) >= LEAST_WORDS
+        if fits and not ends_open(said) and not names_a_day(said) and _rules(row.hook) <= _rules(said):
+            return said
+    return ""
+
+
+def _says(text: str, hook: str) -> bool:
+    """Whether the file has the words of the row."""
+    wanted = _words(hook)
+    return len(wanted & _words(text)) >= SAID * len(wanted)
+
+
+def _words(text: str) -> set[str]:
+    words = (word.casefold() for word in _WORD.findall(text))
+    return {word for word in words if len(word) > 3 or any(map(str.isdigit, word))}
+
+
+def _rules(text: str) -> set[str]:
+    return {word for word in (found.casefold() for found in _WORD.findall(text)) if word in _RULES}
+
+
+def _edits(context: Asking, offer: _Offer) -> tuple[Edit, ...]:
+    """One edit whose operation is the path that the row leads to."""
+    made = context.draftsman.edits(partial(_shorten, offer=offer))
+    return tuple(replace(edit, operation=offer.topic) for edit in made)
+
+
+def _shorten(rec: Recorder, offer: _Offer) -> bool:
+    path = memdir.INDEX_NAME
+    index = memdir.parse_index(rec.tree.texts[path])
+    row = offer.row
+    new = index.rewritten(row, hook=offer.hook)
+    lines = row.raw.split("\n")
+    kept = new.lines[row.line_no - 1].rstrip("\r\n")
+    fates = tuple(Fate(line, "kept-in", path, kept) for line in lines)
+    reason = f"The index is longer than an agent loads. {offer.topic} says the rest of the row."
+    cited = (from_memory(path, row.line_no, row.raw),)
+    return rec.operation("demote", [Change(path, new.text, reason, fates, cited)])

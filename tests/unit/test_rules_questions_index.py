@@ -1,0 +1,94 @@
+"""An index that is longer than an agent loads: which rows could say less, and what each would say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dreams.engines.types import Question
+from tests.unit.rules_kit import Dreamt, dream, memory
+
+TAIL = "It was measured over many runs on the build host, and the numbers are in the file in full."
+
+
+def over_budget(folder: Path, *rows: tuple[str, str, str], count: int = 130) -> Dreamt:
+    """An index of `count` rows of 200 characters that nothing can be cut from, and these (path, hook, file)."""
+    files: dict[str, str | bytes] = {
+        f"m{n}.md": memory(f"Thing {n}.\n", name=f"Thing {n}") for n in range(count)
+    }
+    filler = "".join(
+        f"- [Thing {n}](m{n}.md) — number {n} is {'kept away ' * 16}there\n" for n in range(count)
+    )
+    files["MEMORY.md"] = (
+        "# Memory\n\n" + "".join(f"- [Row](<{p}>) — {hook}\n" for p, hook, _ in rows) + filler
+    )
+    return dream(folder, {**files, **{path: text for path, _, text in rows}})
+
+
+def asked(made: Dreamt) -> Question:
+    (question,) = [question for question in made.outcome.questions if question.kind == "index"]
+    return question
+
+
+def test_each_row_is_an_edit_of_its_own_named_by_the_file_it_leads_to(tmp_path: Path) -> None:
+    one = (
+        "one.md",
+        f"The queue is Redis 7.2 on host queue-1. {TAIL}",
+        memory(f"The queue is Redis 7.2 on host queue-1. {TAIL}\n"),
+    )
+    two = (
+        "two.md",
+        f"Retries of jobs stop at five. {TAIL}",
+        memory(f"Retries of jobs stop at five. {TAIL}\n"),
+    )
+    made = over_budget(tmp_path, one, two)
+    assert made.edits == []
+    question = asked(made)
+    demote, keep = question.options
+    assert (demote.id, keep.id, keep.edits) == ("demote", "keep", ())
+    assert {edit.operation for edit in demote.edits} == {"one.md", "two.md"}
+    before = made.text("MEMORY.md")
+    for edit in demote.edits:
+        assert edit.before == before
+        assert edit.after is not None
+        changed = [line for line in edit.after.split("\n") if line not in before.split("\n")]
+        assert len(changed) == 1 and TAIL not in changed[0]
+    assert [place.line_no for place in question.places] == [3, 4]
+
+
+def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Path) -> None:
+    told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    text = memory(f"{told}\n", description="Redis 7.2 on queue-1 holds all the jobs")
+    (edit,) = asked(over_budget(tmp_path, ("one.md", told, text))).options[0].edits
+    assert edit.after is not None
+    assert "- [Row](<one.md>) — Redis 7.2 on queue-1 holds all the jobs\n" in edit.after
+
+
+def test_a_row_that_would_lose_a_rule_or_what_only_it_says_is_not_offered(tmp_path: Path) -> None:
+    rule = f"The queue is Redis 7.2 on host queue-1. {TAIL} Never flush it."
+    only = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    half = f"The queue is Redis 7.2 on host queue-1 and {TAIL[:-1].lower()}"
+    order = f"Measure each change on the build host. {TAIL} Report the load."
+    made = over_budget(
+        tmp_path,
+        ("rule.md", rule, memory(f"{rule}\n")),
+        ("only.md", only, memory("The queue is Redis.\n")),
+        ("half.md", half, memory(f"{half}\n")),
+        ("order.md", order, memory(f"{order}\n", "feedback")),
+    )
+    assert not made.outcome.questions
+
+
+def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_index_needs(
+    tmp_path: Path,
+) -> None:
+    told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    rows = [(f"r{n}.md", told, memory(f"{told}\n{'See [[r0]].' if n else ''}\n")) for n in range(6)]
+    made = over_budget(tmp_path, *rows, count=118)
+    assert len(made.before["MEMORY.md"]) > 25_000
+    offered = {edit.operation for edit in asked(made).options[0].edits}
+    assert "r0.md" not in offered and len(offered) < 6
+
+
+def test_an_index_that_fits_is_not_asked_about(tmp_path: Path) -> None:
+    told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    assert over_budget(tmp_path, ("one.md", told, memory(f"{told}\n")), count=40).outcome.questions == []
