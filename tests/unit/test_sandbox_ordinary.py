@@ -19,50 +19,16 @@ def test_the_documents_name_every_command() -> None:
     assert re.findall(r"`([^`]+)`", listed) == known_commands()
 
 
-def test_tree_draws_folders_and_enters_no_link(world: World) -> None:
-    assert world.out("tree topic") == "topic\n└── one.md\n\n0 directories, 1 file\n"
-    drawn = world.out("tree --noreport -I 'ls|*.fifo'")
-    assert "├── link.md" in drawn and "├── out\n" in drawn and "secret" not in drawn and "fifo" not in drawn
-    assert world.out("tree -d -L 1 --noreport") == ".\n└── topic\n"
-    assert world.out("tree -f --noreport topic") == "topic\n└── topic/one.md\n"
-    assert "s1.jsonl" in world.out("tree /transcripts -L 2")
-    assert ".git\n" not in world.out("tree -a /repo") and "build.txt" in world.out("tree /repo")
-    for line in ("tree -o x", "tree -l", "tree --fromfile a.md", "tree -R -H ."):
-        assert world.run(line).refused, line
-
-
-def test_file_tells_what_a_file_seems_to_hold(world: World) -> None:
-    (world.memory / "u.md").write_text("naïve\n")
-    (world.memory / "w.md").write_bytes(b"one\r\ntwo\r\n")
-    (world.memory / "bin").write_bytes(b"\0\1")
-    told = world.out("file a.md u.md w.md bin topic link.md /transcripts/project/s1.jsonl missing")
-    rows = dict(row.split(":", 1) for row in told.splitlines())
-    assert rows["a.md"].strip() == "ASCII text"
-    assert rows["u.md"].strip() == "Unicode text, UTF-8 text"
-    assert rows["w.md"].strip() == "ASCII text, with CRLF line terminators"
-    assert (rows["bin"].strip(), rows["topic"].strip()) == ("data", "directory")
-    assert rows["link.md"].strip() == "symbolic link" and "JSON" in rows["/transcripts/project/s1.jsonl"]
-    assert "No such file" in rows["missing"]
-    assert world.out("file -b --mime-type a.md") == "text/plain\n"
-    assert world.run("file -f a.md").refused and world.run("file -C -m a.md").refused
-
-
 @pytest.mark.parametrize(
     ("line", "output"),
     [
-        ("ls -1 *.md | xargs -I {} basename {} .md | head -2", "MEMORY\na\n"),
-        ("awk -F: '/^type/{print FILENAME, $2}' a.md", "a.md  user\n"),
-        ("awk 'NR>=2 && NR<=3{print NR\": \"$0}' a.md", "2: type: user\n3: b,2\n"),
-        ("awk -F, '{s += $2} END {print s / 2}' a.md", "1.5\n"),
-        ("awk '/note/,/b/' a.md | wc -l", "3\n"),
         ("sed -n '2{p;q}' a.md", "type: user\n"),
         ("sed ':a;N;$!ba;s/\\n/ /g' a.md", "# note TODO type: user b,2 a,1\n"),
-        ("date -d 2026-02-12 +%A", "Thursday\n"),
-        ("ls | paste -sd ' ' | cut -d' ' -f1", "-rf\n"),
         ("cmp -s a.md b.md && echo same", "same\n"),
-        ("realpath --relative-to=topic a.md", "../a.md\n"),
-        ("type ls", "ls is a shell builtin\n"),
-        ("seq -w 9 10", "09\n10\n"),
+        ("rg 'type: (user|project)' | sort | head -2", "MEMORY.md:type: user\na.md:type: user\n"),
+        ("rg -n -g '*.md' note topic", "topic/one.md:1:# note TODO\n"),
+        ("rg -t md -l -S Todo | sort | head -1", ""),
+        ("rg -i -c todo a.md", "1\n"),
     ],
 )
 def test_an_ordinary_line_prints_what_it_should(world: World, line: str, output: str) -> None:
@@ -70,6 +36,10 @@ def test_an_ordinary_line_prints_what_it_should(world: World, line: str, output:
 
 
 REFUSED = [
+    "rg --pre cat note",
+    "rg -L note",
+    "rg -f a.md note",
+    "rg -U 'a.b'",
     "jq -n env",
     "jq -n '$ENV.HOME'",
     "jq -n 'input'",
@@ -81,17 +51,10 @@ REFUSED = [
     "jq -n 'repeat(1)'",
     "jq '.a |= 1' a.md",
     "jq -n '" + "[" * 1500 + "]" * 1500 + "'",
-    "awk 'BEGIN{print ENVIRON[\"HOME\"]}'",
-    "awk '{print | \"sh\"}' a.md",
-    "awk '{print $1 > \"x\"}' a.md",
-    "awk 'BEGIN{getline x < \"/etc/passwd\"}'",
-    "awk 'function f() {f()} BEGIN{f()}'",
     "sed 'a x' -e 'w out' a.md",
     "sed '{w out' a.md",
     "sed ':a;e id' a.md",
     "sed 's/a/b/w out' a.md",
-    "date -s 2020-01-01",
-    "date -f a.md",
 ]
 
 
@@ -134,15 +97,9 @@ def test_transcripts_can_be_looked_into_with_jq(world: World, line: str, output:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("awk 'BEGIN{while(1);}'", "0.3 seconds"),
-        ("awk 'BEGIN{for(;;)print \"x\"}'", "0.3 seconds"),
-        ("awk 'BEGIN{x=\"a\"; while(1)x=x x}'", "a text of more than"),
-        ("awk 'BEGIN{$99999999999=1}'", "fields are 0 to"),
-        ('awk \'BEGIN{s="aaaa"; while(1)gsub(/a/,"&&",s)}\'', "stopped"),
         ("echo x | sed ':a;ba'", "0.3 seconds"),
         ("echo x | sed ':a;s/x/xx/;ta'", "0.3 seconds"),
         ("echo x | sed ':a;G;h;ba'", "stopped"),
-        ("seq 1 999999999999 | paste -s", "stopped"),
         ("jq -n 'last(range(1e12))'", "0.3 seconds"),
         ("jq -n 'reduce range(99) as $x (1; [., .])'", "stopped"),
         ("jq -n '" + "[1, 2]" + " | [., .]" * 60 + "'", "stopped"),
@@ -151,8 +108,7 @@ def test_transcripts_can_be_looked_into_with_jq(world: World, line: str, output:
     ],
 )
 def test_a_program_without_end_is_ended(world: World, line: str, why: str) -> None:
-    # Where the size is what ends it, a busy machine must not let the time be first.
-    world.shell._limits = type(world.shell._limits)(seconds=30 if "a text of" in why else 0.3)
+    world.shell._limits = type(world.shell._limits)(seconds=0.3)
     answer = world.run(line)
     assert why in answer.output and answer.exit_code != 0 and answer.ms < 5_000
 
@@ -160,9 +116,6 @@ def test_a_program_without_end_is_ended(world: World, line: str, why: str) -> No
 @pytest.mark.parametrize(
     "line",
     [
-        "awk " + "'" + "(" * 1500 + "1" + ")" * 1500 + "'",
-        "awk 'BEGIN{print " + "-" * 1500 + "1}'",
-        "awk '" + "{" * 900 + "}" * 900 + "'",
         "sed '" + "{" * 900 + "p" + "}" * 900 + "' a.md",
         "test " + "! " * 1500 + "x",
         "test " + "( " * 600 + "x" + " )" * 600,
@@ -191,3 +144,21 @@ def test_a_line_without_end_stops_one_file_and_not_the_search(world: World) -> N
     found = world.run("grep -rl note .")
     assert "./topic/one.md" in found.output and "huge: stopped at a line" in found.output
     assert found.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("awk", "cut"),
+        ("xargs", "wildcard"),
+        ("tree", "find"),
+        ("tac", "tail"),
+        ("python3", "jq"),
+        ("fd", "find"),
+    ],
+)
+def test_a_command_that_is_not_on_offer_names_what_to_use_instead(
+    world: World, name: str, instead: str
+) -> None:
+    answer = world.run(f"{name} a.md")
+    assert answer.refused and instead in answer.output

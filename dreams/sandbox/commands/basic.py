@@ -1,4 +1,4 @@
-"""pwd, cd, echo, printf, true, false, basename, dirname, seq: commands that read no file."""
+"""pwd, cd, echo, printf, true, false, basename, dirname: commands that read no file."""
 
 from __future__ import annotations
 
@@ -212,38 +212,6 @@ def _folder(path: str) -> str:
     return head.rstrip("/") or "/" if slash else "."
 
 
-_SEQ = Spec(
-    flags={"w": "w", "equal-width": "w"},
-    values={"s": "s", "separator": "s"},
-    why_not={"f": "formats are not on offer", "format": "formats are not on offer"},
-)
-
-
-def seq(name: str, argv: list[str]) -> Runner:
-    # A negative number is no option.
-    at = next((at for at, word in enumerate(argv) if re.fullmatch(r"-?[0-9]+", word)), len(argv))
-    args = read(name, _SEQ, [*argv[:at], "--", *argv[at:]])
-    words = args.operands
-    if any(not re.fullmatch(r"-?[0-9]{1,15}", word) for word in words) or not 1 <= len(words) <= 3:
-        raise Refused("seq: one to three whole numbers are read, with -w and -s")
-    numbers = [int(word) for word in words]
-    first = numbers[0] if len(numbers) > 1 else 1
-    step = numbers[1] if len(numbers) == 3 else 1
-    if step == 0:
-        raise UsageError("invalid Zero increment value: '0'")
-    last = numbers[-1] + (1 if step > 0 else -1)
-    width = max(len(str(first)), len(str(numbers[-1]))) if args.has("w") else 0
-    between = raw(args.last("s", "\n") or "")
-    return lambda process: _counted(range(first, last, step), width, between)
-
-
-def _counted(numbers: range, width: int, between: bytes) -> Iterator[bytes]:
-    for at, number in enumerate(numbers):
-        yield (between if at else b"") + b"%0*d" % (width, number)
-    if numbers:
-        yield b"\n"
-
-
 COMMANDS = {
     "pwd": pwd,
     "cd": cd,
@@ -254,5 +222,4 @@ COMMANDS = {
     ":": true,
     "basename": basename,
     "dirname": dirname,
-    "seq": seq,
 }

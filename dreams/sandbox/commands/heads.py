@@ -1,4 +1,4 @@
-"""head, tail, tac: files from the top or from the end."""
+"""head and tail: files from the top or from the end."""
 
 from __future__ import annotations
 
@@ -214,14 +214,4 @@ def _last_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Itera
     yield data[max(len(data) - wanted, 0) :]
 
 
-def tac(name: str, argv: list[str]) -> Runner:
-    args = read(name, Spec(), argv)
-
-    def run(process: Process) -> Iterator[bytes]:
-        for _, chunks in process.inputs(args.operands):
-            yield from reversed(process.held(process.lines(chunks)))
-
-    return run
-
-
-COMMANDS = {"head": head, "tail": tail, "tac": tac}
+COMMANDS = {"head": head, "tail": tail}

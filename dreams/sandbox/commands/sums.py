@@ -1,4 +1,4 @@
-"""du, checksums, comm, paste: smaller ones."""
+"""du and sha256sum."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 
 from dreams.safefs import SafeFsError
 
-from ..errors import Refused, UsageError
+from ..errors import UsageError
 from ..mounts import trouble
 from ..options import Args, Spec, read
 from ..process import Process, Runner, is_folder, raw
@@ -17,7 +17,6 @@ from . import looks
 from .numbers import plain
 
 _DEPTH = 64
-_MOST_FILES = 100
 _DU = Spec(
     flags={
         **{letter: letter for letter in "ahsbckm"},
@@ -129,127 +128,4 @@ def checksum(name: str, argv: list[str]) -> Runner:
     return run
 
 
-# comm and paste
-
-_COMM = Spec(
-    flags={"1": "1", "2": "2", "3": "3", "nocheck-order": "no", "check-order": "no", "total": "total"},
-    values={"output-delimiter": "delimiter"},
-)
-
-
-def comm(name: str, argv: list[str]) -> Runner:
-    args = read(name, _COMM, argv)
-    if len(args.operands) != 2:
-        raise UsageError(
-            "missing operand" if len(args.operands) < 2 else f"extra operand '{args.operands[2]}'"
-        )
-    if args.has("total"):
-        raise Refused("comm --total: this option is not on offer")
-    tab = raw(args.last("delimiter") or "\t")
-    shown = [not args.has(column) for column in "123"]
-    lead = [b"", tab * shown[0], tab * (shown[0] + shown[1])]
-
-    def run(process: Process) -> Iterator[bytes]:
-        sides = []
-        for path in args.operands:
-            chunks = process.try_chunks(path)
-            if chunks is None:
-                return
-            sides.append(line.removesuffix(b"\n") for line in process.lines(chunks))
-        disorder: list[int] = []
-        unpaired = False
-        watched = [_watched(side, number, disorder) for number, side in enumerate(sides, start=1)]
-        for column, line in _merged(watched[0], watched[1]):
-            unpaired = unpaired or column < 2
-            if shown[column]:
-                yield lead[column] + line + b"\n"
-        if disorder and unpaired and args.last("no") is None:
-            process.complain(f"file {disorder[0]} is not in sorted order")
-
-    return run
-
-
-def _watched(lines: Iterator[bytes], number: int, disorder: list[int]) -> Iterator[bytes]:
-    """The lines as they are; `disorder` gets the file's number at the first one that is out of order."""
-    previous = b""
-    for line in lines:
-        if line < previous and number not in disorder:
-            disorder.append(number)
-        previous = line
-        yield line
-
-
-def _merged(a: Iterator[bytes], b: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """(0: only in the first, 1: only in the second, 2: in both) of two sorted files."""
-    left, right = next(a, None), next(b, None)
-    while left is not None or right is not None:
-        if right is None or (left is not None and left < right):
-            yield 0, left or b""
-            left = next(a, None)
-        elif left is None or right < left:
-            yield 1, right
-            right = next(b, None)
-        else:
-            yield 2, left
-            left, right = next(a, None), next(b, None)
-
-
-_PASTE = Spec(flags={"s": "s", "serial": "s"}, values={"d": "d", "delimiters": "d"})
-
-
-def paste(name: str, argv: list[str]) -> Runner:
-    args = read(name, _PASTE, argv)
-    if len(args.operands) > _MOST_FILES:
-        raise Refused(f"paste: more than {_MOST_FILES} files")
-    delimiters = _delimiters(args.last("d", "\t") or "\0")
-
-    def run(process: Process) -> Iterator[bytes]:
-        sources: list[Iterator[bytes]] = []
-        shared: Iterator[bytes] | None = None
-        for path in args.operands or ["-"]:
-            if path == "-" and shared is not None:
-                sources.append(shared)  # `paste - -` takes lines in turn
-                continue
-            chunks = process.try_chunks(path)
-            if chunks is None:
-                if args.has("s"):
-                    continue  # one after the other, so the next ones are still shown
-                return
-            sources.append(line.removesuffix(b"\n") for line in process.lines(chunks))
-            shared = sources[-1] if path == "-" else shared
-        if not args.has("s"):
-            yield from _beside(sources, delimiters)
-            return
-        for source in sources:
-            first = next(source, b"")
-            yield (
-                first
-                + b"".join(delimiters[at % len(delimiters)] + line for at, line in enumerate(source))
-                + b"\n"
-            )
-
-    return run
-
-
-def _delimiters(text: str) -> list[bytes]:
-    known = {"\\n": b"\n", "\\t": b"\t", "\\\\": b"\\", "\\0": b"", "\0": b""}
-    return [known.get(one, raw(one)) for one in re.findall(r"\\.|.", text, re.DOTALL)]
-
-
-def _beside(sources: list[Iterator[bytes]], delimiters: list[bytes]) -> Iterator[bytes]:
-    while True:
-        row = [next(source, None) for source in sources]
-        if all(cell is None for cell in row):
-            return
-        out = [row[0] or b""]
-        for at, cell in enumerate(row[1:]):
-            out += [delimiters[at % len(delimiters)], cell or b""]
-        yield b"".join(out) + b"\n"
-
-
-COMMANDS: dict[str, Callable[[str, list[str]], Runner]] = {
-    "du": du,
-    "comm": comm,
-    "paste": paste,
-    **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), checksum),
-}
+COMMANDS: dict[str, Callable[[str, list[str]], Runner]] = {"du": du, "sha256sum": checksum}

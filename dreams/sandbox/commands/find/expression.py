@@ -14,7 +14,7 @@ from . import actions, times
 from . import visit as visits
 from .visit import Test, Visit
 
-_RUNS = "it runs a program; hand the names on instead: find … -print0 | xargs -0 head -n 3"
+_RUNS = "it runs a program; name the files with a wildcard instead, as in head -n 3 *.md"
 _REFUSED = {
     **dict.fromkeys(("-exec", "-execdir", "-ok", "-okdir"), _RUNS),
     "-delete": "it removes files",

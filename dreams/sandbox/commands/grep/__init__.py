@@ -1,4 +1,4 @@
-"""grep, egrep, fgrep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link."""
+"""grep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def grep(name: str, argv: list[str]) -> Runner:
         if not args.operands:
             raise UsageError("usage: grep [OPTION]... PATTERNS [FILE]...", 2)
         given = [args.operands.pop(0)]
-    syntax = {"egrep": "E", "fgrep": "F"}.get(name) or args.last_of("E", "F", "G", "P") or "G"
+    syntax = args.last_of("E", "F", "G", "P") or "G"
     texts = [raw(text) for text in given]
     if not args.has("f"):
         plan = plan_of(args, texts, syntax)
@@ -73,4 +73,4 @@ def _from_files(process: Process, args: Args) -> list[bytes]:
     return patterns
 
 
-COMMANDS = {"grep": grep, "egrep": grep, "fgrep": grep}
+COMMANDS = {"grep": grep}

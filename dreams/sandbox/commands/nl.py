@@ -1,4 +1,4 @@
-"""nl, rev: each line by itself."""
+"""nl: lines with their numbers."""
 
 from __future__ import annotations
 
@@ -57,16 +57,4 @@ def nl(name: str, argv: list[str]) -> Runner:
     return run
 
 
-def rev(name: str, argv: list[str]) -> Runner:
-    args = read(name, Spec(), argv)
-
-    def run(process: Process) -> Iterator[bytes]:
-        for _, chunks in process.inputs(args.operands):
-            for line in process.lines(chunks):
-                end = b"\n" if line.endswith(b"\n") else b""
-                yield line.removesuffix(b"\n")[::-1] + end
-
-    return run
-
-
-COMMANDS = {"nl": nl, "rev": rev}
+COMMANDS = {"nl": nl}
