@@ -72,7 +72,7 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
     found = lessons.gather(job, rec, heard)
     text = (
         f"Read {plural(found.prompts, 'prompt')} of {plural(len(job.sessions), 'session')} and found "
-        f"{plural(len(found.lessons), 'thing')} that you asked to be remembered."
+        f"{plural(len(found.lessons), 'thing')} to remember."
     )
     if found.known:
         text += f" {found.known:,} more {'is' if found.known == 1 else 'are'} in memory already."

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from dreams import memdir
 from dreams.engines.rules.heard.hearing import Heard
+from dreams.engines.rules.heard.in_passing import Sureness
 from dreams.engines.rules.heard.retracting import REVERTED
 from dreams.engines.rules.heard.tellings import Telling, asserted, tellings
-from dreams.engines.rules.heard.wishes import Wish
+from dreams.engines.rules.heard.wishes import Verdict, Wish
 from dreams.engines.rules.notes.bodies import statements
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.rules.notes.known import Known
@@ -25,9 +26,14 @@ from dreams.language.pieces import keys_of, pieces
 MOST_LESSONS = 200
 MOST_COMPARED = 200
 LEAST_MORE = 2  # words by which a wish must say more than memory
+# What was said in passing in so many sessions was not meant for one task.
+MANY_SESSIONS = 3
+SEVERAL_SESSIONS = 2
 _MINE = re.compile(
     r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)", re.IGNORECASE
 )
+_ORDER_OF_SURENESS: tuple[Sureness, ...] = ("certain", "likely", "weak")
+_SURENESS: dict[Verdict, Sureness] = {"ask": "likely", "hint": "weak"}
 _NOW = re.compile(r"\bnow\b|\bno longer\b", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?:please|always|never|do|don['’]?t|use|avoid|prefer|keep|run|write|ask|stop|make|check|add|put|call|name|answer|reply|"
@@ -38,18 +44,25 @@ _ORDER = re.compile(
 
 @dataclass
 class Lesson:
-    """Something to learn: its words, its type, and where it was said."""
+    """Something to learn: its words, its type, and where it was said. What was said in passing may be less than certain."""
 
     text: str
     kind: str
     citations: list[Citation] = field(default_factory=list)
     twin: str = ""  # what memory says already, in fewer words
     changes: tuple[Telling, ...] = ()  # what it tells as changed, as it was said
+    in_passing: bool = False
+    sureness: Sureness = "certain"
+
+    @property
+    def sessions(self) -> int:
+        return len({cited.session_pk for cited in self.citations})
 
 
 @dataclass
 class Gathered:
     lessons: list[Lesson] = field(default_factory=list)
+    asked: list[Lesson] = field(default_factory=list)  # likely: the person decides
     prompts: int = 0
     known: int = 0
     secrets: int = 0
@@ -71,15 +84,28 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     for text in all_statements(rec.tree) if said else ():
         rec.report.checkpoint()
         memory.add(text)
-    for lesson in _once(said):
+    for lesson in map(_weighed, _once(said)):
+        if lesson.sureness == "weak":
+            continue
         as_said, *now = _readings(lesson)
         known = any(map(memory.says, now))
         lesson.twin = "" if known else _said_in_fewer_words(memory, as_said)
         if known or (not lesson.twin and memory.says(as_said)):
             found.known += 1
+        elif lesson.sureness == "likely":
+            found.asked.append(lesson)
         elif len(found.lessons) < MOST_LESSONS:
             found.lessons.append(lesson)
     return found
+
+
+def _weighed(lesson: Lesson) -> Lesson:
+    """Surer of what was typed in several sessions."""
+    if lesson.sureness == "likely" and lesson.sessions >= MANY_SESSIONS:
+        lesson.sureness = "certain"
+    if lesson.sureness == "weak" and lesson.sessions >= SEVERAL_SESSIONS:
+        lesson.sureness = "likely"
+    return lesson
 
 
 def _said_in_fewer_words(memory: Known, text: str) -> str:
@@ -130,7 +156,14 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
     if text is None:
         found.undated += 1
         return None
-    return Lesson(text, kind_of(wish), list(heard.citations(wish.quote)), changes=_changes(wish.text))
+    return Lesson(
+        text,
+        kind_of(wish),
+        list(heard.citations(wish.quote)),
+        changes=_changes(wish.text),
+        in_passing=wish.in_passing,
+        sureness=_SURENESS.get(wish.verdict, "certain"),
+    )
 
 
 def _changes(text: str) -> tuple[Telling, ...]:
@@ -154,7 +187,7 @@ def kind_of(wish: Wish) -> str:
     """About the person, about how to work, or a fact of the project."""
     if _MINE.match(wish.text):
         return "user"
-    return "project" if wish.fact and not _ORDER.match(wish.text) else "feedback"
+    return "project" if (wish.fact or wish.of_project) and not _ORDER.match(wish.text) else "feedback"
 
 
 def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
@@ -202,7 +235,9 @@ def _once(said: Sequence[Lesson]) -> list[Lesson]:
             known.add(lesson.text)
             kept[similarity.normalised(lesson.text)] = lesson
         else:
-            kept[similarity.normalised(twin)].citations += lesson.citations
+            fuller = kept[similarity.normalised(twin)]
+            fuller.citations += lesson.citations
+            fuller.sureness = min(fuller.sureness, lesson.sureness, key=_ORDER_OF_SURENESS.index)
     # In the order in which they were said.
     first = {id(lesson): place for place, lesson in enumerate(said)}
     return sorted(kept.values(), key=lambda lesson: first[id(lesson)])

@@ -1,4 +1,4 @@
-"""What a person plainly asked to be remembered, in their own words. Pure.
+"""What a person wants to be remembered or forgotten, in their own words: asked for plainly, or said in passing. PURE.
 
 Only what begins as a request is one: a quotation, a question, an example or somebody else's words that contain
 "remember that" are not. What speaks of the task at hand is not for memory either.
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.engines.rules.heard.clauses import is_embedded
-from dreams.engines.rules.heard.phrases import OTHERS, SUPPOSED, TASK, is_own_word
+from dreams.engines.rules.heard.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
+from dreams.engines.rules.heard.phrases import OTHERS, SUPPOSED
 from dreams.engines.rules.heard.secrets import looks_secret
 from dreams.engines.rules.heard.speech import ASK, LIST_ITEM, LIST_LEAD, QUESTION, SOFT, asks, typed_lines
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
@@ -21,18 +21,24 @@ from dreams.language.statements import statement
 MAX_PROMPT = 12_000
 MAX_STATEMENT = 600
 LEAST_WORDS = 2
-SHORT = 2  # words of an acknowledgement
-Verdict = Literal["learn", "secret", "forget"]
+Verdict = Literal["learn", "ask", "hint", "secret", "forget"]
+_VERDICTS: dict[Sureness, Verdict] = {"certain": "learn", "likely": "ask", "weak": "hint"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`text` is what to keep, `quote` the words around it as typed; `fact` where "remember that" came before it."""
+    """`text` is what to keep, `quote` the words around it as typed; `fact` where "remember that" came before it.
+
+    `in_passing`: nobody asked to remember it. `ask`: it may be for this task only, so the person decides; `hint`: worth
+    that only where it was typed in several sessions. `of_project`: a fact of the project, not a rule.
+    """
 
     text: str
     quote: str
     fact: bool
     verdict: Verdict = "learn"
+    in_passing: bool = False
+    of_project: bool = False
 
 
 _ANY = re.compile(
@@ -68,50 +74,6 @@ _REMEMBER_TO = re.compile(
     rf"^{SOFT}{ASK}(?:always\s+)?(?:remember|don'?t forget)(?P<always>\s+always)?\s+to\s+(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_AHEAD_RULE = re.compile(
-    rf"^{SOFT}(?:from now on|going forward|starting now|in future (?:sessions?|work|tasks?|runs?|conversations?|chats?)|in (?:the )?future|for all future \w+|next time)\s*[,:—–-]*\s*(?:please\s+)?(?P<rest>\S.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_RULE = re.compile(
-    rf"^{SOFT}{ASK}(?P<rest>(?:you (?:should|must)\s+)?(?:always|never|(?:don['’]?t|do not) ever)\s+(?!mind|again|been|seen|had|got|did|was|were|heard|knew|tried|ha[sd]|is|are|the\b|a\b|"
-    r"happen|work(?:s|ed)\b|fail|\w+ed\b)[a-z][\w-]+\s+\S.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_CORRECTION = re.compile(
-    r"^(?:(?:no|nope|wrong|stop|actually|wait|hey|please|that'?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))\b[\s,:;.!—–-]*){0,3}"
-    r"(?P<rest>(?:please\s+)?(?:(?<=[\s,:;.!—–-])use\s+\S.*?\s(?:instead of|not|rather than)\s+\S.*"
-    r"|(?:don'?t|do not|never)\s+(?:ever\s+)?\w+.*?[,;.—–-]\s*(?:please\s+)?(?:use|run|write|put|call|prefer|do|we use)\s+\S.*"
-    r"|(?:don'?t|do not)\s+(?:ever\s+)?\w+\s.*\binstead\b.*))$",
-    re.IGNORECASE | re.DOTALL,
-)
-_CORRECTED_FACT = re.compile(
-    r"^(?:(?:no|nope|wrong|actually|that'?s (?:wrong|not (?:right|correct)))\b[\s,:;.!—–-]*){1,2}"
-    r"(?P<rest>(?:(?:the|our|my)\s+[\w-]+(?:\s+[\w-]+){0,4}?\s+(?:is|are|uses|lives|runs|must|should|has)\b|we (?:use|run|deploy|call|keep|have)\b"
-    r"|it(?:'s| is)\s+\S+.*?,\s*not\b).*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_WE_USE = re.compile(
-    rf"^{SOFT}(?P<rest>we (?:always |only )?(?:use|write|deploy|call)\s+\S.*?(?:,\s*(?:and )?not|\s+instead of|\s+rather than)\s+\S.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_TOLD = re.compile(
-    r"^i (?:already |just )?(?:told|asked) you (?:to|that)\s+(?P<rest>.*\b(?:always|never|not|instead)\b.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-# Of all else that holds "from now on" somebody must be sure themselves: "the consultant recommends argon2 from now on".
-_IS_RULE = re.compile(
-    rf"(?:(?:please|always|never|no|not|only|do|don['’]?t|use|prefer|avoid|stop|keep|every|each|all|any|we|you|i|my|our|when|before|after|answer|reply|sign|name|call|treat|assume)\b|{TASK.pattern})",
-    re.IGNORECASE,
-)
-_TITLED = re.compile(r"[^:,]{2,40}:\s")
-_FROM_NOW_ON = re.compile(
-    rf"^{SOFT}{ASK}(?P<rest>\S.*?)\s*,?\s+(?:from now on|going forward|in (?:the )?future)\s*[.!]*$",
-    re.IGNORECASE | re.DOTALL,
-)
-_STOP = re.compile(
-    rf"^{SOFT}(?P<rest>(?:stop|quit)\s+(?!being|asking\?)[a-z]{{2,}}ing\s+\S+\s+\S.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
 _BACK = re.compile(
     rf"^{SOFT}{ASK}(?:remember|memori[sz]e|save)\s+(?:that|this|it)(?:\s+(?:to|in)\s+(?:your\s+)?memory|\s*,?\s*{_AHEAD})?\s*[.!]*$",
     re.IGNORECASE,
@@ -144,51 +106,37 @@ _IT = re.compile(
     re.IGNORECASE,
 )
 
-_AT_HAND = re.compile(
-    r"\bfor now\b|\b(?:right|just|until) now\b|\bjust this once\b|\bat the moment\b|\btemporar\w*|\bthis time\b|\bcurrently\b|"
-    r"\bthis (?:file|test|tests|bug|branch|pr|commit|task|change|changes|function|line|error|issue|one|step|class|method|session|"
-    r"conversation|chat|thing|button|page|component|fix|feature|code|refactor|migration)\b|"
-    r"\bthese\b|\bthe (?:first|second|third|last|other|former|latter|previous|next)\b|\b(?:in|to|from|on|with|like|of|for|about|before|after|commit|push|fix|run|do|doing|use|using) (?:this|that|it|them|those)"
-    r"(?=\s*(?:[.,;:!]|$|instead|again|anymore|here|now))|\b(?:right|in|from|over|up|down|to) here\b|\bhere(?:'s| is| are)\b|\bthe \w+ one\b|\babove\b|\bnow\b|\bagain\b[.! ]*$",
-    re.IGNORECASE,
-)
 _PASSING = re.compile(
     r"\bfor now\b|\bjust this once\b|\bthis time\b|\bthis (?:file|test|bug|branch|pr|commit|task|change|function|line|error|step|"
     r"session|conversation|chat)\b|\b(?:is|are) (?:still |now |currently )?(?:failing|broken|running|red|down)\b|\b(?:right|just) now\b|^(?:this|that|it|these|those)\s*[.!]*$|"
     r"^(?:you|we) (?:still )?(?:need|have) to\b|^(?:i|we|you) (?:asked|told|said)\b|^(?:time|day|one|bug|thing)\b|\bto-?do\b|^fix\b|^(?:when|where|how|what|why|who)\b",
     re.IGNORECASE,
 )
-# "We want the API to listen on 81": a plan of theirs, which asks nothing of whoever keeps the notes.
-_WANTED = re.compile(
-    r"^(?:we|they|i)(?:['’]d| would)? (?:want|need|like|love|wish|hope|plan|prefer)\b(?: it)? (?:the|our|that|to|if|my|a|all|every)\b|"
-    r"^(?:we|they|i) (?:will |shall )?(?:vote|decide|discuss|talk|meet|debate|wonder|think|ask)\b",
-    re.IGNORECASE,
-)
 _HABIT = re.compile(
     r"\b(?:always|never|every|each|whenever|any ?time|by default)\b|\b(?:before|after|when|while) (?:you |we |i )?\w+",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
-    r"\s{1,9}(?:please|thanks|thank you|thx|cheers)\s*[.!]*$|"
-    r"[,;]?\s{1,9}(?:(?:and|so|but|then)\s+)?(?:now|also|then)\s*,?\s+(?:please\s+)?(?:can|could|let'?s|go|fix|run|add|make|write|update|do|try|start)\b.*$|"
-    r"[,;—–-]{1,9}\s{0,9}(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
-    re.IGNORECASE | re.DOTALL,
-)
-_DONT = re.compile(r"^(?:no[\s,.!—–-]+)?(?:please\s+)?(?:don'?t|do not|never) use\s+\S", re.IGNORECASE)
-_USE = re.compile(r"^(?:please\s+)?(?:always\s+)?use\s+\S", re.IGNORECASE)
-_REASON = re.compile(
-    r"^(?:because|this is because|that'?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
-)
+_FOR_NOW = re.compile(r"\bfor now\b", re.IGNORECASE)
 
 
 def wishes(prompt: str) -> list[Wish]:
-    """The wishes of one prompt, in order."""
-    if not _ANY.search(prompt[:MAX_PROMPT]):
-        return []
-    return list(_wishes(typed_lines(prompt[:MAX_PROMPT])))
+    """The wishes of one prompt: what was asked for, in order, then what else was said in passing."""
+    text = prompt[:MAX_PROMPT]
+    asked = list(_requests(typed_lines(text))) if _ANY.search(text) else []
+    quoted = "\n".join(wish.quote for wish in asked)
+    said = [wish for wish in _in_passing(text) if wish.quote not in quoted]
+    return [*asked, *said]
 
 
-def _wishes(lines: list[str]) -> Iterator[Wish]:
+def _in_passing(prompt: str) -> Iterator[Wish]:
+    for each in remarks(prompt):
+        if looks_secret(each.quote):
+            yield Wish("", "", fact=False, verdict="secret")
+        elif len(_content(each.text)) >= LEAST_WORDS:
+            yield Wish(each.text, each.quote, False, _VERDICTS[each.sureness], True, each.fact)
+
+
+def _requests(lines: list[str]) -> Iterator[Wish]:
     listing, before = "", ""
     for line in lines:
         item = LIST_ITEM.match(line)
@@ -215,14 +163,12 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
         before_it, gone = _gone(parts[place - 1] if place else "", sentence)
         if gone:
             yield Wish(gone, f"{before_it} {sentence}".strip(), fact=False, verdict="forget")
-        elif _FORGET.match(sentence) and not QUESTION.search(sentence):
+        elif _FORGET.match(sentence) and not QUESTION.search(sentence) and not _FOR_NOW.search(sentence):
             yield Wish("", sentence, fact=False, verdict="forget")
         elif _BACK.match(sentence) and place:
             yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
-        elif _DONT.match(sentence) and _USE.match(following) and _opens(before):
-            yield from _checked(f"{sentence} {following}", f"{sentence} {following}", fact=False)
         else:
-            yield from _of_sentence(sentence, following if _REASON.match(following) else "", before)
+            yield from _of_sentence(sentence, following if REASON.match(following) else "", before)
         before = f"{before} {sentence}".strip()
 
 
@@ -239,52 +185,30 @@ def _gone(before: str, sentence: str) -> tuple[str, str]:
     return "", ""
 
 
-def _opens(before: str) -> bool:
-    """Whether nothing but an acknowledgement, a "no" or another rule came before: after a task, a rule is part of it."""
-    return all(
-        len(part.split()) <= SHORT or _RULE.match(part) or _AHEAD_RULE.match(part) or _LEAD.match(part)
-        for part in sentences(before)
-    )
-
-
 def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
     quote = f"{sentence} {reason}".strip()
     trailing = _TRAILING.match(sentence)
     if trailing and not asks(trailing["rest"]):
         yield from _checked(trailing["rest"], sentence, fact=True)
         return
-    if asks(_TAIL.sub("", sentence)) or SUPPOSED.search(sentence) or SUPPOSED.search(before[-80:]):
+    if asks(TAIL.sub("", sentence)) or SUPPOSED.search(sentence) or SUPPOSED.search(before[-80:]):
         return
     match = _LEAD.match(sentence) or _BARE.match(sentence)
     if match:
         yield from _checked(match["rest"], quote, fact=True, more=reason)
         return
     to = _REMEMBER_TO.match(sentence)
-    if to:
+    if to and _HABIT.search(sentence) and not AT_HAND.search(to["rest"]):
         text = f"{to['always'].strip()} {to['rest']}" if to["always"] else to["rest"]
-        if _HABIT.search(sentence):
-            yield from _checked(text, quote, fact=False, more=reason)
-        return
-    ahead = _AHEAD_RULE.match(sentence) or _FROM_NOW_ON.match(sentence)
-    rules = (_RULE, _CORRECTION, _STOP, _CORRECTED_FACT, _WE_USE, _TOLD) if _opens(before) else ()
-    found = ahead or next((match for rule in rules if (match := rule.match(sentence))), None)
-    if found and (not ahead or _IS_RULE.match(found["rest"]) or _is_own_fact(sentence)):
-        yield from _checked(found["rest"], quote, fact=False, more=reason)
-
-
-def _is_own_fact(sentence: str) -> bool:
-    """Whether "X is Y from now on" is the person's own word, and of nothing that stands before it ("HR mail: …")."""
-    return is_own_word(sentence) and not is_embedded(sentence) and not _TITLED.match(sentence)
+        yield from _checked(text, quote, fact=False, more=reason)
 
 
 def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[Wish]:
     """The wish, unless it is no statement by itself, speaks of the task at hand, or holds a secret."""
-    text = _TAIL.sub("", text).strip().rstrip("?").strip()
+    text = TAIL.sub("", text).strip().rstrip("?").strip()
     if not whole(text) or SUPPOSED.search(text) or OTHERS.search(text) or asks(text):
         return
-    if _WANTED.match(text) and not fact:
-        return
-    if (_PASSING if fact else _AT_HAND).search(text) or len(text) > MAX_STATEMENT:
+    if _PASSING.search(text) or len(text) > MAX_STATEMENT:
         return
     if len(_content(text)) < LEAST_WORDS or not says_something(text) or text.endswith(":"):
         return

@@ -45,10 +45,11 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
 
 def _reason(lessons: Sequence[Lesson]) -> str:
     if len(lessons) > 1:
-        return f"You asked for {len(lessons)} things: “{clause(lessons[0].text, 120)}” and more."
-    sessions = len({cited.session_pk for cited in lessons[0].citations})
+        return f"From your prompts, {len(lessons)} things: “{clause(lessons[0].text, 120)}” and more."
+    sessions = lessons[0].sessions
     often = f" in {sessions} sessions" if sessions > 1 else ""
-    return f"You asked for this{often}: {quoted(clause(lessons[0].text, 160) or lessons[0].text)}."
+    how = "You wrote" if lessons[0].in_passing else "You asked for"
+    return f"{how} this{often}: {quoted(clause(lessons[0].text, 160) or lessons[0].text)}."
 
 
 def _cited(lessons: Iterable[Lesson]) -> tuple[Citation, ...]:

@@ -1,0 +1,374 @@
+"""What a person types in passing that may hold for later: how they work, who they are, how things are done here. PURE.
+
+No wording is looked for. A sentence counts by who it is about (the person, their team, the agent's habits), by its tense (what
+holds in general, not what happened or is being done) and by absolutes ("never", "every time"). What speaks of the task at hand
+never counts. What remains is certain, or may have been meant for this one task: then the person is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dreams.engines.rules.heard.clauses import is_embedded
+from dreams.engines.rules.heard.phrases import JOKING, OTHERS, SUPPOSED, TROUBLE, is_own_word
+from dreams.engines.rules.heard.speech import LIST_ITEM, SOFT, asks, typed_lines
+from dreams.engines.rules.notes.wording import sentences, whole
+from dreams.language.pieces import pieces
+
+Sureness = Literal["certain", "likely", "weak"]
+MOST_WORDS = 40  # of a sentence; longer ones explain a task
+LEAST_WORDS = 3
+LONG_PROMPT = 80  # words; a longer one describes a task, and what it says in passing is part of that
+MOST_LIKELY = 2  # of one prompt; more of them are a specification
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """`text` is the statement in the person's own words, `quote` the sentence it is from. `fact`: it is about the project.
+
+    `weak`: worth a question only where it was typed in several sessions.
+    """
+
+    text: str
+    quote: str
+    sureness: Sureness
+    fact: bool = False
+
+
+_ADVERBS = r"(?:(?:also|really|just|still|much|strongly|generally|usually|normally|typically|mostly|often|actually|honestly|personally) )*"
+_HABITUAL = r"(?:always|never|usually|generally|normally|typically|mostly|only|rarely|often)"
+_ABSOLUTE = re.compile(
+    r"\b(?:always|never|ever(?! since| again)|every ?time|each time|any ?time|whenever|from now on|going forward|next time|by default|as a rule|"
+    r"at all times|without asking|(?:as much as|wherever|whenever) possible)\b",
+    re.IGNORECASE,
+)
+# Verbs by which somebody tells what they perceive, need or think just now, and auxiliaries: no habit.
+_MOMENTARY = (
+    r"(?:need|want|see|get|hit|think|guess|hope|know|mean|believe|wonder|feel|find|notice|understand|suppose|agree|assume|wish|"
+    r"have|had|has|are|were|was|am|is|be|do|did|can|could|will|would|should|shall|must|may|might|just|also|really|currently|got|lost|now|still|both|"
+    r"made|went|did|saw|found|ran|took|came|gave|told|said|broke|wrote|built|chose|began|left|kept|merged|\w+ed|\w+ing)\b"
+)
+_SCOPE = r"(?:(?:for|in|on|with|when|whenever|before|after) [^,.;]{2,50}?,? )?"
+_DEFINITE = re.compile(
+    r"\b(?:the|this|that|these|those|it|them|one|option|version|your)\b|^(?:an?|we|you|if|when|how|what)\b",
+    re.IGNORECASE,
+)
+AT_HAND = re.compile(
+    r"\b(?:this|these|those) (?!is\b|are\b)\w+|\b(?:this|that)(?=\s*(?:$|[.,;:!?]))|\b(?:in|on|for|to|of|at|with|use|fix|remove|change|keep|like) that \w+|\b(?:for|right|just|until) now\b|\bnow\b|\byet\b|\bstill\b|\btoday\b|\btomorrow\b|\btonight\b|\bthis time\b|"
+    r"\bcurrent(?:ly)?\b|\bat the moment\b|\btemporar\w*|\bfor (?:a|the) (?:moment|test|demo)\b|\bagain\b|\babove\b|\bbelow\b|"
+    r"\bthe (?:first|second|third|last|other|former|latter|previous|next|same|wrong|right)\b|\b(?:do|doing|did|of|to|with|like|about|for) (?:it|this|that|them)\b|"
+    r"\b(?:option|step|task|phase|item|version) \w{1,3}\b|@\w",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\?\W*$")
+_HERE_ONLY = re.compile(r"\bhere\b", re.IGNORECASE)
+_OF_THE_PROJECT = re.compile(
+    r"\b(?:this|these|that) (?:project|repo|repository|codebase|team|company|app|service|tests)\b",
+    re.IGNORECASE,
+)
+_STOP_IT = re.compile(
+    r"[\s,.;:!—–-]+(?:please |so |and )*(?:(?:stop|quit)(?: (?:doing )?(?:it|that|this))?|(?:don['’]?t|do not) do (?:that|it|this)(?: any ?more)?)\b(?: please)?[\s.!]*$",
+    re.IGNORECASE,
+)
+_PEOPLE = (
+    r"(?:(?:the |our |an? )?(?:[\w-]+ ){0,2}(?:team|department|guys|company|agency|vendor|office|group|board)|(?:the |our )?(?:legal|compliance|finance|marketing|management|"
+    r"customers?|clients?|qa|auditors?|regulators?|users))"
+)
+_ROLE = r"(?:owns?|maintains?|decides?|leads?|handles?|reviews?|approves?|runs?|manages?|requires?|wants?|needs?|uses?|consumes?)"
+
+TAIL = re.compile(
+    r"\s{1,9}(?:please|thanks|thank you|thx|cheers)\s*[.!]*$|"
+    r"[,;]?\s{1,9}(?:(?:and|so|but|then)\s+)?(?:now|also|then)\s*,?\s+(?:please\s+)?(?:can|could|let'?s|go|fix|run|add|make|write|update|do|try|start)\b.*$|"
+    r"[,;—–-]{1,9}\s{0,9}(?:ok(?:ay)?|please|thanks|thank you|got it|will you)\s*[?.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+# What says of the rest that it sets something right, was said before, or holds from now on.
+_DENIES = re.compile(
+    r"^(?:(?:(?:no|stop|wait)(?=\s?[,:;.!—–-])|nope|wrong|actually|that['’]?s (?:wrong|not (?:right|correct|what i (?:asked|meant))))[\s,:;.!—–-]+){1,3}",
+    re.IGNORECASE,
+)
+_SAID_BEFORE = re.compile(
+    r"^i (?:already |just |keep )?(?:told|asked|telling|asking) you(?: to| that|:) ", re.IGNORECASE
+)
+_AHEAD = re.compile(
+    r"^(?:from now on|going forward|starting now|next time|in (?:the )?future(?: sessions?)?|for all future \w+)[\s,:—–-]+(?:please )?",
+    re.IGNORECASE,
+)
+_AHEAD_LAST = re.compile(r",? (?:from now on|going forward)$", re.IGNORECASE)
+_FORBIDS_USE = re.compile(r"(?:please )?(?:don['’]?t|do not|never) use \S", re.IGNORECASE)
+_USE = re.compile(r"(?:please )?(?:always )?use \S", re.IGNORECASE)
+REASON = re.compile(
+    r"(?:because|this is because|that['’]?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
+)
+_TITLED = re.compile(r"[^:,]{2,40}:\s")
+_PLAN = re.compile(r"(?:we|i|it|they|the|this|there|our|my|he|she|you)\b", re.IGNORECASE)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_PREFERS = _compiled(
+    rf"^{_SCOPE}i {_ADVERBS}(?:prefer|favou?r|hate|dislike|can['’]?t stand|loathe) (?P<object>.+)$"
+)
+_LIKES_MORE = _compiled(
+    rf"^{_SCOPE}i {_ADVERBS}(?:like|love) (?P<object>.+ (?:more than|better than|over) .+)$"
+)
+_DISLIKES_WHEN = _compiled(rf"^i (?:don['’]?t|do not|hate|dislike) {_ADVERBS}(?:like )?(?:it )?when you .+$")
+_WANTS = _compiled(
+    rf"^{_SCOPE}(?:i['’]d|i would|i) {_ADVERBS}(?:rather|like|want|prefer|(?:don['’]?t|do not) {_ADVERBS}want|(?:basically )?(?:never|always) want)\b.+$"
+)
+_MY_HABIT = _compiled(rf"^{_SCOPE}i {_HABITUAL} (?!{_MOMENTARY})[a-z]+ .+$")
+_I_WORK = _compiled(
+    r"^i (?:use|run|speak|code|live|work|read|write)(?: (?P<where>in|from|at|with))? (?P<object>.+)$"
+)
+_I_AM = _compiled(
+    rf"^(?:i['’]?m|i am|we['’]re|we are) {_ADVERBS}(?:(?P<role>an? (?!bit\b|little\b|lot\b|few\b|fan\b|huge\b|big\b|idea\b|hurry\b)(?:[\w/+#.-]+ ){{0,3}}?[\w/+#-]{{3,}}(?=$|[,.;!—–-]| (?:and|who|with|by|at|in|on|for|so|but|here|\w+ing)\b).*)|"
+    r"(?:the (?:only|sole|main|lead|maintainer|owner|author)\b.+)|(?:very |quite |completely |not |most |more )*(?:new to|familiar with|unfamiliar with|comfortable (?:in|with)|fluent in|an expert|responsible for|in charge of|based in|colou?r[- ]?blind|on (?:windows|linux|mac\w*|wsl))\b.*)$"
+)  # fmt: skip
+_I_HAVE_DONE = _compiled(
+    r"^(?:i['’]ve|i have) been \w+ing .+\b(?:for|since) (?:\w+ )?(?:\d+|\w+) (?:years?|decades?)\b.*$"
+)
+_WE_HABIT = _compiled(
+    rf"^{_SCOPE}(?:as a team,? )?we (?:(?:all )?{_HABITUAL}|(?:don['’]?t|do not)(?: ever)?) (?!{_MOMENTARY})[a-z]+ .+$"
+)
+_WE_PRACTICE = _compiled(
+    rf"^{_SCOPE}we (?:all )?(?!{_MOMENTARY}|{_HABITUAL}|don['’]?t\b|do\b|use the\b)[a-z]+ .+$"
+)
+_WE_MUST = _compiled(r"^we (?:should|must) (?:always|never|not ever) .+$")
+_HERE = _compiled(
+    r"^(?:(?:all|every|any|each) )?(?:our )?[\w`/ -]{3,60} in (?:this|our) (?:project|repo|repository|codebase|team|company) (?:is|are|must|use|uses|has|have|goes?|follows?)\b.+$"
+)
+_OUR = _compiled(
+    r"^(?:all |every one of )?our [\w`/ -]{2,50}? (?:is|are|lives?|go(?:es)?|runs?|uses?|listens?|gets?) .+$"
+)
+_KEPT = _compiled(
+    r"^[\w`/' -]{3,60}? (?:lives?|(?:is|are) (?:kept|tracked|documented|stored|hosted|managed|described)) (?:in|at|on|under|with) .+$"
+)
+_YOUR_HABIT = _compiled(
+    rf"^(?:again,? )?you (?:keep (?!{_MOMENTARY[:-2]}\b)?(?!getting|failing|having|seeing|hitting)\w+ing|(?:always|never) (?!{_MOMENTARY})[a-z]+|(?:always )?forget to \w+) .+$"
+)
+_STOP_DOING = _compiled(r"^(?:please )?(?:stop|quit) (?!being\b|asking\?)[a-z]{2,}ing \S+(?: \S+)*$")
+_AGENT = r"(?:you|claude|cursor|copilot|codex|(?:the |cursor |any )?(?:ai|agents?|assistant))(?: ai)?"
+_NEGATIVE = r"(?:don['’]?t|do not|never)"
+_ORDER = _compiled(
+    rf"^{_SCOPE}(?:please )?(?:(?:{_AGENT} )?(?:should|must|may|can) (?:please )?(?:always|never|not ever)\b|(?:always|never)\b(?! mind\b)|(?:don['’]?t|do not) ever\b(?! again)|"
+    rf"(?:every ?time|each time|whenever|any ?time|when) you (?!did|were|have|had|\w+ed\b)[^,]+, (?!{_PLAN.pattern})|(?:{_NEGATIVE}|no) .+\bever\b(?! again)).*$"
+)  # fmt: skip
+_INSTEAD = _compiled(r"^(?:please )?use (?P<object>.+ (?:instead of|not|rather than) .+)$")
+_NOT_BUT = _compiled(
+    rf"^(?:please )?{_NEGATIVE} (?:ever )?\w+ (?P<object>.+[,;.—–-] ?(?:please )?(?:use|run|write|put|call|prefer|do|we use) .+|.+ instead)$"
+)
+_SET_RIGHT = _compiled(
+    r"^(?:(?:the|our|my) [\w-]+(?: [\w-]+){0,4}? (?:is|are|uses|lives|runs|must|should|has)|it(?:['’]s| is)|we \w+)\b (?P<object>.+)$"
+)
+_FORBIDS = _compiled(rf"^(?:please )?(?:{_NEGATIVE}|avoid) (?!worry\b|forget\b|mind\b|think\b|know\b)\w+ .+$")
+_GIVES_REASON = _compiled(
+    r"\b(?:because|since)\b|[,;—–-] ?(?:because|since|we|our|they|my|i|that['’]?s|those|these)\b"
+)
+_OF_PEOPLE = _compiled(
+    rf"^(?!(?:i|we|you|it|they|he|she|there|this|that)\b).+\b(?:is|are|belongs?|gets?) (?:\w+ )?(?:by|to|because of|for|with) {_PEOPLE}\b.*$"
+)
+_PEOPLE_WANT = _compiled(rf"^{_PEOPLE} (?:(?:always|never|only) )?{_ROLE} .+$")
+_SOMEBODY = re.compile(rf"^[A-Z][a-z]+ (?:always |only )?{_ROLE} (?:the|our|all|every|everything)\b.*$")
+_WHY = _compiled(r"^the reason (?:(?:that |why )?(?:we|i)\b.+|for .+) is .+$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Signal:
+    """`own` is said of the person: it holds whatever task comes with it. `fact` is said of the project, `state` of how something is:
+    there a word of trouble makes it a report."""
+
+    pattern: re.Pattern[str]
+    sureness: Callable[[re.Match[str]], Sureness | None]
+    own: bool = False
+    fact: bool = False
+    state: bool = False
+
+
+def _certain(_: re.Match[str]) -> Sureness:
+    return "certain"
+
+
+def _likely(_: re.Match[str]) -> Sureness:
+    return "likely"
+
+
+def _generic(found: re.Match[str]) -> Sureness | None:
+    """Certain of things in general ("tabs", "small commits"), nothing of a thing that is at hand ("the blue one")."""
+    return None if _DEFINITE.search(found["object"]) else "certain"
+
+
+def _of_my_work(found: re.Match[str]) -> Sureness | None:
+    return None if _DEFINITE.search(" ".join(found["object"].split()[:3])) else "certain"
+
+
+def _absolute(found: re.Match[str]) -> Sureness | None:
+    return "certain" if _ABSOLUTE.search(found[0]) else None
+
+
+def _names_something(text: str) -> bool:
+    return any(piece.is_value for piece in pieces(text)[1:])
+
+
+def _practice(found: re.Match[str]) -> Sureness:
+    """Certain where it names something by its name, or against something else."""
+    return "certain" if _names_something(found[0]) or _CONTRAST.search(found[0]) else "likely"
+
+
+def _named(found: re.Match[str]) -> Sureness | None:
+    return "likely" if _names_something(found[0]) else None
+
+
+def _reasoned(found: re.Match[str]) -> Sureness:
+    return "likely" if _GIVES_REASON.search(found[0]) else "weak"
+
+
+def _of_any(found: re.Match[str]) -> Sureness | None:
+    """Certain of a kind of thing ("ruff instead of flake8"), nothing of the one at hand ("the other button instead")."""
+    return None if _THE_ONE.match(found["object"]) else "certain"
+
+
+def _maybe_of_any(found: re.Match[str]) -> Sureness | None:
+    return _of_any(found) and "likely"
+
+
+def _set_right(found: re.Match[str]) -> Sureness | None:
+    return (
+        "certain" if _names_something(f"x {found['object']}") and _CONTRAST.search(found["object"]) else None
+    )
+
+
+_THE_ONE = re.compile(r"(?:the|this|that|an?|my|your)\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"\b(?:not|never|instead of|rather than)\b", re.IGNORECASE)
+_CORRECTING: Sequence[_Signal] = (_Signal(_INSTEAD, _of_any), _Signal(_SET_RIGHT, _set_right, fact=True))
+_SIGNALS: Sequence[_Signal] = (
+    _Signal(_DISLIKES_WHEN, _certain, own=True),
+    _Signal(_PREFERS, _generic, own=True),
+    _Signal(_LIKES_MORE, _generic, own=True),
+    _Signal(_WANTS, _absolute),
+    _Signal(_MY_HABIT, _certain, own=True, state=True),
+    _Signal(_I_WORK, _of_my_work, own=True),
+    _Signal(_I_AM, _certain, own=True, state=True),
+    _Signal(_I_HAVE_DONE, _certain, own=True),
+    _Signal(_WE_HABIT, _certain, fact=True),
+    _Signal(_WE_MUST, _likely, fact=True),
+    _Signal(_WE_PRACTICE, _practice, fact=True),
+    _Signal(_HERE, _certain, fact=True, state=True),
+    _Signal(_OUR, _named, fact=True, state=True),
+    _Signal(_KEPT, _named, fact=True, state=True),
+    _Signal(_STOP_DOING, _certain),
+    _Signal(_ORDER, _certain),
+    _Signal(_NOT_BUT, _of_any),
+    _Signal(_INSTEAD, _maybe_of_any),
+    _Signal(_FORBIDS, _reasoned),
+    _Signal(_WHY, _likely, fact=True, state=True),
+    _Signal(_OF_PEOPLE, _likely, fact=True, state=True),
+    _Signal(_PEOPLE_WANT, _likely, fact=True, state=True),
+    _Signal(_SOMEBODY, _likely, fact=True, state=True),
+)
+
+
+def remarks(prompt: str) -> list[Remark]:
+    """What one prompt says in passing, in order."""
+    lines = typed_lines(prompt)
+    long = sum(len(line.split()) for line in lines) > LONG_PROMPT
+    found = list(_of_lines(lines, long=long))
+    likely = [each for each in found if each.sureness == "likely"]
+    return found if len(likely) <= MOST_LIKELY else [each for each in found if each.sureness == "certain"]
+
+
+def _of_lines(lines: Sequence[str], *, long: bool) -> Iterator[Remark]:
+    task = long
+    for line in lines:
+        parts = [] if LIST_ITEM.match(line) else sentences(line)
+        while parts:
+            sentence, *parts = parts
+            remark = _of_two(sentence, parts[0], weaken=task) if parts else None
+            if remark is not None:
+                parts = parts[1:]
+            remark = remark or _of_sentence(sentence, weaken=task)
+            if remark is not None:
+                yield remark
+            elif len(_opened(sentence).split()) >= LEAST_WORDS or asks(sentence):
+                task = True  # what follows may be part of it
+
+
+def _opened(sentence: str) -> str:
+    return re.sub(rf"^{SOFT}", "", sentence, flags=re.IGNORECASE).strip()
+
+
+def _of_two(sentence: str, following: str, *, weaken: bool) -> Remark | None:
+    """ "You keep mocking it. Stop that.", "Don't use yarn. Use npm." and "Never do that. Because …" are one statement."""
+    first, both = _opened(sentence), f"{sentence} {following}"
+    stops = _YOUR_HABIT.match(first) and _STOP_IT.fullmatch(f" {following}")
+    turns = _FORBIDS_USE.match(first) and _USE.match(following)
+    if not (stops or turns or REASON.match(following)):
+        return None
+    alone = None if stops or turns else _of_sentence(sentence, weaken=weaken)
+    return (
+        replace(alone, text=f"{alone.text} {following}", quote=both)
+        if alone
+        else _of_sentence(both, weaken=weaken)
+    )
+
+
+def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
+    said = TAIL.sub("", _opened(sentence)).strip()
+    text = _SAID_BEFORE.sub("", _DENIES.sub("", said))
+    bare = text.rstrip(" .!")
+    if not _may_count(sentence, bare):
+        return None
+    if _YOUR_HABIT.match(_STOP_IT.sub("", bare)):
+        return Remark(text, sentence, "certain" if _STOP_IT.search(bare) else "likely")
+    ahead = _AHEAD.sub("", _AHEAD_LAST.sub("", bare))
+    found = _read(ahead, (*_CORRECTING, *_SIGNALS) if text != said else _SIGNALS)
+    if ahead != bare:
+        text, found = ahead, _from_now_on(ahead, found)
+    if found is None:
+        return None
+    signal, sureness = found
+    return Remark(text, sentence, _WEAKER[sureness] if weaken and not signal.own else sureness, signal.fact)
+
+
+def _from_now_on(text: str, found: _Found | None) -> _Found | None:
+    """What was said to hold from now on does, unless it is a plan ("in the future we could …") or somebody else's word."""
+    if found is None and (_TITLED.match(text) or (_PLAN.match(text) and not _is_own_fact(text))):
+        return None
+    return (found[0] if found else _AS_ORDERED), "certain"
+
+
+def _is_own_fact(text: str) -> bool:
+    return is_own_word(text) and not is_embedded(text)
+
+
+_Found = tuple[_Signal, Sureness]
+_AS_ORDERED = _Signal(_ORDER, _certain)
+_WEAKER: dict[Sureness, Sureness] = {"certain": "likely", "likely": "weak", "weak": "weak"}
+
+
+def _read(text: str, signals: Sequence[_Signal]) -> _Found | None:
+    for signal in signals:
+        found = signal.pattern.match(text)
+        sureness = signal.sureness(found) if found else None
+        if sureness and not (signal.state and TROUBLE.search(text)):
+            return signal, sureness
+    return None
+
+
+def _may_count(sentence: str, text: str) -> bool:
+    """A plain sentence of the person's own, of no trouble and of nothing at hand."""
+    if not LEAST_WORDS <= len(text.split()) <= MOST_WORDS or text.endswith(":") or not whole(text):
+        return False
+    said = re.sub(r"\([^()]*\)", "", sentence)
+    if _ASKS.search(TAIL.sub("", sentence)) or any(
+        table.search(said) for table in (SUPPOSED, OTHERS, JOKING)
+    ):
+        return False
+    bare = _OF_THE_PROJECT.sub("", _ABSOLUTE.sub("", _STOP_IT.sub("", text)))
+    if _HERE_ONLY.search(bare) and not _names_something(bare):
+        return False
+    return not AT_HAND.search(bare)

@@ -1,0 +1,197 @@
+"""What a person types in passing: rules for later are learnt, what may be for one task only is asked, the rest is left alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.rules.heard.in_passing import MOST_LIKELY, remarks
+from dreams.engines.rules.questions import typed
+from dreams.engines.types import Question, SessionBrief
+from tests.unit.rules_kit import Dreamt, dream, memory, session
+
+INDEX = "- [Deploys](deploys.md) — how we ship\n"
+FILES = {"MEMORY.md": INDEX, "deploys.md": memory("- Deploys run from CI.\n", name="Deploys")}
+
+
+def slept(tmp_path: Path, *sessions: SessionBrief) -> Dreamt:
+    return dream(tmp_path, FILES, sessions)
+
+
+def questions(dreamt: Dreamt) -> Sequence[Question]:
+    return [each for each in dreamt.outcome.questions if each.kind == "learn"]
+
+
+def sureness(prompt: str) -> list[str]:
+    return [each.sureness for each in remarks(prompt)]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "I also prefer single quotes over double quotes for strings",
+        "I prefer tabs.",
+        "I like guard clauses more than nested ifs",
+        "I hate it when you reformat whole files",
+        "please don't mock the database in these tests, ever",
+        "no wildcard imports, ever",
+        "you keep mocking the database; stop doing that",
+        "You keep committing generated files. Stop that.",
+        "we track bugs in the Linear project INGEST",
+        "We never deploy after lunch on Fridays.",
+        "commit messages in this repo are written in Spanish",
+        "I'm a data scientist, and web code is new to me",
+        "I've been writing Go for ten years but never any frontend code",
+        "I'm colour blind",
+        "For small helpers I usually write doctests",
+        "Whenever you add a setting, document it too",
+        "Claude should never print credentials",
+        "I want to avoid global state as much as possible",
+    ],
+)
+def test_who_somebody_is_and_what_holds_in_general_is_certain(prompt: str) -> None:
+    assert sureness(prompt) == ["certain"]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "the auth rewrite is driven by legal, not tech debt",
+        "Don't touch the vendored files, they are overwritten by the build.",
+        "the reason we poll is that the load balancer drops idle connections",
+        "you never run the type checker before you say it is done",
+        "Jonas owns the deploy pipeline",
+        "our alerts go to PagerDuty",
+        "We write changelogs by hand.",
+        "Fix the login form. We hash passwords with argon2.",
+        "Write a script that renames photos. Never overwrite a file.",
+    ],
+)
+def test_what_may_be_for_this_task_only_is_likely(prompt: str) -> None:
+    assert sureness(prompt) == ["likely"]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "I prefer the second option",
+        "I like this version better",
+        "I hate this layout, redo it",
+        "I always get a 500 when I log in",
+        "I use this button to open the menu",
+        "I'm a bit lost",
+        "I'm not sure what this function does",
+        "I'm working on the search page",
+        "we need a table for invoices",
+        "we have a bug in the checkout",
+        "we merged the branch, please rebase",
+        "We use the wrong variable here",
+        "our tests are failing on CI",
+        "you broke the login page again",
+        "you keep getting the same error, try another approach",
+        "the modal never closes",
+        "the error is in the parser, not in the lexer",
+        "The list must always be sorted by date",
+        "make the header sticky",
+        "use the other file",
+        "In the future I'd like to add accounts",
+        "make sure it keeps working in the future",
+        "When you did the review, you skipped two folders",
+        "stop the server",
+        "do we never validate mails?",
+        "Translate to French: We never share your data.",
+        "Write a commit message: stop mocking the database",
+        'The style guide says "always use tabs"',
+        "> we never deploy on Fridays",
+        "Here is the log:\nwe never deploy on Fridays",
+        "```\nI prefer tabs\n```",
+        "- we never deploy on Fridays",
+        "Act as a strict reviewer.\nI prefer tabs.",
+        "what if I prefer tabs",
+        "yes",
+        "",
+    ],
+)
+def test_tasks_reports_plans_questions_and_pasted_words_are_none(prompt: str) -> None:
+    assert sureness(prompt) == []
+
+
+def test_what_is_learnt_is_the_persons_own_sentence(tmp_path: Path) -> None:
+    done = slept(tmp_path, session(1, "Fix the build. I also prefer single quotes over double quotes."))
+    new = "\n".join(text.decode() for path, text in done.after.items() if path not in FILES)
+    assert "- I also prefer single quotes over double quotes.\n" in new
+    (learnt,) = {edit.reason for edit in done.outcome.edits if edit.kind == "learn"}
+    assert learnt.startswith("You wrote this")
+    assert all(edit.citations for edit in done.outcome.edits if edit.kind == "learn")
+
+
+def test_what_is_likely_is_asked_with_the_change_drafted_and_changes_nothing_by_itself(
+    tmp_path: Path,
+) -> None:
+    done = slept(tmp_path, session(1, "the auth rewrite is driven by legal, not tech debt"))
+    assert done.after == done.before
+    (asked,) = questions(done)
+    assert [option.id for option in asked.options] == ["learn", "keep"]
+    learn, keep = asked.options
+    assert not keep.edits
+    assert any(
+        "- the auth rewrite is driven by legal, not tech debt\n" in (e.after or "") for e in learn.edits
+    )
+    assert all(edit.citations for edit in learn.edits)
+    assert asked.places[0].text == "the auth rewrite is driven by legal, not tech debt"
+    assert asked.places[0].session_pk == 1
+
+
+def test_what_memory_says_already_is_not_asked(tmp_path: Path) -> None:
+    said = "Jonas owns the deploy pipeline"
+    files = {**FILES, "deploys.md": memory(f"- {said}.\n", name="Deploys")}
+    assert not questions(dream(tmp_path, files, [session(1, said)]))
+
+
+def test_what_was_taken_back_is_neither_learnt_nor_asked(tmp_path: Path) -> None:
+    done = slept(tmp_path, session(1, "Jonas owns the deploy pipeline", "sorry, that was wrong"))
+    assert done.after == done.before
+    assert not questions(done)
+
+
+def test_a_prohibition_is_asked_about_once_it_was_typed_in_two_sessions(tmp_path: Path) -> None:
+    said = "don't write code before I agree"
+    assert not questions(slept(tmp_path / "once", session(1, said, said)))
+    (asked,) = questions(slept(tmp_path / "twice", session(1, said), session(2, said)))
+    assert "in 2 sessions" in asked.why
+
+
+def test_what_is_likely_in_three_sessions_is_learnt(tmp_path: Path) -> None:
+    said = "Write the parser. Never add a dependency."
+    done = slept(tmp_path, *(session(pk, said) for pk in (1, 2, 3)))
+    assert not questions(done)
+    assert any(b"Never add a dependency" in text for text in done.after.values())
+
+
+def test_a_long_session_gives_few_questions(tmp_path: Path) -> None:
+    teams = [
+        "payments",
+        "search",
+        "mobile",
+        "billing",
+        "growth",
+        "media",
+        "storage",
+        "identity",
+        "maps",
+        "chat",
+    ]
+    prompts = [f"the {team} importer is maintained by the {team} team" for team in teams]
+    assert len(questions(slept(tmp_path, session(1, *prompts)))) == typed.MOST_QUESTIONS
+
+
+def test_a_specification_is_not_asked_about_sentence_by_sentence() -> None:
+    spec = " ".join(f"We show {what} on the start page." for what in ("news", "prices", "maps"))
+    assert sureness(spec).count("likely") <= MOST_LIKELY
+
+
+def test_a_secret_said_in_passing_is_left_out(tmp_path: Path) -> None:
+    said = "we use the password " + "hunter" + "2x9 always, password: " + "hunter" + "2x9"
+    done = slept(tmp_path, session(1, said))
+    assert not any(b"hunter" in text for text in done.after.values())
+    assert not questions(done)
