@@ -34,7 +34,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "code": ("{word}",),
     "body": ("{fact}",),
     "title": ("{subject}",),
-    "subject": ("{a}", "{b}"),
+    "subject": ("{a}|{A}", "{b}|{B}"),
     "filler": (),
     "values": (),
     "env": (),

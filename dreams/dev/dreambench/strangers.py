@@ -454,7 +454,7 @@ def _from_code(m: _Maker, *, same: bool) -> None:
     _put_code(m.repo, shape, word)
     form = m.rng.choice(shape.texts if same else shape.more)
     text = form.replace("{word}", word)
-    m.put(text, word)
+    m.put(text, m.words.theme())  # a title that names it would be left behind
     if same:
         m.case("derived", f"{text} ({shape.file})", gone=(Claim((plain(word),)),))
         return
