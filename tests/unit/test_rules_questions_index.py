@@ -75,14 +75,14 @@ def test_a_row_that_would_lose_a_rule_or_what_only_it_says_is_not_offered(tmp_pa
         ("half.md", half, memory(f"{half}\n")),
         ("order.md", order, memory(f"{order}\n", "feedback")),
     )
-    assert not made.outcome.questions
+    assert not [question for question in made.outcome.questions if question.kind == "index"]
 
 
 def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_index_needs(
     tmp_path: Path,
 ) -> None:
-    told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
-    rows = [(f"r{n}.md", told, memory(f"{told}\n{'See [[r0]].' if n else ''}\n")) for n in range(6)]
+    told = [f"Queue {n} is Redis 7.{n} on host queue-{n}. {TAIL}" for n in range(6)]
+    rows = [(f"r{n}.md", told[n], memory(f"{told[n]}\n{'See [[r0]].' if n else ''}\n")) for n in range(6)]
     made = over_budget(tmp_path, *rows, count=118)
     assert len(made.before["MEMORY.md"]) > 25_000
     offered = {edit.operation for edit in asked(made).options[0].edits}

@@ -31,6 +31,7 @@ LEAST = 0.25  # of the shorter one's weight, word for word: with less nothing el
 NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do for a few words
 ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 SLIP = 84  # of two long words: one is the other misspelt, or in another form
+MOST_NEW = 0.4  # of the weight of what a text says, that may be other words for what is known
 _UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
 
@@ -70,6 +71,16 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
         return _with_two_values(mine, theirs, differing, score, is_rare)
     enough = _enough(covered, shared, weight, len(anchors))
     return Compared("same" if enough else "none", score, enough or "too little in common")
+
+
+def says_more(text: str, known: str) -> bool:
+    """Whether a text has a value, an environment or a denial that `known` lacks, or says much beside it."""
+    said, held = read(text), read(known)
+    if said.anchors - held.anchors - held.terms.keys() or said.environments - held.environments:
+        return True
+    if said.denials and not held.denials:
+        return True
+    return said.weight - sum(_common(said, held).values()) > MOST_NEW * said.weight
 
 
 def _enough(covered: float, shared: float, weight: float, anchors: int) -> str:
@@ -120,6 +131,11 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
     return ""
 
 
+def _is_form_of(one: str, other: str) -> bool:
+    """ "own" and "owner", "backup" and "backups"."""
+    return one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SLIP
+
+
 def _units_differ(one: Value, other: Value) -> bool:
     """ "30 days" and "30 weeks"."""
     units = one.sort & _UNITS, other.sort & _UNITS
@@ -132,7 +148,7 @@ def _exchanged(mine: Reading, theirs: Reading) -> bool:
     """Whether a copy has one plain word in the place of another: it is about another thing then."""
     left, right = mine.terms.keys() - theirs.terms, theirs.terms.keys() - mine.terms
     plain = not (left & mine.anchors or right & theirs.anchors)
-    return plain and len(left) == len(right) == 1 and fuzz.ratio(*left, *right) < SLIP
+    return plain and len(left) == len(right) == 1 and not _is_form_of(*left, *right)
 
 
 def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:

@@ -18,7 +18,7 @@ import re2
 from dreams import memdir
 from dreams import text as texts
 from dreams.lib.prose.comparing import Compared, compare
-from dreams.lib.prose.values import LONGEST, Reading, read
+from dreams.lib.prose.values import LONGEST, Reading, encodable, read
 
 Source = Literal["body", "description", "row"]
 
@@ -241,6 +241,7 @@ def places_of(group: Sequence[Pair]) -> list[Statement]:
 
 def _is_reference(text: str) -> bool:
     """Whether it only leads to other files: "Related: [[a]], [[b]]", "see `other.md`"."""
+    text = encodable(text)
     rest = _LINK.sub(" ", text)
     return rest != text and read(rest).weight < LEAST_SAID
 
@@ -266,7 +267,7 @@ def _of_two_things(pair: Pair) -> bool:
 
 def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing."""
-    if any(_DAY.search(" ".join((each.path, *each.headings))) for each in (one, other)):
+    if any(_DAY.search(encodable(" ".join((each.path, *each.headings)))) for each in (one, other)):
         return "one is the record of a day"
     mine, theirs = (read(" . ".join((_named(each.path), *each.headings, each.text))) for each in (one, other))
     if mine.environments != theirs.environments:

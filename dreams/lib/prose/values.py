@@ -98,7 +98,7 @@ class _Token:
 @functools.lru_cache(maxsize=50_000)
 def read(text: str) -> Reading:
     """The words and values of one statement. Only its first 2,000 characters count."""
-    found = list(_tokens(text[:LONGEST]))
+    found = list(_tokens(encodable(text[:LONGEST])))
     terms: dict[str, float] = {}
     values: list[Value] = []
     environments: set[str] = set()
@@ -139,6 +139,11 @@ def read(text: str) -> Reading:
     told = {word: weight for word, weight in terms.items() if weight}
     anchors = frozenset(value.key for value in values)
     return Reading(told, tuple(values), anchors, sum(told.values()), frozenset(environments), denials)
+
+
+def encodable(text: str) -> str:
+    """The text with a question mark for each character that is no Unicode text: RE2 reads bytes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _add(terms: dict[str, float], word: str, weight: float) -> None:

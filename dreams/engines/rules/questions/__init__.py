@@ -12,7 +12,7 @@ from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.heard.hearing import Heard
 from dreams.engines.rules.heard.lessons import Gathered
 from dreams.engines.rules.notes.tree import Recorder, Tree
-from dreams.engines.rules.questions import index_rows, typed
+from dreams.engines.rules.questions import index_rows, statements, typed
 from dreams.engines.rules.questions.asking import Asking, Family
 from dreams.engines.types import Job, Question
 
@@ -21,7 +21,11 @@ __all__ = ["FAMILIES", "Asking", "Family", "ask"]
 MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 
-FAMILIES: tuple[Family, ...] = (index_rows.shorter_rows, typed.typed_in_passing)
+FAMILIES: tuple[Family, ...] = (
+    index_rows.shorter_rows,
+    statements.about_statements,
+    typed.typed_in_passing,
+)
 
 
 def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> list[Question]:

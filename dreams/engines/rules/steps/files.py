@@ -1,22 +1,27 @@
-"""Files whose content surely stands in another file: the richer one stays. Pure but for the recorder."""
+"""Files that surely tell the same: one of them stays. Pure but for the recorder.
+
+Certain are bodies that are the same but for white space and the order of unnumbered items, and a file whose whole body is a
+run of another one's. Whatever else may be one fact is a question (`questions/same.py`), which folds files with `fold` too.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from dreams import memdir
 from dreams.engines.rules.notes import places
-from dreams.engines.rules.notes.bodies import with_paragraph
-from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import one_line, says_something
-from dreams.engines.rules.steps.index import undoubled
+from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.language import similarity
 from dreams.language.statements import statement
+from dreams.lib.prose.comparing import says_more
+from dreams.lib.prose.values import read
 
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
@@ -26,17 +31,170 @@ LINK = "The file that it leads to was merged; the link leads to where that went.
 PARTNERS = 20  # files that share a line and are compared with one
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 COMMON_FROM = 50  # a line in more files than this tells nothing
+LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of what it is all the same
+_SUFFIX = re.compile(r"[-_ ]?\(?(?P<number>\d{1,3})\)?$")
+_ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
 def merge(rec: Recorder, row_max: int) -> None:
     """Each merge takes a file away, so this ends."""
+    for group in same_bodies(rec.tree, rec.tree.topics()):
+        keep, *rest = by_worth(rec.tree, group)
+        for drop in rest:
+            rec.report.checkpoint()
+            if not refusal(rec.tree, keep, drop):
+                rec.count("files", int(fold(rec, keep, drop, row_max)))
     bodies = {path: _blocks(rec.tree.document(path).body) for path in rec.tree.topics()}
     for one, two in list(_candidates(bodies)):
         rec.report.checkpoint()
         if one in rec.tree.texts and two in rec.tree.texts:
-            pair = _decide(rec.tree, one, two)
-            if pair and _merge(rec, *pair, row_max):
-                rec.count("files", 1)
+            pair = _contained(rec.tree, one, two)
+            if pair and not refusal(rec.tree, *pair):
+                rec.count("files", int(fold(rec, *pair, row_max)))
+
+
+def same_bodies(tree: Tree, paths: Iterable[str]) -> list[list[str]]:
+    """Groups of files whose bodies are the same but for white space and the order of unnumbered items."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        key = _body_key(tree.document(path).body)
+        if key:
+            groups[key].append(path)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _body_key(body: str) -> str:
+    """What two bodies have alike that say the same word for word; empty for one that says nothing.
+
+    A list without numbers is the same in any order, where no item has children.
+    """
+    found: list[str] = []
+    items: list[str] = []
+    nested = False
+    for line in [*memdir.split_lines(_without_title(body)), "."]:
+        text = one_line(line)
+        if not text:
+            continue
+        if _ITEM.match(text):
+            nested = nested or line[:1].isspace()
+            items.append(text)
+            continue
+        found += items if nested else sorted(items)
+        items, nested = [], False
+        found.append(text)
+    return "\n".join(found) if says_something("".join(found)) else ""
+
+
+def by_worth(tree: Tree, group: Iterable[str]) -> list[str]:
+    """First the file to keep: without a number at its name's end, then linked, then older, then with more of a head."""
+    linked = _linked(tree)
+
+    def worth(path: str) -> tuple[bool, bool, int, int, int, str]:
+        snapshot = tree.workspace.snapshot.files.get(path)
+        front = tree.document(path).frontmatter
+        stated = sum(bool(front.text(field)) for field in memdir.FIELD_KEYS) if front else 0
+        numbered = _SUFFIX.search(PurePosixPath(path).stem) is not None
+        age = snapshot.mtime_ns if snapshot else 0
+        return numbered, path not in linked, age, -stated, linked.get(path, 0), path
+
+    return sorted(group, key=worth)
+
+
+def _linked(tree: Tree) -> dict[str, int]:
+    """The files that an index names, and at which line."""
+    return {
+        f"{base_of(path)}{target}": row.line_no
+        for path in tree.indexes()
+        for row in memdir.parse_index(tree.texts[path]).rows
+        for target in row.targets
+    }
+
+
+def are_apart(tree: Tree, group: Sequence[str]) -> bool:
+    """Whether files of one text are of different environments or things: nobody has to be asked about them."""
+    keep, *rest = group
+    environments = {statement(_said_by_labels(tree, path)).environments for path in group}
+    return len(environments) > 1 or any(_is_of_another_thing(tree, keep, drop) for drop in rest)
+
+
+def refusal(tree: Tree, keep: str, drop: str) -> str:
+    """Why merging two files is not certain, in words for a person; empty where it is."""
+    if tree.settled(keep) or tree.settled(drop):
+        return "one of the files is pinned or was edited by hand"
+    front, other = tree.document(drop).frontmatter, tree.document(keep).frontmatter
+    if front and (front.problem or _own_fields(front) - (_own_fields(other) if other else set())):
+        return f"{drop} has frontmatter of its own"
+    if (
+        statement(_said_by_labels(tree, keep)).environments
+        != statement(_said_by_labels(tree, drop)).environments
+    ):
+        return "they are of two environments"
+    if _is_of_another_thing(tree, keep, drop):
+        return "their names are of two things, and the body does not say of which"
+    if said := tells_more(tree, keep, drop):
+        return f"only the labels of {drop} say {said}"
+    if _is_linked_from_fixed(tree, drop):
+        return f"a file that may not be changed links to {drop}"
+    return ""
+
+
+def _own_fields(front: memdir.Frontmatter) -> set[tuple[str, str]]:
+    """What a head holds beside name, description and type."""
+    every = [*front.raw.items(), *front.metadata.items()]
+    return {(key, str(value)) for key, value in every if key not in _PLAIN_KEYS}
+
+
+def _said_by_labels(tree: Tree, path: str) -> str:
+    front = tree.document(path).frontmatter
+    described = front.description or "" if front else ""
+    return f"{_names(path, front)}. {_title(tree.document(path).body)}. {described}".replace("_", " ")
+
+
+def _names(path: str, front: memdir.Frontmatter | None) -> str:
+    named = (front.name or "").strip() if front else ""
+    return f"{_SUFFIX.sub('', PurePosixPath(path).stem)}. {_SUFFIX.sub('', named)}"
+
+
+def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
+    """Two files about two things that the body does not name are two facts."""
+    body = read(tree.document(drop).body[:MOST_READ])
+    names = [
+        places.words_of(
+            f"{_names(path, tree.document(path).frontmatter)}. {_title(tree.document(path).body)}"
+        )
+        for path in (keep, drop)
+    ]
+    mine, theirs = names
+    if mine <= theirs or theirs <= mine:
+        return False
+    told = statement(tree.document(drop).body[:MOST_READ]).weights
+    own = any(not value.is_measured for value in body.values)
+    measured = {value.key for value in body.values if value.is_measured}
+    words = sum(weight for word, weight in body.terms.items() if word not in measured)
+    told_enough = own or words >= LEAST_TOLD
+    return not (places.says(mine - theirs, told) and places.says(theirs - mine, told)) and not told_enough
+
+
+def tells_more(tree: Tree, keep: str, drop: str) -> str:
+    """A value or a denial that only the name, title and description of the file to go have; empty for none."""
+    kept = read(tree.texts[keep].replace("_", " ")[:MOST_READ])
+    said = read(_said_by_labels(tree, drop))
+    held = tree.texts[keep].casefold()
+    new = [value.key for value in said.values if value.key not in kept.anchors and value.key not in held]
+    if new:
+        return new[0]
+    return "a denial" if said.denials and not kept.denials else ""
+
+
+def _is_linked_from_fixed(tree: Tree, path: str) -> bool:
+    """Whether a link to it is in a file that may not be changed without asking."""
+    return any(
+        other != path
+        and not is_log(other)
+        and not (tree.free(other) or other in tree.indexes())
+        and memdir.retarget(text, path, f"{path}.moved.md") != text
+        for other, text in tree.texts.items()
+    )
 
 
 def _blocks(body: str) -> list[str]:
@@ -80,20 +238,34 @@ def _candidates(bodies: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
         yield from ((path, other) for other, _ in ranked[:PARTNERS])
 
 
-def _decide(tree: Tree, one: str, two: str) -> tuple[str, str] | None:
-    """(stays, goes), or None."""
+def _contained(tree: Tree, one: str, two: str) -> tuple[str, str] | None:
+    """(stays, goes) where the one has all blocks of the other in a row, or None."""
     mine, theirs = _blocks(tree.document(one).body), _blocks(tree.document(two).body)
-    if not mine or not theirs or _kinds_differ(tree, one, two) or not _topics_agree(tree, one, two):
+    kinds = {tree.kind(one), tree.kind(two)} - {None}
+    if not mine or not theirs or len(kinds) > 1 or not _names_agree(tree, one, two):
         return None
     if mine == theirs:
-        keep, drop = (one, two) if _worth(tree, one) >= _worth(tree, two) else (two, one)
-    elif _contains(mine, theirs, tree.document(one).body):
-        keep, drop = one, two
-    elif _contains(theirs, mine, tree.document(two).body):
-        keep, drop = two, one
-    else:
-        return None
-    return (keep, drop) if _may_go(tree, drop) else None
+        keep, drop = by_worth(tree, (one, two))
+        return keep, drop
+    if _contains(mine, theirs, tree.document(one).body):
+        return one, two
+    if _contains(theirs, mine, tree.document(two).body):
+        return two, one
+    return None
+
+
+def _names_agree(tree: Tree, one: str, two: str) -> bool:
+    """ "Tests" and "tests first" are one topic; two topics must both be named by what the bodies have in common."""
+    words = [statement(tree.document(path).body[:MOST_READ]).weights for path in (one, two)]
+    told = words[0].keys() & words[1].keys()
+    mine, theirs = (
+        places.words_of(f"{PurePosixPath(path).stem}. {_names(path, tree.document(path).frontmatter)}")
+        for path in (one, two)
+    )
+    if any(map(str.isdigit, "".join(mine ^ theirs))):
+        return False
+    one_sided = bool(mine & theirs) and (mine <= theirs or theirs <= mine)
+    return one_sided or (places.says(mine - theirs, told) and places.says(theirs - mine, told))
 
 
 def _contains(long: list[str], short: list[str], long_body: str) -> bool:
@@ -105,111 +277,46 @@ def _contains(long: list[str], short: list[str], long_body: str) -> bool:
     return not any(line in titles for block in long[: starts[0]] for line in block.split("\n"))
 
 
-def _topics_agree(tree: Tree, one: str, two: str) -> bool:
-    """Two files for two environments, or about two things that the body does not name, are two facts."""
-    front_one, front_two = tree.document(one).frontmatter, tree.document(two).frontmatter
-    about = [
-        f"{_names(path, front)}. {_title(tree.document(path).body)}"
-        for path, front in ((one, front_one), (two, front_two))
-    ]
-    said = [
-        f"{names}. {front.description or '' if front else ''}"
-        for names, front in zip(about, (front_one, front_two), strict=True)
-    ]
-    if statement(said[0]).environments != statement(said[1]).environments:
-        return False
-    words = [statement(tree.document(path).body[:MOST_READ]).weights for path in (one, two)]
-    told = words[0].keys() & words[1].keys()
-    mine, theirs = (places.words_of(names) for names in about)
-    if any(map(str.isdigit, "".join(mine ^ theirs))):
-        return False
-    # "Tests" and "tests first" are one topic; name and description of the other are carried over.
-    one_sided = bool(mine & theirs) and (mine <= theirs or theirs <= mine)
-    return one_sided or (places.says(mine - theirs, told) and places.says(theirs - mine, told))
+def fold(
+    rec: Recorder, keep: str, drop: str, row_max: int, after: str | None = None, told: Sequence[Fate] = ()
+) -> bool:
+    """Remove a file whose content the other one has: every link and row follows. One operation.
 
-
-def _names(path: str, front: memdir.Frontmatter | None) -> str:
-    return f"{PurePosixPath(path).stem}. {(front.name or '') if front else ''}"
-
-
-def _kinds_differ(tree: Tree, one: str, two: str) -> bool:
-    kinds = {tree.kind(one), tree.kind(two)} - {None}
-    return len(kinds) > 1
-
-
-def _worth(tree: Tree, path: str) -> tuple[bool, int, int]:
-    """The file that the index names, then the richer frontmatter, then the longer text."""
-    front = tree.document(path).frontmatter
-    stated = sum(bool(front.text(field)) for field in memdir.FIELD_KEYS) if front else 0
-    index = tree.texts.get(memdir.INDEX_NAME, "")
-    return PurePosixPath(path).name in index, stated, len(tree.texts[path])
-
-
-def _may_go(tree: Tree, path: str) -> bool:
-    """Its frontmatter holds nothing that we would not carry over, and no link to it stands where we may not write."""
-    front = tree.document(path).frontmatter
-    if front and (front.problem or {*front.raw, *front.metadata} - _PLAIN_KEYS):
-        return False
-    for other, text in tree.texts.items():
-        fixed = other != path and not is_log(other) and not (tree.free(other) or other in tree.indexes())
-        if fixed and memdir.retarget(text, path, f"{path}.moved.md") != text:
-            return False
-    return True
-
-
-def _merge(rec: Recorder, keep: str, drop: str, row_max: int) -> bool:
+    `after` is the new text of the file that stays, where it takes something over; `told` says where lines of the other
+    went that it does not have word for word.
+    """
     tree = rec.tree
-    reason = f"All that {drop} says stands in {keep}, which stays."
+    reason = f"All that {drop} says is in {keep}, which stays."
     document = tree.document(drop)
-    richer = _with_description(tree, keep, drop)
-    if richer is None:
-        return False
-    text = richer.to_bytes().decode("utf-8", "surrogateescape")
-    fates = tuple(_fates(tree.texts[drop], keep, text))
+    text = tree.texts[keep] if after is None else after
+    known = {fate.text: fate for fate in told}
+    fates = tuple(known.get(fate.text, fate) for fate in _fates(tree.texts[drop], keep, text))
     cited = (from_memory(drop, document.body_start_line, document.body.strip()),)
     changes = [Change(drop, None, reason, fates, cited)]
     for other in sorted(tree.texts):
         old = text if other == keep else tree.texts[other]
-        if other == drop or is_log(other) or not (tree.free(other) or other in tree.indexes()):
+        if other == drop or is_log(other) or not tree.writable(other):
             continue
-        new = (
-            _retitled(memdir.retarget(old, drop, keep), drop, keep)
-            if is_index(other)
-            else memdir.retarget(old, drop, keep)
-        )
-        lost = tuple(_rewritten(tree.texts[other], new, other))
+        new = memdir.retarget(old, drop, keep)
+        if is_index(other):
+            new = _retitled(new, drop, keep)
+        lost = tuple(_rewritten(old, new, other))
         if is_index(other):
             new, lost = _one_row(tree, other, new, keep, row_max, lost)
         changes.append(Change(other, new, reason, lost, cited))
     return rec.operation("merge", changes, key=digest(keep, drop))
 
 
-def _with_description(tree: Tree, keep: str, drop: str) -> memdir.Document | None:
-    """The keeper, with the description of the other where it has a word that the keeper lacks; None if it takes none.
-
-    A name is a label, no line of a body: one that gives a number, a path or a denial which stands nowhere keeps the files apart.
-    """
-    document, front = tree.document(keep), tree.document(drop).frontmatter
-    told = set(statement(tree.texts[keep][:MOST_READ].replace("_", " ")).weights)
-    title = _title(tree.document(drop).body)
-    name = statement(f"{front.name or '' if front else ''}. {title}".replace("_", " "))
-    if name.negations or (name.numbers | name.codes) - told:
-        return None
-    said = one_line((front.description or "") if front else "")
-    if not said or not statement(said.replace("_", " ")).weights.keys() - told:
-        return document
-    return None if names_a_day(said) else with_paragraph(document, said)
-
-
 def _fates(before: str, keep: str, after: str) -> Iterator[Fate]:
+    """Of each line of a merged file where it is now; its labels are no statements."""
     stands = {line.strip() for line in after.split("\n")}
-    name = memdir.parse(before.encode("utf-8", "surrogateescape")).frontmatter
-    label = f"name: {name.name}" if name and name.name else ""
-    title = _title(memdir.parse(before.encode("utf-8", "surrogateescape")).body)
-    for line in before.split("\n"):
-        named = label and line.replace('"', "").replace("'", "").strip() == label
-        titled = title and line.startswith("# ") and line[2:].strip() == title
-        if (named or titled) and line.strip() not in stands:
+    document = memdir.parse(before.encode("utf-8", "surrogateescape"))
+    title = _title(document.body)
+    for number, line in enumerate(before.split("\n"), start=1):
+        label = number < document.body_start_line or (
+            title and line.startswith("# ") and line[2:].strip() == title
+        )
+        if label and line.strip() not in stands | {""}:
             yield Fate(line.rstrip("\r"), "stated", note=LABEL)
         elif line.strip():
             yield Fate(line.rstrip("\r"), "merged-into", keep, line.strip() if line.strip() in stands else "")
@@ -237,13 +344,17 @@ def _retitled(text: str, drop: str, keep: str) -> str:
 def _one_row(
     tree: Tree, path: str, text: str, keep: str, row_max: int, fates: tuple[Fate, ...]
 ) -> tuple[str, tuple[Fate, ...]]:
-    """The two rows that now point to one file as one row, where that loses nothing."""
+    """The two rows that now point to one file as one row: joined where both say something, else the first."""
     index = memdir.parse_index(text)
     rows = [
         row for row in index.rows_for(keep) if row.form == "link" and len(row.targets) == 1 and not row.lead
     ]
     if len(rows) != 2:
         return text, fates
+    came = next((row for row in rows if row.raw not in tree.texts[path]), rows[1])
+    stays = rows[0] if came is rows[1] else rows[1]
+    if not _row_says_more(tree, stays, came, keep) and not has_children(index, came):
+        return _without_row(tree, path, index, came, stays)
     change = undoubled(tree, path, index, rows[0], rows[1], row_max, merged=True)
     if change is None or change.after is None:
         return text, fates
@@ -251,3 +362,17 @@ def _one_row(
     joined = {fate.text.strip(): fate for fate in change.fates}
     told = tuple(replace(joined.get(f.target_text, f), text=f.text) for f in fates)
     return change.after, (*told, *change.fates)
+
+
+def _row_says_more(tree: Tree, stays: memdir.IndexRow, goes: memdir.IndexRow, keep: str) -> bool:
+    known = f"{stays.title}. {stays.hook}. {tree.texts.get(keep, '')[:MOST_READ]}"
+    return says_more(f"{_SUFFIX.sub('', goes.title)}. {goes.hook}".replace("_", " "), known.replace("_", " "))
+
+
+def _without_row(
+    tree: Tree, path: str, index: memdir.Index, goes: memdir.IndexRow, stays: memdir.IndexRow
+) -> tuple[str, tuple[Fate, ...]]:
+    text = index.without([goes]).text
+    gone = Counter(tree.texts[path].split("\n")) - Counter(text.split("\n"))
+    kept = stays.raw.split("\n")[0]
+    return text, tuple(Fate(line.rstrip("\r"), "merged-into", path, kept) for line in gone if line.strip())

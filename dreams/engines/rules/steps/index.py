@@ -161,7 +161,7 @@ def undoubled(
     `merged` is for two rows that a merge of their files brought together: a title of its own goes into the hook.
     """
     keep, drop = (two, one) if len(two.hook) > len(one.hook) else (one, two)
-    if _has_children(index, drop):
+    if has_children(index, drop):
         return None
     target = f"{base_of(path)}{keep.target}"
     named = Known([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
@@ -209,7 +209,7 @@ def _joined(keep: str, drop: str) -> str:
     return f"{keep.rstrip(' .;')}; {drop}" if keep else drop
 
 
-def _has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
+def has_children(index: memdir.Index, row: memdir.IndexRow) -> bool:
     following = index.lines[row.end_line_no : row.end_line_no + 1]
     indent = len(row.indent.expandtabs(4))
     return any(

@@ -1,0 +1,114 @@
+"""Files whose bodies are the same: certain, however their labels, white space and lists differ; and what makes it a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.types import Question
+from tests.unit.rules_kit import Dreamt, dream, memory, unaccounted
+
+OWNER = "Reviews of the import gateway go to Carla Castellanos; she owns the area.\n"
+
+
+def files_kept(made: Dreamt) -> set[str]:
+    return {path for path in made.after if path != "MEMORY.md"}
+
+
+def about_files(made: Dreamt) -> list[Question]:
+    return [each for each in made.outcome.questions if each.kind == "same"]
+
+
+@pytest.mark.parametrize("copies", [2, 3, 4, 5])
+def test_copies_under_numbered_names_become_the_one_without_a_number(tmp_path: Path, copies: int) -> None:
+    names = [f"owner_{number}.md" for number in range(2, copies + 1)] + ["owner.md"]
+    rows = "".join(f"- [Owner {at}]({name}) — who reviews\n" for at, name in enumerate(names))
+    files = {name: memory(OWNER, name=f"Owner {at}") for at, name in enumerate(names)}
+    made = dream(tmp_path, {"MEMORY.md": rows, **files})
+    assert files_kept(made) == {"owner.md"}
+    assert made.text("owner.md") == files["owner.md"]
+    assert made.text("MEMORY.md").count("](") == made.text("MEMORY.md").count("](owner.md)") == 1
+    assert not any(map(unaccounted, made.edits))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        memory(
+            "Reviews of the import gateway  go to Carla Castellanos;\tshe owns the area.\n\n\n",
+            name="Gateway",
+        ),
+        memory(OWNER, "reference", "Reviews"),
+        memory(OWNER, name="Reviews", description="Who reviews the import gateway"),
+    ],
+)
+def test_white_space_and_labels_keep_no_files_apart(tmp_path: Path, other: str) -> None:
+    made = dream(
+        tmp_path, {"MEMORY.md": "- [Owner](owner.md)\n", "owner.md": memory(OWNER), "reviews.md": other}
+    )
+    assert files_kept(made) == {"owner.md"}
+    assert made.text("owner.md") == memory(OWNER)
+
+
+def test_the_order_of_items_without_numbers_does_not_matter(tmp_path: Path) -> None:
+    one, other = (
+        "- Carla Castellanos reviews\n- Bob Miller deploys\n",
+        "- Bob Miller deploys\n- Carla Castellanos reviews\n",
+    )
+    made = dream(
+        tmp_path, {"MEMORY.md": "- [T](team.md)\n", "team.md": memory(one), "people.md": memory(other)}
+    )
+    assert files_kept(made) == {"team.md"}
+
+
+def test_the_order_of_numbered_items_does(tmp_path: Path) -> None:
+    one, other = "1. Stop the worker\n2. Back up the disk\n", "1. Back up the disk\n2. Stop the worker\n"
+    files = {"a.md": memory(one), "b.md": memory(other)}
+    assert files_kept(dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n- [B](b.md)\n", **files})) == set(files)
+
+
+def test_the_linked_file_stays_where_no_name_has_a_number(tmp_path: Path) -> None:
+    files = {
+        "a.md": memory(OWNER),
+        "reviews.md": memory(OWNER),
+        "x.md": memory("Ask [here](reviews.md#who) or [[a]].\n"),
+    }
+    made = dream(tmp_path, {"MEMORY.md": "- [Reviews](reviews.md)\n- [X](x.md)\n", **files})
+    assert files_kept(made) == {"reviews.md", "x.md"}
+    assert "Ask [here](reviews.md#who) or [[reviews]]." in made.text("x.md")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (memory(OWNER, more="pinned: true\n"), memory(OWNER)),
+        (memory(OWNER), memory(OWNER, name="On call", description="Until 2027 it is Bob Miller")),
+        (memory(OWNER, more="owner: Ana\n"), memory(OWNER, more="owner: Bo\n")),
+    ],
+)
+def test_what_only_a_pin_or_a_label_says_makes_it_a_question(tmp_path: Path, one: str, other: str) -> None:
+    files = {"owner.md": one, "owner_2.md": other}
+    made = dream(tmp_path, {"MEMORY.md": "- [A](owner.md)\n- [B](owner_2.md)\n", **files})
+    assert files_kept(made) == set(files)
+    (asked,) = about_files(made)
+    assert {place.path for place in asked.places} == set(files)
+    assert [option.id for option in asked.options] == ["merge", "keep"]
+
+
+def test_two_environments_are_two_facts(tmp_path: Path) -> None:
+    files = {"staging.md": memory("Port 8080 is open.\n"), "production.md": memory("Port 8080 is open.\n")}
+    made = dream(tmp_path, {"MEMORY.md": "- [A](staging.md)\n- [B](production.md)\n", **files})
+    assert files_kept(made) == set(files)
+
+
+def test_a_body_that_does_not_say_of_what_it_is_stays_in_both(tmp_path: Path) -> None:
+    files = {"billing.md": memory("The port is 8080.\n"), "search.md": memory("The port is 8080.\n")}
+    made = dream(tmp_path, {"MEMORY.md": "- [A](billing.md)\n- [B](search.md)\n", **files})
+    assert files_kept(made) == set(files)
+
+
+def test_what_was_merged_is_dreamt_once(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [A](owner.md)\n", "owner.md": memory(OWNER), "owner_2.md": memory(OWNER)}
+    made = dream(tmp_path, files)
+    assert dream(tmp_path / "again", {path: made.text(path) for path in made.after}).edits == []
