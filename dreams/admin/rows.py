@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from dreams import trust
 from dreams.admin.base import ModelForm, ReadOnly, Values, actor
-from dreams.models import AuditEntry, DreamRun, DreamUsage, Memory, Project, Proposal, Session
+from dreams.models import AuditEntry, DreamRun, DreamUsage, Memory, Project, Proposal, Question, Session
 
 
 @admin.register(Project)
@@ -95,6 +95,26 @@ class ProposalAdmin(ReadOnly):
 
     def view_on_site(self, obj: Proposal) -> str:
         return reverse("review", args=[obj.public_id])
+
+
+@admin.register(Question)
+class QuestionAdmin(ReadOnly):
+    list_display = (
+        "public_id",
+        "project",
+        "kind",
+        "state",
+        "asked",
+        "weight",
+        "answer",
+        "answered_by",
+        "created_at",
+    )
+    list_filter = ("state", "kind", "asked")
+    list_select_related = ("project",)
+    search_fields = ("public_id", "project__name", "why")
+    raw_id_fields = ("project", "dream", "proposal", "operation")
+    date_hierarchy = "created_at"
 
 
 @admin.register(AuditEntry)

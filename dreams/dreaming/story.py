@@ -50,7 +50,7 @@ from dreams.models import (
     Session,
 )
 from dreams.review import Reviewer, ReviewRefused
-from dreams.services.questions import asking
+from dreams.services.questions import answering, asking
 
 log = logging.getLogger(__name__)
 
@@ -152,6 +152,7 @@ def _propose(
     verdicts = {}
     waiting = proposals.open_for(project)
     if waiting is not None:
+        answering.move_answers(waiting)
         verdicts = proposals.supersede(waiting, dream.requested_by)
     left_out = [{"path": path, "hunk": hunk} for path, hunk in whole.left_out]
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)

@@ -14,7 +14,17 @@ from django.db.models import Model, Q, QuerySet
 
 from dreams import blobs, hostkey, text
 from dreams.findings import secrets
-from dreams.models import AppliedFile, Blob, Decision, FileChange, Hunk, Memory, Project, Version
+from dreams.models import (
+    AppliedFile,
+    Blob,
+    Decision,
+    FileChange,
+    Hunk,
+    Memory,
+    Project,
+    QuestionOption,
+    Version,
+)
 from dreams.secrets.finding import spans
 from dreams.secrets.redact import values
 
@@ -76,7 +86,7 @@ def look(project: Project) -> Leaks:
 
 
 def kept_texts(project: Project) -> dict[str, set[str]]:
-    """sha256 → the paths it was kept for: versions, proposals' texts, edits, and what was written."""
+    """sha256 → the paths it was kept for: versions, proposals' texts, edits, what was written, and drafted answers."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     paths = {Version: "memory__path", Hunk: "file__path"}
     for rows, columns in _columns(project):
@@ -84,18 +94,41 @@ def kept_texts(project: Project) -> dict[str, set[str]]:
         for path, *shas in named.iterator(chunk_size=2000):
             for sha in filter(None, shas):
                 found[sha].add(path)
+    for sha, named_for in _drafted(project).items():
+        found[sha] |= named_for
     return dict(found)
 
 
 def contents_of(project: Project) -> Iterator[tuple[str, str]]:
     """sha256 and text of the kept ones, at most MOST_TEXTS, the newest first; one query, some hundred rows at a time."""
-    return _texts(Blob.objects.filter(_named_by(project)))
+    seen = set()
+    for sha, content in _texts(Blob.objects.filter(_named_by(project))):
+        seen.add(sha)
+        yield sha, content
+    drafted = sorted(_drafted(project).keys() - seen)[:MOST_TEXTS]
+    for start in range(0, len(drafted), CHUNK):
+        for sha, data in blobs.get_many(drafted[start : start + CHUNK]).items():
+            yield sha, text.decode(data)
+
+
+def _drafted(project: Project | None = None) -> dict[str, set[str]]:
+    """sha256 → paths of the texts that options of questions name."""
+    rows = QuestionOption.objects.exclude(edits=[])
+    if project is not None:
+        rows = rows.filter(question__project=project)
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for edits in rows.values_list("edits", flat=True).iterator(chunk_size=CHUNK):
+        for edit in edits:
+            for sha in filter(None, (edit["before"], edit["after"])):
+                found[sha].add(edit["path"])
+    return dict(found)
 
 
 def unnamed() -> Iterator[tuple[str, str]]:
     """sha256 and text of what no row of any project names any more: an edit that was edited again, what a rebase replaced."""
     conflicts = FileChange.objects.filter(conflict__isnull=False).values_list("conflict", flat=True)
     sides = {sha for conflict in conflicts for sha in (conflict or {}).values()}
+    sides |= _drafted().keys()
     return ((sha, content) for sha, content in _texts(Blob.objects.exclude(_named_by())) if sha not in sides)
 
 

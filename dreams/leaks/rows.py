@@ -23,6 +23,8 @@ from dreams.models import (
     Project,
     Prompt,
     Proposal,
+    Question,
+    QuestionOption,
     Session,
     Turn,
     Version,
@@ -48,6 +50,7 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
     ):
         for column in columns:
             _rename(rows, column, replaced)
+    _rename_in_options(project, replaced)
     for sha in replaced:
         if not Version.objects.filter(sha256=sha).exists():
             drop([sha])
@@ -56,6 +59,17 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
     WorkText.objects.filter(dream__project=project).delete()
     # The new texts are looked for by their words too.
     Version.objects.filter(memory__project=project, sha256__in=replaced.values()).update(indexed=False)
+
+
+def _rename_in_options(project: Project, replaced: Mapping[str, str]) -> None:
+    for row in QuestionOption.objects.filter(question__project=project).exclude(edits=[]):
+        sides = [edit[side] for edit in row.edits for side in ("before", "after")]
+        if not replaced.keys().isdisjoint(sides):
+            row.edits = [
+                {**edit, **{side: replaced.get(edit[side], edit[side]) for side in ("before", "after")}}
+                for edit in row.edits
+            ]
+            row.save(update_fields=["edits"])
 
 
 def drop(shas: Iterable[str]) -> None:
@@ -88,6 +102,8 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (LeftOut.objects.filter(project=project), ("reason",)),
         (Prompt.objects.filter(session__project=project), ("text",)),
         (Session.objects.filter(project=project), ("title",)),
+        (Question.objects.filter(project=project), ("why",)),
+        (QuestionOption.objects.filter(question__project=project), ("label",)),
     ):
         _scrub_text(rows, columns, values)
     index.read_again(
@@ -101,6 +117,9 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (LeftOut.objects.filter(project=project), "added"),
         (DreamRun.objects.filter(project=project), "mended"),
         (Turn.objects.filter(dream__project=project), "tools"),
+        (Question.objects.filter(project=project), "places"),
+        (Question.objects.filter(project=project), "evidence"),
+        (QuestionOption.objects.filter(question__project=project), "edits"),
         (FileChange.objects.filter(of_proposal, conflict__isnull=False), "conflict"),
     ):
         _scrub_json(found, column, values)

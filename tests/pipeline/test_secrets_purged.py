@@ -21,11 +21,13 @@ from dreams.models import (
     Project,
     Proposal,
     Purge,
+    Question,
     Version,
 )
 from dreams.search import index
+from dreams.services.questions import answering
 from tests import world as rows
-from tests.pipeline import world
+from tests.pipeline import asking, world
 from tests.pipeline.world import ME
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -219,3 +221,25 @@ def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Pat
 def test_an_unknown_id_is_refused(project: Project) -> None:
     with pytest.raises(leaks.PurgeRefused, match="nothing to purge"):
         leaks.purge(project, ["feedfeedfeedfeed"], ME)
+
+
+def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, monkeypatch) -> None:
+    token = "ghp_" + "q7Vd2HsN9xLk4RtB6yWm1ZcP8jFg3TaUeKiO"
+    line = f"Deploys use {token} there."
+    project = world.make_project(
+        tmp_path / "asked", {"project_deploy.md": f"# Deploy\n\nOn alpha.\n\n{line}\n"}
+    )
+    ask = asking.asks("project_deploy.md", "On alpha.", "On beta.")
+    about_it = asking.asks("project_deploy.md", line, f"{line} Still.", label=f"Keep {token}")
+    asking.dream(project, monkeypatch, ask, about_it)
+    _redacted(project)
+    [leak] = leaks.look(project).found
+    leaks.purge(project, [leak.id], ME)
+    assert token.encode() not in _everywhere(project)
+    # The question about the other line is still there, and its answer still fits.
+    question = Question.objects.get(state="open")
+    done = answering.answer(question, "replace", ME)
+    assert done.proposal is not None
+    assert applying.apply(done.proposal, ME).complete
+    content = (world.folder(project) / "project_deploy.md").read_text()
+    assert "On beta." in content and "[redacted: github-token]" in content

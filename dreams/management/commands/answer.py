@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import blobs, holds, review
+from dreams import holds, review
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             )
         try:
             done = self._answered(question, options)
-        except (review.ReviewRefused, holds.ProjectBusy, blobs.MissingBlob) as error:
+        except (review.ReviewRefused, holds.ProjectBusy) as error:
             raise Refused(str(error)) from error
         return {
             "question": done.question.public_id,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, drafts, findings, hostkey, memories, proposals, review
+from dreams import auditlog, blobs, drafts, findings, hostkey, memories, proposals, review
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
@@ -18,8 +19,11 @@ from dreams.review import Reviewer, ReviewRefused
 from dreams.services.questions import joining, options, states
 from dreams.services.questions.asking import hold
 
+log = logging.getLogger(__name__)
+
 State = Question.State
 LATER = "later"
+_NO_LONGER_FIT = (options.DoesNotFit, joining.NothingToDo, blobs.MissingBlob)
 #: "Not now" ends after this at the earliest.
 NOT_NOW = dt.timedelta(days=7)
 #: Quotes that a change has from its question.
@@ -76,22 +80,25 @@ def answer(
         return later(question, reviewer)
     option = _option(question, option_id)
     _refuse_unknown_rows(option, rows)
-    memories.refresh(question.project)
-    edits = options.edits_of(option, rows)
-    if not edits:
+    if not option.edits:
         return _leave(question, option, reviewer)
+    memories.refresh(question.project)
     try:
+        edits = options.edits_of(option, rows)
         return _carry_out(question, option, edits, reviewer, tuple(rows), confirm)
-    except (options.DoesNotFit, joining.NothingToDo) as problem:
+    except _NO_LONGER_FIT as problem:
         _outdate(question)
-        why = (
-            f"{problem} changed at the same place since"
-            if isinstance(problem, options.DoesNotFit)
-            else "the memories already say this"
-        )
         raise ReviewRefused(
-            f"This question is outdated: {why}. The next dream asks again if it still matters."
+            f"This question is outdated: {_why(problem)}. The next dream asks again if it still matters."
         ) from problem
+
+
+def _why(problem: Exception) -> str:
+    if isinstance(problem, options.DoesNotFit):
+        return f"{problem} changed at the same place since"
+    if isinstance(problem, joining.NothingToDo):
+        return "the memories already say this"
+    return "the text of this answer is no longer kept"
 
 
 def _option(question: Question, option_id: str) -> QuestionOption:
@@ -167,14 +174,53 @@ def _carry_out(
         target, made = _joined(waiting, question, edits, present, reviewer)
         hunks = list(joining.hunks_of(made))
         before = _blocking(target)
-        reason = f"You answered: {option.label}"
-        review.decide(target, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
+        review.decide(target, hunks, Hunk.Verdict.APPROVED, reviewer, reason=_reason(option))
         proposals.examine(target, present, heard=heard if target == waiting else None)
         _confirm_or_refuse(target, before, reviewer, confirm)
         Question.objects.filter(pk=question.pk).update(operation=made[0])
         question.refresh_from_db()
         _log("question.answered", question, reviewer, proposal=target.public_id)
     return Answered(question, tuple(made), target)
+
+
+def move_answers(proposal: Proposal) -> int:
+    """Bring the answers of a proposal that is about to be superseded to the project's open answers; returns how many.
+
+    One that no longer fits stays, and its question is open again once the proposal is closed.
+    """
+    rows = Question.objects.filter(operation__proposal=proposal, state=State.WAITING)
+    moved = 0
+    for question in rows.select_related("project", "operation").order_by("answered_at", "pk"):
+        try:
+            moved += _move(question)
+        except (*_NO_LONGER_FIT, ReviewRefused) as problem:
+            log.info("answer to %s is not kept: %s", question.public_id, problem)
+    return moved
+
+
+@transaction.atomic
+def _move(question: Question) -> bool:
+    """What was confirmed of it stays confirmed: a finding's key comes from what it says."""
+    hold(question.project)
+    option = _option(question, question.answer)
+    edits = options.edits_of(option, question.rows)
+    present = memories.contents(question.project)
+    who = Reviewer(question.answered_by)
+    confirmed = Finding.objects.filter(
+        proposal__operations__questions=question, severity=Finding.Severity.BLOCK, confirmed_at__isnull=False
+    )
+    target, made = _joined(None, question, edits, present, who)
+    review.decide(target, list(joining.hunks_of(made)), Hunk.Verdict.APPROVED, who, reason=_reason(option))
+    proposals.examine(target, present)
+    review.confirm(
+        target, review.in_the_way(target).filter(key__in=list(confirmed.values_list("key", flat=True))), who
+    )
+    Question.objects.filter(pk=question.pk).update(operation=made[0])
+    return True
+
+
+def _reason(option: QuestionOption) -> str:
+    return f"You answered: {option.label}"
 
 
 def _open_of_dream(project: Project) -> Proposal | None:

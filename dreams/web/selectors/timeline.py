@@ -203,6 +203,7 @@ _WRITES = {
     Proposal.Origin.EDIT: ("edit", "ok", "Edited by hand"),
     Proposal.Origin.FORGET: ("trash", "warn", "Forgotten"),
     Proposal.Origin.REDACTION: ("shield", "ok", "Redacted"),
+    Proposal.Origin.ANSWERS: ("ok", "ok", "Applied"),
 }
 
 

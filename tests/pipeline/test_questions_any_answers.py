@@ -1,0 +1,137 @@
+"""Whatever is asked and answered: taken back the proposal is as before, and undone the directory is."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from dreams import apply as applying
+from dreams import review, rollback
+from dreams.engines.types import Edit, Option, Place
+from dreams.engines.types import Question as Asked
+from dreams.manifest import manifest
+from dreams.models import DreamRun, Finding, Hunk, Project, Proposal, Question
+from dreams.review import ReviewRefused
+from dreams.services.questions import answering
+from dreams.services.questions import asking as service
+from tests.pipeline import world
+from tests.pipeline.test_any_change_can_be_undone import contents, directories, propose
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SIZES = {"suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+# What an option makes of one file: its number among the files, and the new content (None: no file).
+wishes = st.lists(
+    st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), contents)), min_size=1, max_size=2),
+    min_size=1,
+    max_size=4,
+)
+
+
+def ask(
+    project: Project, proposal: Proposal | None, before: dict[str, bytes], wanted: list
+) -> list[Question]:
+    """A question for each wish, about the first line of the first file."""
+    dream = DreamRun.objects.create(project=project, engine="scripted", trigger="command", status="completed")
+    paths = sorted(before)
+    asked = []
+    for number, wish in enumerate(wanted):
+        changes = {paths[index % len(paths)]: after for index, after in wish}
+        edits = tuple(
+            Edit(
+                path,
+                before[path].decode("utf-8", "surrogateescape"),
+                after and after.decode(),
+                "do",
+                "update",
+                "So.",
+            )
+            for path, after in changes.items()
+            if after != before[path] and after != b""
+        )
+        if edits:
+            place = Place(paths[0], 1, "")
+            asked.append(
+                Asked("changed", str(number), "Is it so?", (place,), (Option("replace", "Do", edits),))
+            )
+    service.keep(dream, proposal, asked)
+    return list(Question.objects.filter(project=project).order_by("pk"))
+
+
+def answer_all(questions: list[Question]) -> list[Question]:
+    done = []
+    for question in questions:
+        try:
+            answering.answer(question, "replace", world.ME, confirm=True)
+        except ReviewRefused:
+            event("refused")
+            continue
+        done.append(question)
+    return done
+
+
+def rows(proposal: Proposal) -> list[tuple]:
+    files = proposal.files.values_list("path", "base_sha", "new_sha", "kind", "memory_type")
+    hunks = Hunk.objects.filter(file__proposal=proposal).order_by("file__path", "number")
+    shown = hunks.values_list(
+        "pk", "hunk_id", "verdict", "base_start", "base_count", "new_start", "new_count"
+    )
+    return [*files.order_by("path"), *shown]
+
+
+def readable(project: Project) -> dict[str, object]:
+    found = manifest(world.folder(project))
+    return {path: entry for path, entry in found.items() if path.endswith(".md")}
+
+
+@settings(max_examples=20, **SIZES)
+@given(before=directories, after=directories, wanted=wishes)
+def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
+    with tempfile.TemporaryDirectory() as base:
+        project = world.make_project(Path(base), before)
+        proposal = propose(project, after)
+        was = rows(proposal) if proposal else []
+        done = answer_all(ask(project, proposal, before, wanted))
+        for question in done:
+            question.refresh_from_db()
+            answering.take_back(question, world.ME)
+        assert (rows(proposal) if proposal else []) == was
+        others = Proposal.objects.filter(project=project, origin="answers")
+        assert not others.filter(state="open").exists()
+        project.delete()
+
+
+@settings(max_examples=20, **SIZES)
+@given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
+def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
+    with tempfile.TemporaryDirectory() as base:
+        project = world.make_project(Path(base), before)
+        tree = readable(project)
+        proposal = propose(project, after)
+        answer_all(ask(project, proposal, before, wanted))
+        made = list(Proposal.objects.filter(project=project).order_by("pk"))
+        for each in made:
+            if approve:
+                review.decide(each, review.select(each), Hunk.Verdict.APPROVED, world.ME)
+            findings = Finding.objects.filter(proposal=each, confirmed_at__isnull=True)
+            review.confirm(each, findings.exclude(severity="refuse"), world.ME)
+            for rebased in (False, True):
+                try:
+                    applying.apply(each, world.ME, rebased=rebased)
+                except ReviewRefused:
+                    break
+        written = [
+            each for each in made if Hunk.objects.filter(file__proposal=each, applied_in__isnull=False)
+        ]
+        event(f"applied {len(written)}")
+        for each in reversed(written):
+            rollback.rollback(each, world.ME)
+        assert readable(project) == tree
+        assert not Question.objects.filter(
+            project=project, state="waiting", operation__proposal__state="applied"
+        )
+        project.delete()

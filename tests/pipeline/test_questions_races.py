@@ -1,0 +1,120 @@
+"""Two people at once, an answer and a submit, an answer and a new dream: one wins, nothing is half done."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from dreams import apply as applying
+from dreams import proposals, review
+from dreams.models import Hunk, Operation, Proposal, Question
+from dreams.review import ReviewRefused
+from dreams.services.questions import answering
+from tests.pipeline import asking, engines, world
+from tests.pipeline.asking import ALPHA, RESET
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASK = asking.asks("project_deploy.md", ALPHA, "The API runs on host beta.")
+ASK_RESET = asking.asks("feedback_testing.md", RESET, "Use make fresh before a run.")
+FACT = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
+
+
+def together(*works: Callable[[], object]) -> list[object]:
+    """What each gave or raised, all begun at once, each on a connection of its own."""
+    gate = threading.Barrier(len(works))
+    found: list[object] = [None] * len(works)
+
+    def run(number: int, work: Callable[[], object]) -> None:
+        try:
+            gate.wait(10)
+            found[number] = work()
+        except Exception as error:
+            found[number] = error
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return found
+
+
+def answered(option: str) -> Callable[[], object]:
+    return lambda: answering.answer(Question.objects.order_by("pk")[0], option, world.ME)
+
+
+def test_of_two_answers_at_once_one_is_refused(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    found = together(answered("replace"), answered("replace"), answered("replace"))
+    refused = [one for one in found if isinstance(one, ReviewRefused)]
+    assert len(refused) == 2, found
+    assert Operation.objects.count() == 1 and Hunk.objects.count() == 1
+    assert asking.states(project) == ["waiting"]
+
+
+def test_answers_to_two_questions_at_once_share_one_proposal(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    first, second = Question.objects.order_by("pk")
+    found = together(
+        lambda: answering.answer(first, "replace", world.ME),
+        lambda: answering.answer(second, "replace", world.ME),
+    )
+    assert not [one for one in found if isinstance(one, Exception)], found
+    made = Proposal.objects.get(origin="answers")
+    assert made.operations.count() == 2 and asking.states(project) == ["waiting", "waiting"]
+
+
+def test_an_answer_beside_a_submit_is_written_or_waits_for_the_next(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK, act=engines.add("project_export.md", FACT))
+    proposal = Proposal.of(run)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    found = together(answered("replace"), lambda: applying.apply(Proposal.of(run), world.ME))
+    assert not [one for one in found if isinstance(one, Exception)], found
+    question = Question.objects.get()
+    target = question.operation.proposal
+    if question.state == "waiting":
+        assert (target.origin, target.state) == ("answers", "open")
+        applying.apply(target, world.ME)
+    assert "host beta" in (world.folder(project) / "project_deploy.md").read_text()
+    assert Question.objects.get().state == "answered"
+
+
+def test_an_answer_taken_back_beside_a_submit_is_one_or_the_other(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    for question in Question.objects.all():
+        made = answering.answer(question, "replace", world.ME).proposal
+    together(
+        lambda: answering.take_back(Question.objects.order_by("pk")[0], world.ME),
+        lambda: applying.apply(Proposal.objects.get(pk=made.pk), world.ME),
+    )
+    question = Question.objects.order_by("pk")[0]
+    written = "host beta" in (world.folder(project) / "project_deploy.md").read_text()
+    assert (question.state, written) in {("open", False), ("answered", True)}
+
+
+def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    add = engines.add("project_export.md", FACT)
+    run = asking.dream(project, monkeypatch, ASK, ASK_RESET, act=add)
+    old = Proposal.of(run)
+    answering.answer(Question.objects.order_by("pk")[0], "replace", world.ME)
+    asking.dream(project, monkeypatch, ASK_RESET, act=add)
+    old.refresh_from_db()
+    question = Question.objects.order_by("pk")[0]
+    assert (old.state, question.state) == ("superseded", "waiting")
+    target = question.operation.proposal
+    assert target.origin == "answers"
+    assert Hunk.objects.get(operation=question.operation).decide_reason == "You answered: Replace it"
+    report = applying.apply_with_answers(proposals.open_for(project), world.ME)
+    assert report.complete and "host beta" in (world.folder(project) / "project_deploy.md").read_text()
