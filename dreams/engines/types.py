@@ -25,6 +25,20 @@ QuestionKind = Literal[
     "same", "changed", "conflict", "forget", "expired", "derived", "leans", "gone", "index", "learn"
 ]
 
+#: The answers to each kind of question; `later` is one of every kind, and needs no option.
+OPTION_IDS: Mapping[QuestionKind, tuple[str, ...]] = {
+    "same": ("merge", "keep"),
+    "changed": ("replace", "keep", "history"),
+    "conflict": ("first", "second", "keep"),
+    "forget": ("remove", "keep"),
+    "expired": ("remove", "past", "keep"),
+    "derived": ("remove", "keep"),
+    "leans": ("update", "keep"),
+    "gone": ("remove", "update", "keep"),
+    "index": ("demote", "keep"),
+    "learn": ("learn", "keep"),
+}
+
 
 class Cancelled(Exception):
     """A person cancelled the dream, or its worker is told to stop."""

@@ -77,8 +77,9 @@ class AnthropicEngine:
             with suppress(Exception):
                 loop.teller.rest()
             raise
-        edits = loop.toolbox.writer.edits
-        return Outcome(edits, summary or _default_summary(len(edits)), usage=loop.budget.ledger.usage())
+        edits, asked = loop.toolbox.writer.edits, loop.toolbox.questions.standing()
+        told = summary or _default_summary(len(edits))
+        return Outcome(edits, told, questions=asked, usage=loop.budget.ledger.usage())
 
     def _loop(
         self,
@@ -118,7 +119,8 @@ class AnthropicEngine:
         index = job.workspace.read(INDEX_NAME)
         if index is not None and len(index) <= briefing.INDEX_CHARS:
             toolbox.writer.saw(INDEX_NAME)  # the briefing shows it whole
-        system, tools = prompt.system(job.config, index is not None), schemas.offered(reads.names)
+        tools = schemas.offered(reads.names, asking=bool(toolbox.questions.most))
+        system = prompt.system(job.config, index is not None)
         return Loop(conversation, toolbox, asker, budget, Teller(report, asker, toolbox), system, tools)
 
     @staticmethod

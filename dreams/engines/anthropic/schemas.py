@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from dreams.engines.anthropic.stream import Json
+from dreams.engines.types import OPTION_IDS, QuestionKind
 
 READING = ("Bash", "Read", "Grep", "Glob")
 WRITING = ("Edit", "Write", "Delete")
+ASK = "Ask"
 
 _REASON: Json = {
     "type": "string",
@@ -61,6 +65,52 @@ _FATES: Json = {
     },
 }
 _PATH: Json = {"type": "string", "description": "Below /memory, for example /memory/feedback_tests.md."}
+
+_QUOTED: Json = {
+    "type": "object",
+    "properties": {
+        "session": {
+            "type": "string",
+            "description": "A memory such as project_deploy.md, or a session's id.",
+        },
+        "line": {"type": "integer", "description": "The 1-based line there, if you know it."},
+        "quote": {"type": "string", "description": "The whole statement, word for word."},
+    },
+    "required": ["session", "quote"],
+}
+_DRAFT: Json = {
+    "type": "object",
+    "description": (
+        "One change. With `old_string` and `new_string` a passage is replaced, with `content` a memory is made or replaced, "
+        "with `delete` it is removed."
+    ),
+    "properties": {
+        "path": _PATH,
+        "old_string": {
+            "type": "string",
+            "description": "As the memory was when the dream began, exactly once.",
+        },
+        "new_string": {"type": "string"},
+        "content": {"type": "string"},
+        "delete": {"type": "boolean"},
+    },
+    "required": ["path"],
+}
+_ANSWERS = "; ".join(f"{kind}: {', '.join(ids)}" for kind, ids in OPTION_IDS.items())
+_OPTION: Json = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": f"By kind. {_ANSWERS}."},
+        "label": {"type": "string", "description": "What the button says, in two to five words."},
+        "edits": {
+            "type": "array",
+            "items": _DRAFT,
+            "description": "What choosing it changes. None for `keep`, which is added if you leave it out.",
+        },
+        "removed": _FATES,
+    },
+    "required": ["id", "label"],
+}
 
 
 def _tool(name: str, description: str, required: list[str], /, **properties: Json) -> Json:
@@ -137,6 +187,27 @@ ALL: tuple[Json, ...] = (
     ),
     _changing("Delete", "Removes a memory that you have read."),
     _tool(
+        ASK,
+        "Asks the person who reviews the dream what you cannot prove, with the answers drafted. Nothing waits for the answer.",
+        ["kind", "why", "places", "options"],
+        kind={"type": "string", "enum": list(get_args(QuestionKind))},
+        why={"type": "string", "description": "Why you ask, in one plain sentence."},
+        places={
+            "type": "array",
+            "items": _QUOTED,
+            "description": "The statements in question: the older first, or `first` and then `second`. Quotes are checked.",
+        },
+        options={"type": "array", "items": _OPTION},
+        citations={
+            **_CITATIONS,
+            "description": "What else speaks for it, such as a file of /repo. May be left out.",
+        },
+        usefulness={
+            "type": "number",
+            "description": "0 to 1: how sure you are, and how much the memory misleads as it is.",
+        },
+    ),
+    _tool(
         "Phase",
         "Says which phase you are in. Call it together with the first tool of the phase, never alone.",
         ["name"],
@@ -145,6 +216,7 @@ ALL: tuple[Json, ...] = (
 )
 
 
-def offered(reading: frozenset[str]) -> list[Json]:
-    """The tools on offer: those for reading that are there, and all others."""
-    return [tool for tool in ALL if tool["name"] not in READING or tool["name"] in reading]
+def offered(reading: frozenset[str], *, asking: bool = True) -> list[Json]:
+    """The tools on offer: those for reading that are there, Ask where questions are wanted, and all others."""
+    missing = {name for name in READING if name not in reading} | (set() if asking else {ASK})
+    return [tool for tool in ALL if tool["name"] not in missing]

@@ -12,6 +12,7 @@ from itertools import groupby
 from dreams.engines.anthropic import schemas
 from dreams.engines.anthropic.data import clean, fenced
 from dreams.engines.anthropic.evidence import Evidence, memory_path
+from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.reading import OUTPUT_CHARS, Answer, ReadTools
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.writing import Refusal, Writer
@@ -46,10 +47,13 @@ class Toolbox:
     reads: ReadTools
     watch: Callable[[], None]
     writer: Writer = field(init=False)
+    questions: Questions = field(init=False)
     phase: Phase = "orient"
 
     def __post_init__(self) -> None:
-        self.writer = Writer(self.job.workspace, Evidence(self.job, self.watch))
+        evidence = Evidence(self.job, self.watch)
+        self.writer = Writer(self.job.workspace, evidence)
+        self.questions = Questions(self.job, self.writer, evidence)
 
     def examine(self) -> list[Problem]:
         """What the checks find in the work as it stands; nothing where nothing was changed."""
@@ -121,8 +125,11 @@ class Toolbox:
         name, given = call["name"], call["input"]
         if name == "Phase":
             return self._enter(given.get("name")), ""
+        if name == schemas.ASK and self.questions.most:
+            return self.questions.ask(given), ""
         if name not in schemas.WRITING:
-            offered = ", ".join(sorted({*self.reads.names, *schemas.WRITING, "Phase"}))
+            asking = {schemas.ASK} if self.questions.most else set()
+            offered = ", ".join(sorted({*self.reads.names, *schemas.WRITING, *asking, "Phase"}))
             raise Refusal(f"There is no tool {str(name)[:60]!r}. There are: {offered}.")
         told = self.writer.call(name, given)
         if self.phase in ("orient", "gather"):
@@ -140,6 +147,8 @@ class Toolbox:
         for edit in self.writer.edits:
             did = "removed" if edit.after is None else ("made" if edit.before is None else "changed")
             yield f"{did} {memory_path(edit.path)}: {edit.reason}"
+        for question in self.questions.asked:
+            yield f"asked ({question.kind}): {question.why}"
 
 
 def _result(call: Json, answer: Answer, ms: int, path: str = "") -> Result:

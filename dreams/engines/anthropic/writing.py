@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from dreams import safefs
 from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
@@ -16,6 +16,9 @@ from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.memdir import INDEX_NAME as INDEX
 from dreams.secrets import redact
 from dreams.workspace import Workspace, WorkspaceRefused
+
+if TYPE_CHECKING:
+    from dreams.engines.paper import Paper
 
 MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
 _BOM = "\ufeff"
@@ -39,7 +42,7 @@ def _inside(named: str) -> str:
 class Writer:
     """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
 
-    def __init__(self, workspace: Workspace, evidence: Evidence) -> None:
+    def __init__(self, workspace: Workspace | Paper, evidence: Evidence) -> None:
         self._workspace = workspace
         self._evidence = evidence
         self._read: set[str] = set()
@@ -49,17 +52,43 @@ class Writer:
     def saw(self, path: str) -> None:
         self._read.add(path)
 
+    def on_paper(self, paper: Paper) -> Writer:
+        """A writer of drafts, which has read the same."""
+        drafts = Writer(paper, self._evidence)
+        drafts._read = set(self._read)
+        return drafts
+
+    def draft(self, name: str, given: Mapping[str, Any], citations: tuple[Citation, ...]) -> Edit:
+        """One change with evidence that was checked before. Raises Refusal."""
+        path = _inside(_path(given).strip())
+        before = self._before(path)
+        after = self._after(name, path, before, given)
+        edit = self._edit(name, path, before, after, given, citations)
+        self._apply(edit)
+        return edit
+
     def call(self, name: str, given: Mapping[str, Any]) -> tuple[str, str]:
         """(what to tell the model, the path touched). Raises Refusal."""
         path = _inside(_path(given).strip())
         before = self._before(path)
-        after = {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
-            path, before, given
-        )
+        after = self._after(name, path, before, given)
         citations, problems = self._cited(path, given)
         if after == before:
             return self._explained(path, citations, problems, given), path
-        edit = Edit(
+        edit = self._edit(name, path, before, after, given, citations)
+        self._apply(edit)
+        return self._told(edit, problems), path
+
+    def _edit(
+        self,
+        name: str,
+        path: str,
+        before: str | None,
+        after: str | None,
+        given: Mapping[str, Any],
+        citations: tuple[Citation, ...],
+    ) -> Edit:
+        return Edit(
             path,
             before,
             after,
@@ -69,10 +98,13 @@ class Writer:
             citations=citations,
             fates=_fates(given),
         )
-        self._apply(edit)
-        return self._told(edit, problems), path
 
     # --- What it becomes ------------------------------------------------------------------------------------------
+
+    def _after(self, name: str, path: str, before: str | None, given: Mapping[str, Any]) -> str | None:
+        return {"Edit": self._edited, "Write": self._written, "Delete": self._deleted}[name](
+            path, before, given
+        )
 
     def _before(self, path: str) -> str | None:
         try:

@@ -7,40 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dreams import text as texts
+from dreams.engines.paper import Paper
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.types import Edit, Option, Reporter
-from dreams.workspace import Snapshot, Workspace
-
-
-class Paper:
-    """The files of a workspace as its snapshot has them, to be changed in memory only."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._texts = {path: texts.decode(file.data) for path, file in workspace.snapshot.files.items()}
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self._workspace.snapshot
-
-    def paths(self) -> list[str]:
-        return sorted(self._texts)
-
-    def editable(self) -> list[str]:
-        return [path for path in self.paths() if not self.read_only_because(path)]
-
-    def read_only_because(self, path: str) -> str:
-        return self._workspace.read_only_because(path)
-
-    def read(self, path: str) -> str | None:
-        return self._texts.get(path)
-
-    def write(self, path: str, content: str) -> None:
-        self._texts[path] = content
-
-    def delete(self, path: str) -> None:
-        del self._texts[path]
+from dreams.workspace import Workspace
 
 
 class Draftsman:
