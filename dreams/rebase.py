@@ -173,22 +173,41 @@ def replace_hunks(
             left.pop(heir.hunk_id)
         placed.append((heir or Hunk(file=file), hunk))
     Hunk.objects.filter(pk__in=[row.pk for row, _ in left.values()]).delete()
+    old_lines = {row.pk: lines for row, lines in old}
     for number, (row, hunk) in enumerate(placed):
-        _carry_verdict(row, hunk, file)
+        _carry_verdict(row, old_lines.get(row.pk), hunk, file)
         row.hunk_id, row.number = hunk.id, number
         row.base_start, row.base_count = hunk.base_start, len(hunk.base_lines)
         row.new_start, row.new_count = hunk.new_start, len(hunk.new_lines)
         row.save()
 
 
-def _carry_verdict(row: Hunk, hunk: textdiff.Hunk, file: FileChange) -> None:
-    if not _is_open(file):
-        # What was merged is what was decided, edits included.
+def _carry_verdict(row: Hunk, was: textdiff.Hunk | None, hunk: textdiff.Hunk, file: FileChange) -> None:
+    if row.verdict == Hunk.Verdict.EDITED and was is not None:
+        _carry_edit(row, was, hunk, file)
+    elif not _is_open(file):
+        # What was merged is what was decided.
         row.verdict, row.edited_sha = Hunk.Verdict.APPROVED, ""
-    elif row.verdict == Hunk.Verdict.EDITED and row.hunk_id != hunk.id:
-        # The edit was made against other lines; it is to be looked at again.
-        row.verdict, row.edited_sha = Hunk.Verdict.PENDING, ""
     row.verdict_base_sha = file.base_sha if row.verdict != Hunk.Verdict.PENDING else ""
+
+
+def _carry_edit(row: Hunk, was: textdiff.Hunk, hunk: textdiff.Hunk, file: FileChange) -> None:
+    """A person's own text stays theirs. Where the lines around it are others now, it is brought onto them; where that
+    is not possible, the change is to be looked at again.
+    """
+    if not _is_open(file):
+        row.edited_sha = blobs.put(text.encode("".join(hunk.new_lines)))  # it was merged with what is on disk
+    elif row.hunk_id != hunk.id:
+        merged = merge.merge3(
+            "".join(was.base_lines),
+            blobs.get_text(row.edited_sha),
+            "".join(hunk.base_lines),
+            adjacent="merge",
+        )
+        if merged.clean:
+            row.edited_sha = blobs.put(text.encode(merged.text))
+        else:
+            row.verdict, row.edited_sha = Hunk.Verdict.PENDING, ""
 
 
 def _nearest(hunk: textdiff.Hunk, left: Mapping[str, tuple[Hunk, textdiff.Hunk]]) -> Hunk | None:

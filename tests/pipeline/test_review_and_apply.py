@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dreams import apply as applying
-from dreams import review, rollback, text
+from dreams import blobs, proposals, review, rollback, text
 from dreams.manifest import manifest
-from dreams.models import AuditEntry, Hunk, LeftOut, Proposal, Version
+from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -212,18 +212,46 @@ def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(tmp_
     assert file.hunks.count() == 2, "nothing vanishes unseen"
 
 
-def test_a_submitted_edit_that_was_merged_is_part_of_what_was_approved(tmp_path: Path) -> None:
+def _edited_beside_an_outside_change(tmp_path: Path, state: str) -> FileChange:
     from dreams import rebase
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.edit(proposal, hunk_with(proposal, "make fresh"), "Use make clean before a run.\n", world.ME)
-    Proposal.objects.update(state=Proposal.State.SUBMITTED)
+    Proposal.objects.update(state=state)
     proposal.refresh_from_db()
     file = proposal.files.get(path="feedback_testing.md")
     assert rebase.rebase(file, world.TESTING.replace("a real", "the real").encode()) == "rebased"
-    assert {(hunk.verdict, hunk.edited_sha) for hunk in file.hunks.all()} == {("approved", "")}
+    return file
+
+
+@pytest.mark.parametrize("state", ["open", "submitted"])
+def test_a_persons_edit_is_still_theirs_after_a_rebase(tmp_path: Path, state: str) -> None:
+    file = _edited_beside_an_outside_change(tmp_path, state)
+    edited, other = file.hunks.order_by("number")
+    assert (edited.verdict, other.verdict) == ("edited", "approved")
+    assert blobs.get_text(edited.edited_sha) == "Use make clean before a run.\n"
+    assert (edited.decided_by, other.decided_by) == (world.ME.name, world.ME.name)
+    assert b"make clean" in (proposals.decided_bytes(file) or b"")
+
+
+def test_an_edit_is_brought_onto_lines_that_changed_around_it(tmp_path: Path) -> None:
+    from dreams import rebase
+
+    project = world.make_project(tmp_path)
+    long = "---\nname: L\ntype: project\n---\n\nOne.\nTwo.\nThree.\nFour.\n"
+    world.put(world.folder(project) / "long.md", long)
+    proposal = world.propose(
+        project, world.edit("long.md", long, long.replace("One.\n", "1.\n").replace("Four.", "4."), "numbers")
+    )
+    file = proposal.files.get()
+    hunk = file.hunks.order_by("number").first()
+    assert hunk
+    review.edit(proposal, hunk, "First.\n", world.ME)
+    rebase.rebase(file, long.replace("Two.\n", "Two and a half.\n").encode())
+    assert b"First.\nTwo and a half.\n" in (proposals.decided_bytes(file) or b"")
+    assert "edited" in set(file.hunks.values_list("verdict", flat=True))
 
 
 def test_what_was_deleted_on_both_sides_is_no_clash(tmp_path: Path) -> None:
