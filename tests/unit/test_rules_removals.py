@@ -247,7 +247,6 @@ REPO = {
 @pytest.mark.parametrize(
     "line",
     [
-        "Run `just check` before every push.",
         "`npm run lint` runs `eslint .`.",
         "The npm package is called `harbour-web`.",
         "`make check` runs `ruff check .`.",
