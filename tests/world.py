@@ -9,6 +9,7 @@ from itertools import count
 
 from django.utils import timezone
 
+from dreams import hosts
 from dreams.models import (
     Blob,
     DreamRun,
@@ -47,7 +48,7 @@ def make_project(name: str = "acme-api", **fields: object) -> Project:
     number = next(_numbers)
     slug = f"-home-me-{name}"
     defaults: dict[str, object] = {
-        "host": "here",
+        "host": hosts.host(),
         "memory_dir": f"/home/me/.claude/projects/{slug}-{number}/memory",
         "slug": slug,
         "name": name,

@@ -2,7 +2,7 @@
 
 Names other pages may rely on, with what they take: projects · project (pk) · memory (pk) · memory-edit (pk) ·
 memory-forget (pk) · session (pk) · dreams · dream (public_id) · review (a proposal's public_id) ·
-conflict (a proposal's public_id) · audit · usage.
+conflict (a proposal's public_id) · questions · question (public_id) · audit · usage.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from dreams.web.views import (
     project,
     projects,
     pulse,
+    questions,
     recall,
     review,
     review_submit,
@@ -50,6 +51,8 @@ urlpatterns = [
     path("projects/<int:pk>/", project.project, name="project"),
     path("projects/<int:pk>/dream/", project.dream, name="project-dream"),
     path("projects/<int:pk>/checkup/", checkup.checkup, name="project-checkup"),
+    path("projects/<int:pk>/questions/", questions.of_project, name="project-questions"),
+    path("projects/<int:pk>/questions/more/", questions.more, name="project-questions-more"),
     path("projects/<int:pk>/recall/", recall.tester, name="project-recall"),
     path("projects/<int:pk>/secrets/", leaks.secrets, name="project-secrets"),
     path("projects/<int:pk>/secrets/redact/", leaks.redact, name="project-redact"),
@@ -67,6 +70,11 @@ urlpatterns = [
     path("memories/<int:pk>/edit/", memory.edit, name="memory-edit"),
     path("memories/<int:pk>/forget/", memory.forget, name="memory-forget"),
     path("sessions/<int:pk>/", session.session, name="session"),
+    # --- questions ---
+    path("questions/", questions.questions, name="questions"),
+    path("questions/<slug:public_id>/", questions.question, name="question"),
+    path("questions/<slug:public_id>/answer/", questions.answer, name="question-answer"),
+    path("questions/<slug:public_id>/take-back/", questions.take_back, name="question-take-back"),
     # --- search ---
     path("search/", search.search, name="search"),
     # --- dreams ---

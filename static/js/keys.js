@@ -52,6 +52,10 @@ function press(key) {
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
   const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => !element.checked && element.checkVisibility());
+  if (mine?.length && !isInSight(inside)) {
+    inside.scrollIntoView({ block: "nearest" });
+    return true;
+  }
   const target = mine?.[0] ?? free.find((element) => file?.contains(element)) ?? free[0];
   // A field is gone to; a click by a script would leave the keyboard where it is.
   if (target && inField(target)) {
@@ -63,6 +67,12 @@ function press(key) {
     target?.click();
   }
   return Boolean(target);
+}
+
+// Keys act on nothing out of sight: what was scrolled away from is come back to first.
+function isInSight(card) {
+  const box = card.getBoundingClientRect();
+  return box.bottom > 0 && box.top < innerHeight;
 }
 
 // What wants a person's word is gone to first, and answered by a second press: nothing is ticked unseen.

@@ -27,6 +27,7 @@ from dreams.models import (
     Project,
     Prompt,
     Proposal,
+    Question,
     RequestUsage,
     TranscriptFile,
     TranscriptFolder,
@@ -91,6 +92,9 @@ PAGES: dict[str, Address] = {
     "dreams": _plain("dreams"),
     "dream": lambda world: reverse("dream", args=[world.dream.public_id]),
     "review": _review("review"),
+    "questions": _plain("questions"),
+    "project-questions": _project("project-questions"),
+    "question": lambda world: reverse("question", args=[Question.objects.earliest("pk").public_id]),
     "undo": lambda world: reverse("undo", args=[_first_applied().public_id]),
     "usage": _plain("usage"),
     "audit": _plain("audit"),
@@ -122,6 +126,7 @@ def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
     )
     make.make_session(project, f"Session {number}", own=number % 3 == 0)
     TranscriptFolder.objects.create(project=project, path=f"/nowhere/{number}", slug=f"-nowhere-{number}")
+    _ask(project, number)
     make.close_gate(project, f"Too soon for {number}.", at + dt.timedelta(days=2))
     dream = make.make_dream(project, [DreamRun.Status.COMPLETED, DreamRun.Status.FAILED][number % 2])
     past = make.make_proposal(project, dream, state=Proposal.State.APPLIED, submitted_by=f"person {number}")
@@ -141,6 +146,31 @@ def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
     AppliedFile.objects.create(
         application=first, path=file.path, before_sha=file.base_sha, after_sha=file.new_sha
     )
+
+
+def _ask(project: Project, number: int) -> None:
+    """A question with a place in a memory and one in a session, and one that was put off."""
+    said = {"path": f"note_{number}.md", "line": 3, "text": f"Number {number}."}
+    typed = {"path": "s.jsonl", "line": 3, "text": "it is so", "session": project.sessions.earliest("pk").pk}
+    for subject, state in ((f"open {number}", "open"), (f"later {number}", "later")):
+        question = Question.objects.create(
+            project=project,
+            kind="changed",
+            subject=subject,
+            why=f"Number {number} changed.",
+            places=[said, typed],
+            asked=True,
+            state=state,
+            later_until=timezone.now() + dt.timedelta(days=7),
+        )
+        edit = {
+            "path": f"note_{number}.md",
+            "before": make.blob(make.BEFORE),
+            "after": make.blob(f"{number}\n"),
+        }
+        question.options.create(
+            number=1, option_id="replace", label="Replace it", edits=[{**edit, "operation": "answer"}]
+        )
 
 
 def _grow_session(world: World, number: int, at: dt.datetime) -> None:

@@ -26,6 +26,7 @@ WRITTEN: Mapping[str, str] = {
     Proposal.Origin.EDIT: "Edited",
     Proposal.Origin.FORGET: "Forgot",
     Proposal.Origin.REDACTION: "Took secrets out of",
+    Proposal.Origin.ANSWERS: "Answered questions about",
 }
 
 

@@ -11,7 +11,7 @@ from django.db.models import Case, Count, IntegerField, Q, Value, When
 
 from dreams import blobs, conf, hosts
 from dreams.engines.anthropic import keys
-from dreams.models import DreamSession, Memory, Project, Proposal, Session
+from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session
 from dreams.sources.claude_code import ClaudeCode
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
@@ -88,6 +88,7 @@ class Head:
     files: int
     sessions: int
     new_sessions: int
+    questions: int
     auto_memory: str
     agent_dreams: str
 
@@ -110,6 +111,7 @@ def head(project: Project) -> Head:
         files=memories["files"],
         sessions=sessions["all"],
         new_sessions=sessions["new"],
+        questions=_questions(project),
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
     )
@@ -121,11 +123,18 @@ class Counts:
 
     memories: int
     sessions: int
+    questions: int
 
 
 def counts(project: Project) -> Counts:
-    """For a page beside the project's own; two queries."""
-    return Counts(_memories_counted(project)["notes"], _sessions_counted(project)["all"])
+    """For a page beside the project's own; three queries."""
+    memories, sessions = _memories_counted(project)["notes"], _sessions_counted(project)["all"]
+    return Counts(memories, sessions, _questions(project))
+
+
+def _questions(project: Project) -> int:
+    """Those that are open and were asked."""
+    return project.questions.filter(state=Question.State.OPEN, asked=True).count()
 
 
 def _switch(value: object) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import questions
 from dreams.web.selectors import inbox as selector
 
 
@@ -16,7 +18,9 @@ from dreams.web.selectors import inbox as selector
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
     found = selector.inbox(now)
-    response = page(request, "dreams/inbox.html", "dreams/_inbox.html", {"inbox": found})
+    # Without scripts an answer leads to the page of all questions, where it can be taken back.
+    context = {"inbox": found, "questions": questions.some_across(), "next": reverse("questions")}
+    response = page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
     if not _is_fetched_ahead(request):
         selector.mark_told(found.news, now)
     return response

@@ -18,6 +18,7 @@ from dreams.review import Reviewer
 from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
+from dreams.web.pages import questions as question_pages
 from dreams.web.selectors import memory as memory_selector
 from dreams.web.selectors.review import desk as selector
 from dreams.web.selectors.review.desk import Loaded
@@ -66,6 +67,8 @@ def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 
         "desk": desk,
         "listing": desk.listing,
         "bases": desk.bar.digest,
+        "questions": question_pages.of_proposal(loaded.proposal),
+        "next": asked.to(loaded.proposal, file=asked.file),
         **_common(request, loaded, asked),
     }
     response = rendered(request, "dreams/review.html", context, status=status)

@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from dreams import dreaming
 from dreams.memdir import INDEX_NAME
-from dreams.models import DreamRun, FileChange, Finding, Memory, Proposal
+from dreams.models import DreamRun, FileChange, Finding, Memory, Proposal, Question
 from dreams.text import plural
 from dreams.web.selectors import counted
 
@@ -63,6 +63,7 @@ class Result:
     engine_may_tell: bool
     blocks: int
     warnings: int
+    questions: int
 
     @property
     def is_all_mended(self) -> bool:
@@ -110,6 +111,7 @@ def result(run: DreamRun) -> Result:
         engine_may_tell=_engine_may_tell(run),
         blocks=found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
         warnings=found.get(Finding.Severity.WARN, 0),
+        questions=run.questions.filter(state=Question.State.OPEN, asked=True).count(),
     )
 
 

@@ -1,0 +1,217 @@
+"""Questions: look at them, answer, put off, take an answer back.
+
+Every verb is a POST that leads back to the question on the page it was on. With htmx the same address answers with the
+card, and with what its answer changed around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.shortcuts import render as rendered
+from django.urls import Resolver404, resolve, reverse
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams.models import Finding, Project, Proposal, Question
+from dreams.review import ReviewRefused
+from dreams.services.questions import answering, asking, reading
+from dreams.text import plural
+from dreams.web.access import is_path_here, owner
+from dreams.web.htmx import Request, SeeOther, page, wants_fragment
+from dreams.web.pages import questions as selector
+from dreams.web.selectors import project as project_selector
+from dreams.web.views import review_answer
+from dreams.web.views.review_answer import reviewer
+
+CARD = "dreams/_question.html"
+
+
+@owner
+@require_safe
+def questions(request: Request) -> HttpResponse:
+    """The open questions of all projects."""
+    found = selector.across()
+    context = {"questions": found, "across": True, "next": request.get_full_path()}
+    return page(request, "dreams/questions.html", "dreams/_questions.html", context)
+
+
+@owner
+@require_safe
+def of_project(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    context = {
+        "project": project,
+        "head": project_selector.counts(project),
+        "questions": selector.of_project(project),
+        "next": request.get_full_path(),
+    }
+    return page(request, "dreams/project_questions.html", "dreams/_questions.html", context)
+
+
+@owner
+@require_safe
+def question(request: Request, public_id: str) -> HttpResponse:
+    """One question: a page of its own, or its card on another one."""
+    found = _find(public_id)
+    context = {
+        "card": selector.card(found),
+        "next": _next(request) or request.get_full_path(),
+        "is_now": True,
+    }
+    return page(request, "dreams/question.html", CARD, context)
+
+
+@owner
+@require_POST
+def answer(request: Request, public_id: str) -> HttpResponse:
+    """Choose an option. What would have to be confirmed is shown first, and never taken by the same press."""
+    option = request.POST.get("option", "")
+    rows = request.POST.getlist("row")
+    if _misses_rows(_find(public_id), option, rows):
+        return _refuse(request, public_id, "Tick the rows that may move out first.")
+
+    def choose(confirm: bool) -> None:
+        answering.answer(_find(public_id), option, reviewer(request), rows, confirm=confirm)
+
+    try:
+        return _chosen(request, public_id, choose)
+    except ReviewRefused as refused:
+        return _refuse(request, public_id, str(refused))
+
+
+def _chosen(request: Request, public_id: str, choose: Callable[[bool], None]) -> HttpResponse:
+    try:
+        choose(False)
+    except answering.NeedsConfirmation as asked:
+        if not {finding.key for finding in asked.findings} <= set(request.POST.getlist("finding")):
+            return _ask_to_confirm(request, public_id, asked.findings)
+        choose(True)
+    return _show(request, public_id)
+
+
+def _misses_rows(found: Question, option: str, rows: Sequence[str]) -> bool:
+    """The service takes no rows for all of them; a person who ticked none did not mean that."""
+    if found.kind != Question.Kind.INDEX or rows:
+        return False
+    return any(one.option_id == option and one.edits for one in found.options.all())
+
+
+@owner
+@require_POST
+def take_back(request: Request, public_id: str) -> HttpResponse:
+    """Undo an answer that is not submitted yet."""
+    try:
+        answering.take_back(_find(public_id), reviewer(request))
+    except ReviewRefused as refused:
+        return _refuse(request, public_id, str(refused))
+    return _show(request, public_id)
+
+
+@owner
+@require_POST
+def more(request: Request, pk: int) -> HttpResponse:
+    """Ask the next ones of what the last dream kept back."""
+    project = get_object_or_404(Project, pk=pk)
+    shown = asking.show_more(project)
+    if shown:
+        messages.success(request, f"{plural(shown, 'more question')}.")
+    else:
+        messages.info(request, "There are no more questions.")
+    return SeeOther((_next(request) or reverse("project-questions", args=[pk])) + "#questions")
+
+
+def _find(public_id: str) -> Question:
+    rows = Question.objects.select_related("project", "dream", "operation__proposal")
+    return get_object_or_404(rows.prefetch_related("options"), public_id=public_id)
+
+
+def _next(request: Request) -> str:
+    """The page that the question was on; empty where none was named."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    return wanted if is_path_here(wanted) else ""
+
+
+def _show(request: Request, public_id: str) -> HttpResponse:
+    """The question as it is now."""
+    if wants_fragment(request):
+        return _fragment(request, public_id)
+    return SeeOther(f"{_back(request, public_id)}#question-{public_id}")
+
+
+def _back(request: Request, public_id: str) -> str:
+    return _next(request) or reverse("question", args=[public_id])
+
+
+def _refuse(request: Request, public_id: str, why: str) -> HttpResponse:
+    messages.error(request, why)
+    if wants_fragment(request):
+        return _fragment(request, public_id, with_messages=True)
+    return SeeOther(f"{_back(request, public_id)}#question-{public_id}")
+
+
+def _fragment(request: Request, public_id: str, *, with_messages: bool = False) -> HttpResponse:
+    """The card, and the parts of the page around it that count answers."""
+    found = _find(public_id)
+    context = {
+        "card": selector.card(found),
+        "next": _next(request),
+        "back": urlsplit(_next(request)).query,
+        "across": request.POST.get("across") == "1",
+        "is_now": True,
+        "with_messages": with_messages,
+        "count": _count(request, found),
+    }
+    proposal = _review_of(request)
+    if proposal is None:
+        response = rendered(request, "dreams/_question_answer.html", context)
+        patch_vary_headers(response, ["HX-Request"])
+        return response
+    loaded = review_answer.load(request, proposal)
+    context |= review_answer.around(request, loaded, set())
+    return review_answer.fragment(
+        request, "dreams/_question_answer.html", loaded, context | {"in_review": True}
+    )
+
+
+def _count(request: Request, found: Question) -> int:
+    """How many open questions the page has now."""
+    proposal = _review_of(request)
+    if proposal is None and request.POST.get("across") == "1":
+        return reading.waiting_questions(0).count
+    rows = reading.of_project(found.project) if proposal is None else reading.of_proposal(proposal)
+    return sum(row.state == Question.State.OPEN for row in rows)
+
+
+def _review_of(request: Request) -> Proposal | None:
+    """The review that the question is beside, if it is."""
+    try:
+        match = resolve(urlsplit(_next(request)).path)
+    except Resolver404:
+        return None
+    if match.url_name != "review":
+        return None
+    try:
+        return review_answer.proposal_of(match.kwargs["public_id"])
+    except Http404:
+        return None
+
+
+def _ask_to_confirm(request: Request, public_id: str, found: Sequence[Finding]) -> HttpResponse:
+    """What the checks say of the answer, each to be ticked. The answer is not taken yet."""
+    card = selector.card(_find(public_id))
+    chosen = request.POST.get("option", "")
+    context = {
+        "card": card,
+        "option": next((one for one in card.options if one.id == chosen), None),
+        "rows": request.POST.getlist("row"),
+        "findings": found,
+        "next": _next(request),
+        "back": urlsplit(_next(request)).query,
+        "across": request.POST.get("across") == "1",
+    }
+    return page(request, "dreams/question_confirm.html", "dreams/_question_confirm.html", context)

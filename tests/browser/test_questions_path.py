@@ -1,0 +1,156 @@
+"""Answering a dream's questions in a real browser: by keys, without scripts, at every width; axe finds nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from dreams.login import make_link
+from dreams.models import Proposal, Question
+from tests.browser.judging import bring_rules, broken_rules
+from tests.web import question_world as asked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def card(page: Page, question: Question) -> Locator:
+    return page.locator(f"#question-{question.public_id}")
+
+
+def state(question: Question) -> str:
+    return Question.objects.values_list("state", flat=True).get(pk=question.pk)
+
+
+def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> None:
+    project = asked.make_project(tmp_path)
+    proposal = asked.propose(project)
+    conflict, changed, expired, blocked, _ = asked.ask_all(project, proposal)
+    page = window
+    page.set_viewport_size({"width": 1200, "height": 900})
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    expect(page.locator("#questions-count")).to_have_text("5")
+    # The first question is the present one: one key answers it, and one takes the answer back.
+    page.keyboard.press("1")
+    expect(card(page, conflict)).to_contain_text("You answered: Port 8443")
+    expect(page.locator("#review-bar")).to_contain_text("1 of 3 decided")
+    expect(page.locator("#questions-count")).to_have_text("4")
+    page.keyboard.press("u")
+    expect(card(page, conflict)).to_contain_text("Port 9443")
+    expect(page.locator("#review-bar")).to_contain_text("0 of 2 decided")
+    page.keyboard.press("2")
+    expect(card(page, conflict)).to_contain_text("You answered: Port 9443")
+    page.keyboard.press("j")
+    expect(card(page, changed)).to_be_focused()
+    page.keyboard.press("1")
+    expect(card(page, changed)).to_contain_text("You answered: Change it to PostgreSQL 16")
+    page.keyboard.press("j")
+    page.keyboard.press("s")
+    expect(card(page, expired)).to_contain_text("Not now.")
+    # One key never takes what wants a person's word: it opens the question, and no key confirms it.
+    page.keyboard.press("j")
+    page.keyboard.press("1")
+    expect(card(page, blocked)).to_contain_text("Nothing has changed yet.")
+    page.keyboard.press("1")
+    page.keyboard.press("y")
+    assert state(blocked) == "open"
+    bring_rules(page)
+    assert broken_rules(page) == []
+    for box in card(page, blocked).get_by_role("checkbox").all():
+        box.check()
+    card(page, blocked).get_by_role("button", name="Confirm and answer").click()
+    expect(card(page, blocked)).to_contain_text("You answered: Remove it")
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.locator("#messages")).to_contain_text("Written: ")
+    assert "9443" in asked.read(project, "project_deploys.md")
+    assert "PostgreSQL 16" in asked.read(project, "feedback_testing.md")
+    assert state(conflict) == state(changed) == "answered" and state(expired) == "later"
+
+
+def test_keys_act_on_no_question_out_of_sight_and_not_in_fields(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    project = asked.make_project(tmp_path)
+    proposal = asked.propose(project)
+    first, *_ = asked.ask_all(project, proposal)
+    page = window
+    page.set_viewport_size({"width": 1200, "height": 700})
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    page.locator("#files-q").fill("")
+    page.locator("#files-q").press("1")
+    expect(page.locator("#files-q")).to_have_value("1")
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.keyboard.press("1")
+    expect(card(page, first)).to_be_in_viewport()
+    assert state(first) == "open"
+
+
+def test_the_sheet_of_keys_names_them(window: Page) -> None:
+    window.keyboard.press("?")
+    sheet = window.locator("#keys")
+    expect(sheet).to_contain_text("answer a question")
+    expect(sheet).to_contain_text("not now")
+
+
+def test_without_scripts(chromium: Browser, address: str, tmp_path: Path) -> None:
+    project = asked.make_project(tmp_path)
+    conflict, _, expired, blocked, index = asked.ask_all(project)
+    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_label("Code").fill(make_link().code)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator("#questions")).to_contain_text("5 questions in 1 project")
+    # What an option would change is seen before it is chosen.
+    card(page, conflict).get_by_text("Show change").first.click()
+    expect(card(page, conflict).locator(".option-file").first).to_contain_text("on port 8443")
+    card(page, conflict).get_by_role("button", name="Port 8443").click()
+    page.wait_for_url(f"**/questions/#question-{conflict.public_id}")
+    card(page, conflict).get_by_role("button", name="Undo").click()
+    assert state(conflict) == "open"
+    card(page, conflict).get_by_role("button", name="Port 9443").click()
+    card(page, index).get_by_label("Freeze").check()
+    card(page, index).get_by_role("button", name="Move the ticked rows out").click()
+    card(page, expired).get_by_role("button", name="Not now").click()
+    card(page, blocked).get_by_role("button", name="Remove it").click()
+    expect(page.get_by_role("heading", name="Confirm an answer")).to_be_visible()
+    page.get_by_role("link", name="Back to the question").click()
+    assert state(blocked) == "open"
+    page.get_by_role("link", name="Review and submit").click()
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
+    assert "Freeze" not in asked.read(project, "MEMORY.md") and "Staging" in asked.read(project, "MEMORY.md")
+    assert Proposal.objects.filter(state="applied").count() == 1
+    context.close()
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_every_page_with_questions_can_be_used_by_everybody(
+    window: Page, address: str, tmp_path: Path, width: int
+) -> None:
+    project = asked.make_project(tmp_path)
+    proposal = asked.propose(project)
+    question, *_ = asked.ask_all(project, proposal)
+    page = window
+    page.set_viewport_size({"width": width, "height": 900})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of two words
+        for path in (
+            "/",
+            "/questions/",
+            f"/questions/{question.public_id}/",
+            f"/projects/{project.pk}/questions/",
+            f"/review/{proposal.public_id}/",
+        ):
+            page.goto(address + path)
+            for summary in page.locator(".question summary").all():
+                summary.click()
+            bring_rules(page)
+            assert broken_rules(page) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width

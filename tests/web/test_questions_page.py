@@ -1,0 +1,246 @@
+"""Questions beside a review, on a project's page, across projects: answered, put off, taken back, with htmx and without."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from dreams.models import Hunk, Project, Proposal, Question
+from tests.web import question_world as asked
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return asked.make_project(tmp_path)
+
+
+@pytest.fixture
+def proposal(project: Project) -> Proposal:
+    return asked.propose(project)
+
+
+def text_of(response) -> str:
+    return html.unescape(response.content.decode())
+
+
+def page(browser: Client, path: str) -> str:
+    response = browser.get(path)
+    assert response.status_code == 200
+    return text_of(response)
+
+
+def card(text: str, question: Question) -> str:
+    """The card's own part of a page."""
+    return text.partition(f'id="question-{question.public_id}"')[2].partition("</article>")[0]
+
+
+def answer(browser: Client, question: Question, option: str, **more):
+    headers = more.pop("headers", {})
+    return browser.post(
+        f"/questions/{question.public_id}/answer/", {"option": option, **more}, headers=headers
+    )
+
+
+def state(question: Question) -> str:
+    return Question.objects.values_list("state", flat=True).get(pk=question.pk)
+
+
+def test_a_review_shows_its_questions_with_places_marks_and_options(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    conflict, changed, *_ = asked.ask_all(project, proposal)
+    text = page(browser, f"/review/{proposal.public_id}/")
+    assert 'Only you can tell (<span id="questions-count">5</span>)' in text
+    one = card(text, conflict)
+    assert "<mark>8443</mark>" in one and "<mark>9443</mark>" in one
+    assert "project_deploys.md:7</a>" in one
+    for number, label in enumerate(("Port 8443", "Port 9443", "Leave as it is"), 1):
+        assert f'data-key="{number}">{label}' in one
+    assert 'value="later" data-key="s"' in one
+    # What each would change is in the page before it is chosen.
+    assert one.count("Show change") == 2 and "/recall/?q=Staging" in one
+    session = card(text, changed)
+    assert "You, " in session and "Upgrade the test database, line 42</a>" in session
+    assert "Evidence (1)" in session
+
+
+def test_an_answer_comes_back_to_its_question_and_can_be_taken_back(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    question = asked.ask(project, asked.conflict(), proposal=proposal)[0]
+    here = f"/review/{proposal.public_id}/"
+    response = answer(browser, question, "first", next=here)
+    assert (response.status_code, response.headers["Location"]) == (
+        303,
+        f"{here}#question-{question.public_id}",
+    )
+    assert state(question) == "waiting"
+    text = page(browser, here)
+    assert "You answered: <b>Port 8443</b>" in card(text, question) and "1 of 3 decided" in text
+    assert "9443" in asked.read(project, "reference_staging.md")
+    response = browser.post(f"/questions/{question.public_id}/take-back/", {"next": here})
+    assert response.headers["Location"] == f"{here}#question-{question.public_id}"
+    assert state(question) == "open"
+    assert "0 of 2 decided" in page(browser, here)
+
+
+def test_with_htmx_the_card_and_the_bar_come_back(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    question, _ = asked.ask(project, asked.conflict(), asked.expired(), proposal=proposal)
+    here = f"/review/{proposal.public_id}/"
+    text = text_of(answer(browser, question, "second", next=here, headers=HTMX))
+    assert "<html" not in text and "You answered: <b>Port 9443</b>" in card(text, question)
+    assert 'id="review-bar"' in text and "1 of 3 decided" in text
+    assert '<span id="questions-count" hx-swap-oob="innerHTML">1</span>' in text
+    text = text_of(browser.post(f"/questions/{question.public_id}/take-back/", {"next": here}, headers=HTMX))
+    assert 'value="first"' in card(text, question) and "0 of 2 decided" in text
+    assert '<span id="questions-count" hx-swap-oob="innerHTML">2</span>' in text
+
+
+def test_not_now_is_said_and_undone(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    here = f"/projects/{project.pk}/questions/"
+    text = text_of(answer(browser, question, "later", next=here, headers=HTMX))
+    assert "Not now." in card(text, question) and state(question) == "later"
+    assert "review-bar" not in text
+    browser.post(f"/questions/{question.public_id}/take-back/", {"next": here})
+    assert state(question) == "open"
+
+
+def test_leaving_it_as_it_is_makes_no_change(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    answer(browser, question, "keep", next=f"/projects/{project.pk}/questions/")
+    assert state(question) == "answered" and not Proposal.objects.exists()
+    assert "You answered: <b>Leave as it is</b>" in page(browser, f"/projects/{project.pk}/questions/")
+
+
+def test_an_answer_with_an_open_finding_asks_to_confirm_it_first(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.blocked())[0]
+    here = f"/projects/{project.pk}/questions/"
+    for headers, is_whole in (({}, True), (HTMX, False)):
+        text = text_of(answer(browser, question, "remove", next=here, headers=headers))
+        assert ("<html" in text) == is_whole
+        assert (
+            "Nothing has changed yet" in text
+            and "data-key" not in text.partition('<form class="finding')[2].partition("</form>")[0]
+        )
+        assert state(question) == "open"
+    keys = [part.partition('"')[0] for part in text.split('name="finding" value="')[1:]]
+    assert keys
+    # A tick that belongs to another finding confirms nothing.
+    answer(browser, question, "remove", next=here, finding="another")
+    assert state(question) == "open"
+    response = answer(browser, question, "remove", next=here, finding=keys)
+    assert response.status_code == 303 and state(question) == "waiting"
+
+
+def test_each_row_of_an_index_question_is_ticked_by_itself(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.index())[0]
+    here = f"/projects/{project.pk}/questions/"
+    text = card(page(browser, here), question)
+    assert 'value="project_freeze.md"' in text and 'value="reference_staging.md"' in text
+    answer(browser, question, "demote", next=here)
+    assert state(question) == "open" and "Tick the rows" in page(browser, here)
+    answer(browser, question, "demote", next=here, row=["project_freeze.md"])
+    changed = "".join(Hunk.objects.values_list("operation__reason", flat=True))
+    assert state(question) == "waiting" and Hunk.objects.count() == 1, changed
+
+
+def test_an_answer_that_is_no_longer_open_is_refused_in_words(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    here = f"/projects/{project.pk}/questions/"
+    answer(browser, question, "past", next=here)
+    answer(browser, question, "remove", next=here)
+    assert "no longer open" in page(browser, here)
+    text = text_of(answer(browser, question, "remove", next=here, headers=HTMX))
+    assert "no longer open" in text and "You answered: <b>Say it in the past</b>" in text
+    assert browser.post("/questions/none/answer/", {"option": "keep"}).status_code == 404
+
+
+def test_show_more_brings_the_next_seven(browser: Client, project: Project) -> None:
+    asked.ask(project, *map(asked.learn, range(16)))
+    here = f"/projects/{project.pk}/questions/"
+    text = page(browser, here)
+    assert text.count("data-hunk ") == 7 and "Show more (9)" in text
+    response = browser.post(f"{here}more/", {"next": here})
+    assert response.headers["Location"] == f"{here}#questions"
+    text = page(browser, here)
+    assert text.count("data-hunk ") == 14 and "Show more (2)" in text
+
+
+def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    other = asked.make_project(tmp_path / "other", "pocket-garden")
+    asked.ask(project, asked.conflict(), asked.expired())
+    asked.ask(other, asked.changed(other))
+    text = page(browser, "/")
+    assert '<span id="questions-count">3</span> questions in 2 projects' in text
+    assert text.count("data-hunk ") == 3
+    assert "<title>Inbox · memoryweb</title>" in text
+    text = page(browser, "/questions/")
+    assert "3 questions in 2 projects" in text and f'href="/projects/{other.pk}/questions/"' in text
+
+
+def test_across_projects_an_answer_is_listed_with_its_undo(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.conflict())[0]
+    answer(browser, question, "first", next="/questions/", across="1")
+    text = page(browser, "/questions/")
+    assert "You answered: <b>Port 8443</b>" in card(text, question)
+    assert "waits for your submit." in text
+    made = Proposal.objects.get()
+    assert f'href="/review/{made.public_id}/"' in text
+    # Submitted, it is written, and no longer waits.
+    review = page(browser, f"/review/{made.public_id}/")
+    bases, answers = (
+        review.partition(f'name="{name}" value="')[2].partition('"')[0] for name in ("bases", "answers")
+    )
+    browser.post(f"/review/{made.public_id}/submit/", {"bases": bases, "answers": answers})
+    assert "8443" in asked.read(project, "reference_staging.md")
+    assert "waits for your submit." not in page(browser, "/questions/")
+
+
+def test_questions_never_lead_to_another_site(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    response = answer(browser, question, "keep", next="https://evil.example/")
+    assert response.headers["Location"] == f"/questions/{question.public_id}/#question-{question.public_id}"
+
+
+def test_secrets_in_a_question_are_masked(browser: Client, project: Project) -> None:
+    question = asked.ask(project, asked.conflict())[0]
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
+    question.places[0]["text"] = f"The token is {token}."
+    question.save()
+    assert token not in page(browser, f"/questions/{question.public_id}/")
+
+
+def test_a_page_of_many_questions_asks_no_more_than_one_of_few(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    asked.ask(project, asked.conflict())
+    many = asked.make_project(tmp_path / "many", "many")
+    asked.ask_all(many)
+    for path in ("questions",):
+        counts = []
+        for one in (project, many):
+            page(browser, f"/projects/{one.pk}/{path}/")
+            with CaptureQueriesContext(connection) as seen:
+                page(browser, f"/projects/{one.pk}/{path}/")
+            counts.append(len(seen))
+        assert counts[1] <= counts[0] + 1  # sessions are only looked up where a place names one
+
+
+def test_visitors_who_are_not_the_owner_are_led_to_the_login(client: Client, project: Project) -> None:
+    question = asked.ask(project, asked.expired())[0]
+    for path in ("/questions/", f"/projects/{project.pk}/questions/", f"/questions/{question.public_id}/"):
+        assert client.get(path).headers["Location"].startswith("/login/")
+    assert answer(client, question, "remove").status_code == 302 and state(question) == "open"
