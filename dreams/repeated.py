@@ -112,7 +112,7 @@ def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
     from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
     from dreams.engines.rules.steps import deriving  # noqa: PLC0415 - their patterns are slow to build
 
-    facts = [fact for fact in repository.read(Path(repo_dir), lambda: None) if fact.values]
+    facts = repository.read(Path(repo_dir), lambda: None)
     return deriving.Said(facts) if facts and seen else None
 
 

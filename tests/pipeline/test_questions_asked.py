@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from django.utils import timezone
 
 from dreams import memories, settings_service
-from dreams.models import Project, Question
+from dreams.engines.types import Job, Place
+from dreams.engines.types import Question as Asked
+from dreams.models import Project, Question, Session
 from dreams.services.questions import answering, reading
 from dreams.services.questions import asking as service
 from tests.pipeline import asking, world
@@ -68,6 +71,28 @@ def test_a_changed_value_is_another_question(tmp_path: Path, monkeypatch) -> Non
         project, monkeypatch, asking.asks("project_deploy.md", ALPHA, "Host gamma.", subject="gamma")
     )
     assert asking.states(project) == ["answered", "open"]
+
+
+def test_a_question_from_a_session_stays_open_when_later_dreams_no_longer_read_that_session(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    session = Session.objects.filter(project=project).first() or Session.objects.create(
+        project=project,
+        session_id="s-1",
+        path=str(tmp_path / "s-1.jsonl"),
+        size=10,
+        touched_at=timezone.now(),
+    )
+
+    def said(job: Job) -> Asked:
+        from_session = Place(session.path, 3, "No, it runs on host beta.", session_pk=session.pk)
+        memory = ASK(job)
+        return dataclasses.replace(memory, places=(*memory.places, from_session))
+
+    asking.dream(project, monkeypatch, said)
+    asking.dream(project, monkeypatch)
+    assert asking.states(project) == ["open"]
 
 
 def test_a_dream_replaces_the_open_questions_of_the_one_before(tmp_path: Path, monkeypatch) -> None:

@@ -174,12 +174,11 @@ def test_many_unrelated_wishes_do_not_flood_the_directory(tmp_path: Path):
     assert all(f"always polish every {word}" in kept for word in words)
 
 
-def test_secrets_and_requests_to_forget_are_told_and_not_kept(tmp_path: Path):
+def test_secrets_and_requests_to_forget_are_not_kept(tmp_path: Path):
     word = "sword" + "fish"
     made = dream(tmp_path, {}, [session(1, f"remember that my password is {word}", "forget that we use npm")])
     assert made.edits == []
     assert "secret" in made.summary
-    assert "forget" in made.summary
     assert word not in made.summary + str(made.told.turns)
 
 

@@ -125,7 +125,10 @@ def test_a_sentence_that_the_next_one_leans_on_stays(tmp_path: Path) -> None:
         tmp_path, {"notes.md": memory(body), "MEMORY.md": INDEX}, [session(1, "forget about copper-relay")]
     )
     assert made.edits == []
-    assert "nothing could be taken out for sure" in made.summary
+    (asked,) = made.outcome.questions
+    assert (asked.kind, [option.id for option in asked.options]) == ("forget", ["remove", "keep"])
+    (edit,) = asked.options[0].edits
+    assert edit.after == memory("- The docs are built with Sphinx.\n")
 
 
 def test_a_file_that_said_nothing_else_goes_with_its_row(tmp_path: Path) -> None:
@@ -244,7 +247,6 @@ REPO = {
 @pytest.mark.parametrize(
     "line",
     [
-        "Run `just check` before every push.",
         "`npm run lint` runs `eslint .`.",
         "The npm package is called `harbour-web`.",
         "`make check` runs `ruff check .`.",

@@ -1,4 +1,4 @@
-"""What the repository surely says: CLAUDE.md line by line, scripts, versions, targets and services. Read-only and bounded.
+"""What the repository surely says: scripts, versions, targets and services. Read-only and bounded.
 
 Only files at its top and two folders below are read, by handle and never through a link.
 """
@@ -13,30 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreams import memdir, safefs
+from dreams import safefs
 from dreams import text as texts
-from dreams.engines.rules.notes.wording import one_line, says_something, sentences
 
 MOST_NAMES = 3_000
 MOST_DEPTH = 3
 MOST_BYTES = 300_000
 MOST_FACTS = 5_000
 _SKIPPED = frozenset({"node_modules", "vendor", "dist", "build", "target"})
-_INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/.+\.md")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeFact:
-    """Something a file says. `words` is how one could put it, `values` what a statement must name to say the same.
-
-    `quote` is the line that says it; for a line of CLAUDE.md it is the statement itself, and `values` is empty.
-    """
+    """Something a file says. `quote` is the line that says it, `words` is how one could put it, `values` what a statement
+    must name to say the same."""
 
     path: str
     line_no: int
     quote: str
     words: str
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...]
 
 
 def read(repo: Path | None, checkpoint: Callable[[], None]) -> list[CodeFact]:
@@ -63,8 +59,6 @@ Reader = Callable[[str, str], Iterator[CodeFact]]
 
 def _reader(path: str) -> Reader | None:
     parts = path.split("/")
-    if _INSTRUCTIONS.fullmatch(path):
-        return _instructions
     if _SKIPPED & set(parts) or any(part.startswith(".") and part != parts[-1] for part in parts):
         return None
     return _READERS.get(parts[-1])
@@ -75,17 +69,6 @@ def _read(root: safefs.Root, path: str, reader: Reader) -> list[CodeFact]:
         return list(reader(path, texts.decode(root.read_bytes(path, limit=MOST_BYTES))))
     except (OSError, safefs.SafeFsError, ValueError, RecursionError):
         return []
-
-
-def _instructions(path: str, text: str) -> Iterator[CodeFact]:
-    document = memdir.parse(texts.encode(text))
-    for item in memdir.sections(document.body, document.body_start_line):
-        if item.kind not in {"paragraph", "bullet"} or item.text.lstrip().startswith(">"):
-            continue
-        told = one_line(item.content or item.text)
-        for said in dict.fromkeys([told, *sentences(told)]):
-            if says_something(said):
-                yield CodeFact(path, item.first_line, said, said)
 
 
 def _fact(path: str, text: str, words: str, *values: str) -> CodeFact:

@@ -37,7 +37,7 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
     """Save the questions of a dream, and show the most useful ones: as many as the setting says.
 
     What was answered, waits or was put off is not asked again. Open questions of the project that this dream does not
-    ask any more are outdated. A question that cannot be kept is left out; the others are.
+    ask any more are outdated, but for those from a session: that was read once, and by the dream before. A question that cannot be kept is left out; the others are.
     """
     project = dream.project
     states.refresh(project)
@@ -55,7 +55,8 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
             kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
             _note_files(kept[-1], shas, texts)
         left = project.questions.filter(state=State.OPEN).exclude(pk__in=[row.pk for row in kept])
-        left.update(state=State.OUTDATED)
+        old = [row.pk for row in left if not any(place["session"] for place in row.places)]
+        Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
         _show_first(project, kept)
 
 

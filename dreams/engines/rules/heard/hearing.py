@@ -101,7 +101,11 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         before = last.get(session.pk)
         asked, told = wishes(prompt.text), tellings(prompt.text, before.prompt.text if before else "")
         # A statement with a date of its own is learnt with that day written out, and exchanges nothing.
-        told += [asserted(w.text, w.quote) for w in asked if w.fact and w.text and not names_a_day(w.text)]
+        told += [
+            asserted(w.text, w.quote)
+            for w in asked
+            if w.fact and w.verdict == "learn" and not names_a_day(w.text)
+        ]
         start = standing_from(prompt.text)
         asked = [wish for wish in asked if _stands(prompt.text, wish.quote, start)]
         told = [telling for telling in told if _stands(prompt.text, telling.quote, start)]

@@ -22,6 +22,7 @@ Sureness = Literal["certain", "likely", "weak"]
 MOST_WORDS = 40  # of a sentence; longer ones explain a task
 LEAST_WORDS = 3
 LONG_PROMPT = 80  # words; a longer one describes a task, and what it says in passing is part of that
+MOST_OF_A_HABIT = 12  # words
 MOST_LIKELY = 2  # of one prompt; more of them are a specification
 
 
@@ -104,6 +105,7 @@ REASON = re.compile(
     r"(?:because|this is because|that['’]?s because|otherwise|the reason(?: is)?)\b", re.IGNORECASE
 )
 _TITLED = re.compile(r"[^:,]{2,40}:\s")
+_WISHED = re.compile(r"\b(?:should|must|will|would|could)\b", re.IGNORECASE)
 _PLAN = re.compile(r"(?:we|i|it|they|the|this|there|our|my|he|she|you)\b", re.IGNORECASE)
 
 
@@ -122,9 +124,7 @@ _WANTS = _compiled(
     rf"^{_SCOPE}(?:i['’]d|i would|i) {_ADVERBS}(?:rather|like|want|prefer|(?:don['’]?t|do not) {_ADVERBS}want|(?:basically )?(?:never|always) want)\b.+$"
 )
 _MY_HABIT = _compiled(rf"^{_SCOPE}i {_HABITUAL} (?!{_MOMENTARY})[a-z]+ .+$")
-_I_WORK = _compiled(
-    r"^i (?:use|run|speak|code|live|work|read|write)(?: (?P<where>in|from|at|with))? (?P<object>.+)$"
-)
+_I_WORK = _compiled(r"^i (?:use|speak|code|live|work)(?: (?P<where>in|from|at|with))? (?P<object>.+)$")
 _I_AM = _compiled(
     rf"^(?:i['’]?m|i am|we['’]re|we are) {_ADVERBS}(?:(?P<role>an? (?!bit\b|little\b|lot\b|few\b|fan\b|huge\b|big\b|idea\b|hurry\b)(?:[\w/+#.-]+ ){{0,3}}?[\w/+#-]{{3,}}(?=$|[,.;!—–-]| (?:and|who|with|by|at|in|on|for|so|but|here|\w+ing)\b).*)|"
     r"(?:the (?:only|sole|main|lead|maintainer|owner|author)\b.+)|(?:very |quite |completely |not |most |more )*(?:new to|familiar with|unfamiliar with|comfortable (?:in|with)|fluent in|an expert|responsible for|in charge of|based in|colou?r[- ]?blind|on (?:windows|linux|mac\w*|wsl))\b.*)$"
@@ -180,7 +180,7 @@ _WHY = _compiled(r"^the reason (?:(?:that |why )?(?:we|i)\b.+|for .+) is .+$")
 @dataclass(frozen=True, slots=True)
 class _Signal:
     """`own` is said of the person: it holds whatever task comes with it. `fact` is said of the project, `state` of how something is:
-    there a word of trouble makes it a report."""
+    there a word of trouble makes it a report, and "should" a wish."""
 
     pattern: re.Pattern[str]
     sureness: Callable[[re.Match[str]], Sureness | None]
@@ -203,6 +203,9 @@ def _generic(found: re.Match[str]) -> Sureness | None:
 
 
 def _of_my_work(found: re.Match[str]) -> Sureness | None:
+    """A short sentence of a habit; a long one tells what happened."""
+    if len(found[0].split()) > MOST_OF_A_HABIT:
+        return None
     return None if _DEFINITE.search(" ".join(found["object"].split()[:3])) else "certain"
 
 
@@ -224,7 +227,7 @@ def _named(found: re.Match[str]) -> Sureness | None:
 
 
 def _reasoned(found: re.Match[str]) -> Sureness:
-    return "likely" if _GIVES_REASON.search(found[0]) else "weak"
+    return "likely" if _GIVES_REASON.search(found[0]) or _ABSOLUTE.search(found[0]) else "weak"
 
 
 def _of_any(found: re.Match[str]) -> Sureness | None:
@@ -354,7 +357,7 @@ def _read(text: str, signals: Sequence[_Signal]) -> _Found | None:
     for signal in signals:
         found = signal.pattern.match(text)
         sureness = signal.sureness(found) if found else None
-        if sureness and not (signal.state and TROUBLE.search(text)):
+        if sureness and not (signal.state and (TROUBLE.search(text) or _WISHED.search(text))):
             return signal, sureness
     return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dreams.engines.rules.heard.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
@@ -116,6 +116,7 @@ _HABIT = re.compile(
     r"\b(?:always|never|every|each|whenever|any ?time|by default)\b|\b(?:before|after|when|while) (?:you |we |i )?\w+",
     re.IGNORECASE,
 )
+_FORGOTTEN = re.compile(r"\bforget\b", re.IGNORECASE)
 _FOR_NOW = re.compile(r"\bfor now\b", re.IGNORECASE)
 
 
@@ -195,7 +196,10 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
         return
     match = _LEAD.match(sentence) or _BARE.match(sentence)
     if match:
-        yield from _checked(match["rest"], quote, fact=True, more=reason)
+        found = _checked(match["rest"], quote, fact=True, more=reason)
+        # Behind a task it is a part of it that may be overlooked.
+        in_task = before and _FORGOTTEN.search(sentence[: match.start("rest")])
+        yield from (replace(wish, verdict="ask") if in_task and wish.text else wish for wish in found)
         return
     to = _REMEMBER_TO.match(sentence)
     if to and _HABIT.search(sentence) and not AT_HAND.search(to["rest"]):

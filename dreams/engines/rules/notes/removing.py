@@ -146,7 +146,7 @@ def _changes(
     text = tree.texts[unit.path]
     if removable(tree, unit):
         return [Change(unit.path, without(text, unit), reason, told, cited)]
-    if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or _is_linked(tree, unit.path):
+    if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or is_linked(tree, unit.path):
         return []
     mine = {fate.text for fate in told}
     note = f"{unit.path} said nothing else. {told[0].note}".strip()
@@ -163,7 +163,7 @@ def _changes(
     return changes
 
 
-def _is_linked(tree: Tree, path: str) -> bool:
+def is_linked(tree: Tree, path: str) -> bool:
     return any(
         other != path and not is_index(other) and memdir.retarget(text, path, f"{path}.gone.md") != text
         for other, text in tree.texts.items()

@@ -12,7 +12,14 @@ from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.heard.hearing import Heard
 from dreams.engines.rules.heard.lessons import Gathered
 from dreams.engines.rules.notes.tree import Recorder, Tree
-from dreams.engines.rules.questions import index_rows, statements, typed
+from dreams.engines.rules.questions import (
+    index_rows,
+    line_days,
+    passed_days,
+    repository,
+    statements,
+    typed,
+)
 from dreams.engines.rules.questions.asking import Asking, Family
 from dreams.engines.types import Job, Question
 
@@ -25,6 +32,9 @@ FAMILIES: tuple[Family, ...] = (
     index_rows.shorter_rows,
     statements.about_statements,
     typed.typed_in_passing,
+    passed_days.passed,
+    line_days.unsure_days,
+    repository.about_the_repository,
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dreams.engines.rules.notes.tree import is_log, is_team
 from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.forget import forget
 from dreams.engines.rules.questions.same import same
 from dreams.engines.types import Question
 from dreams.lib.prose.statement_index import StatementIndex
@@ -18,5 +19,5 @@ def about_statements(asking: Asking) -> Iterator[Question]:
         {path: text for path, text in texts.items() if not is_log(path) and not is_team(path)}
     )
     asking.report.checkpoint()
-    for family in (same,):
+    for family in (same, forget):
         yield from family(asking, index)

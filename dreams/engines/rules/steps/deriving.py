@@ -1,4 +1,7 @@
-"""What the code or CLAUDE.md says already: the same, word for word or surely, and not a word more. Pure but for the recorder."""
+"""What the code surely says already, and not a word more. Pure but for the recorder.
+
+What it likely says, and what an instruction file says, is asked (`questions/repository.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from pathlib import Path
 
 from dreams.engines.rules import repository
 from dreams.engines.rules.notes.bodies import Unit
-from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.removing import fates, free_units, remove
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.repository import CodeFact
@@ -45,21 +47,16 @@ class Said:
     """The repository's facts, to look a statement up in."""
 
     def __init__(self, found: Sequence[CodeFact]) -> None:
-        self._lines = {similarity.normalised(fact.quote): fact for fact in found if not fact.values}
-        self._known = Known(fact.quote for fact in found if not fact.values)
         self._code: dict[str, list[CodeFact]] = defaultdict(list)
         for fact in found:
-            if fact.values:
-                for key in keys_of(f"`{fact.values[-1]}` {fact.values[0]}"):
-                    self._code[key].append(fact)
+            for key in keys_of(f"`{fact.values[-1]}` {fact.values[0]}"):
+                self._code[key].append(fact)
 
     def by(self, unit: Unit) -> CodeFact | None:
         """The fact that says all that the statement and the headings above it say."""
         if len([word for word in statement(unit.text).weights if word not in lexicon.GENERIC]) < LEAST_WORDS:
             return None
-        line = self._known.find(unit.text, whole=True)
-        fact = self._lines.get(similarity.normalised(line)) if line else None
-        fact = fact or self._by_code(unit)
+        fact = self._by_code(unit)
         return fact if fact and _place_adds_nothing(unit, fact) else None
 
     def _by_code(self, unit: Unit) -> CodeFact | None:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dreams import memdir
 from dreams.engines.rules.heard.hearing import Heard
 from dreams.engines.rules.heard.lessons import Lesson
 from dreams.engines.rules.heard.speech import ASK, SOFT
 from dreams.engines.rules.heard.wishes import Wish
-from dreams.engines.rules.notes.bodies import Part, Unit
-from dreams.engines.rules.notes.removing import fates, free_units, remove, remove_parts
-from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.notes.bodies import Part, Unit, units
+from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
+from dreams.engines.rules.notes.wording import is_labelled, sentences
+from dreams.engines.types import Fate
 from dreams.language import lexicon, properties, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
+from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.values import read
 from dreams.text import quoted
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
+_WHOLE = frozenset({"code", "address", "path", "number"})  # such a value says by itself which fact is meant
+MOST_SENTENCES = 2  # of a statement that is taken out whole
 NOTE = "You asked to forget it."
 _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe|clear|strike|take out)\s+",
@@ -44,8 +51,6 @@ _ONLY_NOW = re.compile(
     re.IGNORECASE,
 )
 _ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
-_OF = frozenset({"of", "for", "to", "about", "on", "behind", "with", "from"})
-MOST_BEFORE = 3  # words that may stand before "of the relay"
 _MEMORY = frozenset({"memory", "memor", "note", "entry", "fact"})
 
 
@@ -82,23 +87,111 @@ def _trimmed(text: str) -> str:
 
 def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
     """Take out what was asked to be forgotten, and learn none of it from the prompts before."""
-    for each in heard:
-        for wish in each.wishes:
-            if wish.verdict == "forget":
-                _forget(rec, each, wish, lessons)
+    for each, wish in requests(heard):
+        _unlearn(each, wish, lessons)
+        done = _forget_values(rec, each, wish) or _forget_statements(rec, each, wish)
+        rec.count("forgotten", done)
 
 
-def _forget(rec: Recorder, heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
+def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
+    """Each request to forget something, with the prompt that it is in."""
+    return ((each, wish) for each in heard for wish in each.wishes if wish.verdict == "forget")
+
+
+def _unlearn(heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
+    request, values = request_of(wish), read(asked_text(wish)).anchors
+    at = heard.prompt.at
+
+    def is_meant(lesson: Lesson) -> bool:
+        later = any(c.at and at and c.at > at for c in lesson.citations)
+        named = bool(values) and values <= read(lesson.text).anchors
+        return not later and (named or bool(request and _meant(request, lesson.text)))
+
+    lessons[:] = [lesson for lesson in lessons if not is_meant(lesson)]
+
+
+def asked_text(wish: Wish) -> str:
+    """What a request is about, in its own words."""
+    return wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
+
+
+def _forget_values(rec: Recorder, heard: Heard, wish: Wish) -> int:
+    """A request that names a value in full: the one fact that has all that it names, wherever it is said."""
+    if _ONLY_NOW.search(asked_text(wish)):
+        return 0
+    fact = named_fact(StatementIndex(_texts(rec.tree)), asked_text(wish))
+    done = 0
+    for each in sorted(fact, key=lambda s: (s.path, -s.first_line)):
+        done += forget_statement(rec, each, heard, wish)
+    return done
+
+
+def _texts(tree: Tree) -> dict[str, str]:
+    return {path: tree.texts[path] for path in tree.topics()}
+
+
+def named_fact(index: StatementIndex, text: str) -> list[Statement]:
+    """The statements of the one fact that has every value of a request; empty where there is none, or more than one."""
+    values = read(text).values
+    known = [value.key for value in values if index.said_where(value.key)]
+    telling = {value.key for value in values if value.key in known and index.is_rare(value.key)}
+    # One name by itself may be what the statement is about, or only something in it.
+    whole = any(value.key in telling and value.kind in _WHOLE for value in values)
+    if not telling or (len(telling) < 2 and not whole):
+        return []
+    found = [
+        each
+        for each in index.statements
+        if each.source == "body" and all(key in each.reading.anchors for key in known)
+    ]
+    if len(found) > MOST_FORGOTTEN or any(len(sentences(each.text)) > MOST_SENTENCES for each in found):
+        return []
+    first = found[:1]
+    one_fact = all(index.pair(first[0], each).found.relation == "same" for each in found[1:])
+    return found if one_fact else []
+
+
+def forget_statement(rec: Recorder, statement: Statement, heard: Heard, wish: Wish) -> bool:
+    """Take one statement out; with it the file that says little else, and its rows."""
+    tree = rec.tree
+    if statement.path not in tree.texts:
+        return False
+    if is_one_fact(tree, statement.path) and not is_linked(tree, statement.path):
+        return _remove_file(rec, statement.path, heard, wish)
+    found = units(statement.path, tree.document(statement.path))
+    unit = next((each for each in found if each.text == statement.text), None)
+    return unit is not None and _remove(rec, unit, heard, wish)
+
+
+def is_one_fact(tree: Tree, path: str) -> bool:
+    """Whether a file says one thing: a statement, and what is labelled as its reason or use."""
+    items = memdir.sections(tree.document(path).body)
+    told = [item for item in items if item.kind not in {"blank", "heading", "rule"}]
+    return sum(not is_labelled(item.text) for item in told) == 1
+
+
+def _remove_file(rec: Recorder, path: str, heard: Heard, wish: Wish) -> bool:
+    tree, reason, cited = rec.tree, _reason(wish), (heard.citation(wish.quote),)
+    changes = [Change(path, None, reason, _gone(tree.texts[path], ""), cited)]
+    for index_path in tree.indexes():
+        index = memdir.parse_index(tree.texts[index_path])
+        rows = [row for row in index.rows_for(path) if len(row.targets) == 1]
+        if rows:
+            after = index.without(rows).text
+            changes.append(Change(index_path, after, reason, _gone(index.text, after), cited))
+    return rec.operation("prune", changes, key=digest(path, tree.texts[path]))
+
+
+def _gone(before: str, after: str) -> tuple[Fate, ...]:
+    gone = Counter(before.split("\n")) - Counter(after.split("\n"))
+    return tuple(Fate(line.rstrip("\r"), "stated", note=NOTE) for line in gone if line.strip())
+
+
+def _forget_statements(rec: Recorder, heard: Heard, wish: Wish) -> int:
+    """A request that names a thing: the statements that are surely about it, and about no other thing with a name."""
     request = request_of(wish)
     if request is None:
-        rec.note(f"You asked to forget something (“{wish.quote[:120]}”): do that on the memory's page.")
-        return
-    at = heard.prompt.at
-    lessons[:] = [
-        lesson
-        for lesson in lessons
-        if not _meant(request, lesson.text) or any(c.at and at and c.at > at for c in lesson.citations)
-    ]
+        return 0
     found = [
         unit
         for unit in free_units(rec.tree)
@@ -109,11 +202,7 @@ def _forget(rec: Recorder, heard: Heard, wish: Wish, lessons: list[Lesson]) -> N
         for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
             done += _remove(rec, unit, heard, wish)
         done += _forget_parts(rec, request, heard, wish)
-    rec.count("forgotten", done)
-    if done < len(found) or not (done or any(edit.reason == _reason(wish) for edit in rec.edits)):
-        rec.note(
-            f"You asked “{wish.quote[:120]}”; {'not all of it' if done else 'nothing'} could be taken out for sure."
-        )
+    return done
 
 
 def _forget_parts(rec: Recorder, request: Request, heard: Heard, wish: Wish) -> int:
@@ -160,16 +249,11 @@ def _meant(request: Request, text: str) -> bool:
 
 
 def _comes_first(request: Request, text: str) -> bool:
-    """ "The relay …", "Backups of the relay …": not "settings persist in a file and the relay"."""
+    """ "The relay …": not "settings persist in a file and the relay", nor "the import depends on the relay"."""
     found = pieces(text)
     first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
     before = [piece for piece in found[:first] if piece.key and piece.key not in lexicon.GENERIC]
-    words = [piece.text.lower() for piece in found[:first] if piece.text.lower() not in _ARTICLES]
-    return (
-        not before
-        or (len(before) <= MOST_BEFORE and words[-1] in _OF)
-        or any(piece.key in ROLES for piece in found)
-    )
+    return not before or any(piece.key in ROLES for piece in found)
 
 
 def _is_object(request: Request, text: str) -> bool:

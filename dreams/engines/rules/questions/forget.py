@@ -1,0 +1,71 @@
+"""A request to forget something whose object was not found for sure: is it this? PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dreams.engines.rules.heard.hearing import Heard
+from dreams.engines.rules.heard.wishes import Wish
+from dreams.engines.rules.notes.tree import Recorder
+from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.same import cited, place_of, subject_of
+from dreams.engines.rules.steps import forgetting
+from dreams.engines.types import Option, Place, Question
+from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.values import read
+from dreams.text import quoted
+
+MOST_CANDIDATES = 3  # of more, nobody could say which was meant
+LEAST_ALIKE = 0.4  # how much of a request a statement must have
+WEIGHT = 0.9
+
+
+def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
+    """One question for each statement that a request may mean."""
+    for heard, wish in forgetting.requests(asking.heard):
+        candidates = [each for each in _candidates(index, wish) if not asking.is_touched(place_of(each))]
+        if 0 < len(candidates) <= MOST_CANDIDATES:
+            for each in candidates:
+                yield from _question(asking, heard, wish, each)
+
+
+def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
+    """Statements that have a rare value of the request, else most of its words."""
+    text = forgetting.asked_text(wish)
+    wanted = read(text)
+    values = [key for key in wanted.anchors if index.is_rare(key)]
+    named = [each for key in values for each in index.leans_on(key)]
+    most = [each for each in dict.fromkeys(named) if all(key in each.reading.anchors for key in values)]
+    if named:
+        return most or list(dict.fromkeys(named))
+    told = {word for word, weight in wanted.terms.items() if weight > LEAST_ALIKE}
+    near = [each for each, _ in index.related(text) if len(told & each.reading.terms.keys()) > len(told) / 2]
+    return near if len(told) > 1 else []
+
+
+def _question(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
+    def work(rec: Recorder) -> object:
+        return forgetting.forget_statement(rec, statement, heard, wish)
+
+    option = asking.draftsman.option("remove", "Remove it", work)
+    if option is None or not asking.tree_before.writable(statement.path):
+        return
+    request = heard.citation(wish.quote)
+    said = Place(
+        request.place,
+        request.line_no,
+        wish.quote,
+        request.session_pk,
+        request.offset,
+        request.role,
+        request.at,
+    )
+    yield Question(
+        "forget",
+        f"{subject_of([statement])} | {' '.join(sorted(read(wish.quote).terms))[:200]}",
+        f"You asked {quoted(wish.quote)}. Is this what you meant?",
+        (place_of(statement), said),
+        (option, Option("keep", "Keep it")),
+        (request, cited(statement)),
+        WEIGHT,
+    )

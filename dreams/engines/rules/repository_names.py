@@ -1,0 +1,130 @@
+"""What a repository has by name: files, folders, scripts and targets; and the lines of the files that configure it. Read-only, bounded.
+
+Folders that hold what was built or installed are not entered, and links are never followed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from dreams import safefs
+from dreams import text as texts
+
+MOST_NAMES = 20_000
+MOST_CONFIGS = 200
+CONFIG_DEPTH = 3  # folders: what lies deeper is about a part, or about an example
+MOST_BYTES = 300_000
+_NOT_ENTERED = frozenset(
+    {
+        "node_modules",
+        "vendor",
+        "dist",
+        "build",
+        "target",
+        "venv",
+        "env",
+        "__pycache__",
+        "coverage",
+        "out",
+        "site-packages",
+    }
+)
+_HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
+_CONFIG = re.compile(
+    r"(?:.*/)?(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|Makefile|[\w.-]+\.mk|justfile|Dockerfile[\w.-]*|[\w.-]*\.?Dockerfile|"
+    r"(?:docker-)?compose[\w.-]*\.ya?ml|go\.mod|Cargo\.toml|\.nvmrc|\.node-version|\.python-version|\.tool-versions|"
+    r"tsconfig[\w.-]*\.json|\.gitlab-ci\.yml)|\.github/workflows/[^/]+\.ya?ml|\.circleci/config\.yml",
+    re.IGNORECASE,
+)
+_INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|AGENTS\.md")
+_TARGET = re.compile(r"^([\w./-]+)\s*:(?!=)", re.MULTILINE)
+_INCLUDED = re.compile(r"^-?include\b|^[^#\n]*%.*:", re.MULTILINE)
+
+
+@dataclass
+class Repository:
+    """`complete`: everything was looked at, so what is not in `files` is not there."""
+
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    configs: dict[str, str] = field(default_factory=dict)  # path to text
+    instructions: dict[str, str] = field(default_factory=dict)
+    ignored: str = ""  # all .gitignore files in one
+    complete: bool = True
+
+    def by_name(self) -> Mapping[str, Sequence[str]]:
+        """Paths by the last part of them."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.files):
+            found[PurePosixPath(path).name].append(path)
+        return found
+
+    def scripts(self) -> frozenset[str] | None:
+        """The names of all npm scripts; None where there is no package.json that can be read."""
+        packages = [text for path, text in self.configs.items() if path.endswith("package.json")]
+        try:
+            read = [json.loads(text).get("scripts", {}) for text in packages]
+            return frozenset(name for scripts in read for name in scripts) if packages else None
+        except (ValueError, AttributeError, TypeError, RecursionError):
+            return None
+
+    def targets(self) -> frozenset[str] | None:
+        """The names of all make targets; None without a Makefile, or where others may be included."""
+        makefiles = [text for path, text in self.configs.items() if path.endswith(("Makefile", ".mk"))]
+        if not makefiles or any(map(_INCLUDED.search, makefiles)):
+            return None
+        return frozenset(name for text in makefiles for name in _TARGET.findall(text))
+
+
+def read(repo: Path | None, checkpoint: Callable[[], None]) -> Repository | None:
+    """What is there; None without a repository that can be opened."""
+    if repo is None:
+        return None
+    found = Repository()
+    try:
+        root = safefs.Root.open(repo)
+    except (OSError, safefs.SafeFsError):
+        return None
+    with root:
+        left, todo = MOST_NAMES, [""]
+        while todo and left > 0:
+            checkpoint()
+            folder = todo.pop()
+            for entry in root.walk(left, folder, max_depth=0):
+                left -= 1
+                if isinstance(entry, safefs.Found):
+                    _keep(root, found, entry)
+                elif entry.rel != folder and _is_entered(entry.rel) and (repo / entry.rel).is_dir():
+                    found.folders.add(entry.rel)
+                    todo.append(entry.rel)
+        found.complete = left > 0
+    return found
+
+
+def _is_entered(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name not in _NOT_ENTERED and (not name.startswith(".") or name in _HIDDEN_ENTERED)
+
+
+def _keep(root: safefs.Root, found: Repository, entry: safefs.Found) -> None:
+    path = entry.rel
+    found.files.add(path)
+    shallow = path.count("/") <= CONFIG_DEPTH and len(found.configs) < MOST_CONFIGS
+    if shallow and _CONFIG.fullmatch(path):
+        found.configs[path] = _text(root, path)
+    elif _INSTRUCTIONS.fullmatch(path):
+        found.instructions[path] = _text(root, path)
+    elif PurePosixPath(path).name == ".gitignore":
+        found.ignored += f"{_text(root, path)}\n"
+
+
+def _text(root: safefs.Root, path: str) -> str:
+    try:
+        return texts.decode(root.read_bytes(path, limit=MOST_BYTES))
+    except (OSError, safefs.SafeFsError):
+        return ""

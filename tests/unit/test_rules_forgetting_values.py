@@ -1,0 +1,103 @@
+"""A request to forget that names a value: the one fact that has it is removed everywhere; where that is not sure, it is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.types import Question
+from tests.unit.rules_kit import Dreamt, dream, memory, session, unaccounted
+
+CHECK = "Run `make verify-xenon-63` before any change of cache-indexer."
+REQUEST = "Please forget what I told you about cache-indexer (make verify-xenon-63); it no longer applies."
+
+
+def asked(made: Dreamt) -> list[Question]:
+    return [each for each in made.outcome.questions if each.kind == "forget"]
+
+
+def test_the_file_that_says_nothing_else_is_removed_with_its_row(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "# Memory\n\n- [Check](check.md) - the one about caches\n- [Docs](docs.md) - Sphinx\n",
+        "check.md": memory(f"{CHECK}\n\n**Why:** it broke twice.\n", description=CHECK),
+        "docs.md": memory("The docs are built with Sphinx.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    assert set(made.after) == {"MEMORY.md", "docs.md"}
+    assert made.text("MEMORY.md") == "# Memory\n\n- [Docs](docs.md) - Sphinx\n"
+    assert asked(made) == [] and not any(map(unaccounted, made.edits))
+
+
+def test_it_is_removed_in_every_place_that_says_it(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "# Memory\n\n- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory(f"- {CHECK}\n- The docs are built with Sphinx.\n"),
+        "b.md": memory("cache-indexer changes need a green make verify-xenon-63 first.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    assert b"xenon" not in b"".join(made.after.values())
+    assert "Sphinx" in made.text("a.md")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Forget about port 41873 please.",
+        "please forget what I said about `make release-all`",
+        "Forget the thing about https://status.acme.example/ledger",
+    ],
+)
+def test_one_value_that_nothing_else_has_is_enough(tmp_path: Path, said: str) -> None:
+    told = [
+        "ledger-worker listens on port 41873.",
+        "We ship with `make release-all`.",
+        "See https://status.acme.example/ledger for outages.",
+    ]
+    files = {f"n{at}.md": memory(f"{text}\n") for at, text in enumerate(told)}
+    made = dream(
+        tmp_path, {"MEMORY.md": "".join(f"- [N]({name})\n" for name in files), **files}, [session(1, said)]
+    )
+    assert sum(name in made.after for name in files) == 2
+
+
+def test_a_name_that_two_facts_have_is_asked_about_once_for_each(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory("The nightly import depends on cache-indexer being warm.\n"),
+        "b.md": memory("Restart cache-indexer after each schema change.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, "Please forget what I told you about cache-indexer.")])
+    assert {place.path for each in asked(made) for place in each.places if place.session_pk is None} == {
+        "a.md",
+        "b.md",
+    }
+    assert all([option.id for option in each.options] == ["remove", "keep"] for each in asked(made))
+    for each in asked(made):
+        assert {edit.path for edit in each.options[0].edits} >= {each.places[0].path}
+
+
+def test_a_runbook_that_only_uses_the_value_is_asked_about_and_stays(tmp_path: Path) -> None:
+    runbook = (
+        "1. Stop ledger-worker\n2. Run `make verify-xenon-63` and read its report\n3. Start ledger-worker\n"
+    )
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](run.md)\n",
+        "a.md": memory(f"{CHECK}\n"),
+        "run.md": memory(runbook),
+    }
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    assert "a.md" not in made.after and made.text("run.md") == memory(runbook)
+
+
+def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"{CHECK}\n", more="pinned: true\n")}
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    assert made.edits == []
+    assert [each.places[0].path for each in asked(made)] == ["a.md"]
+
+
+def test_what_nothing_in_memory_says_changes_nothing(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory("The docs are built with Sphinx.\n")}
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    assert (made.edits, asked(made)) == ([], [])

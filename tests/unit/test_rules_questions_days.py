@@ -1,0 +1,76 @@
+"""Days that have passed, and days that nobody knows for sure, are asked about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.rules.questions.passed_days import last_day
+from dreams.engines.types import LineDate, Question
+from tests.unit.rules_kit import WRITTEN, dream, memory
+
+OTHER = "- The docs are built with Sphinx.\n"
+COPIED = LineDate(WRITTEN.day, "file", "the file's own date", believable=False)
+
+
+def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> list[Question]:
+    files = {"notes.md": memory(f"- {line}\n{OTHER}", **more), "MEMORY.md": "- [Notes](notes.md)\n"}
+    made = dream(folder, files, written=written)
+    assert line in made.text("notes.md"), "nothing of it is certain"
+    return made.outcome.questions
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Temporary: verbose logs in the gateway, remove after 2026-03-14", "2026-03-14"),
+        ("The parallel run ends on March 14, 2026", "2026-03-14"),
+        ("2026-03-14 is the deadline of the cutover, until then both are written", "2026-03-14"),
+        ("The extra quota is valid through 14 March 2026", "2026-03-14"),
+        ("Review the retention by 2026-03-14", "2026-03-14"),
+        ("The coupon expires 2026-03", "2026-03-31"),
+        ("The gateway moved to Go on 2026-03-14", None),
+        ("Since 2026-03-14 the gateway is in Go", None),
+        ("The freeze ended before 2026-03-14 and was lifted", None),
+        ("Between 2026-03-01 and 2026-03-14 two approvals", None),
+        ("Is it due 2026-03-14?", None),
+    ],
+)
+def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) -> None:
+    found = last_day(text)
+    assert (found.isoformat() if found else None) == day
+
+
+def test_what_has_passed_is_asked_about_and_what_is_ahead_is_not(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path / "1", "The parallel run is planned to end, deadline 2026-03-14")
+    assert question.kind == "expired"
+    assert [option.id for option in question.options] == ["remove", "past", "keep"]
+    past = question.options[1].edits[0].after
+    assert past is not None and "- The parallel run was planned to end, deadline 2026-03-14\n" in past
+    assert asked(tmp_path / "2", "The parallel run is planned to end, deadline 2099-03-14") == []
+
+
+def test_where_the_past_is_more_than_one_word_it_is_no_option(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path, "Review the retention by 2026-03-14")
+    assert [option.id for option in question.options] == ["remove", "keep"]
+
+
+def test_below_a_heading_with_a_day_it_is_a_log(tmp_path: Path) -> None:
+    files = {
+        "notes.md": memory("## 2026-03-01\n\n- Review the retention by 2026-03-14\n"),
+        "MEMORY.md": "- [Notes](notes.md)\n",
+    }
+    assert dream(tmp_path, files).outcome.questions == []
+
+
+def test_a_day_from_a_copied_file_is_filled_in_and_asked(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path, "We moved to Valkey yesterday.", COPIED)
+    assert (question.kind, [option.id for option in question.options]) == ("changed", ["replace", "keep"])
+    after = question.options[0].edits[0].after
+    assert after is not None and "- We moved to Valkey on 2026-09-30.\n" in after
+
+
+def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path, "We moved to Valkey yesterday.", more="pinned: true\n")
+    assert question.kind == "changed"

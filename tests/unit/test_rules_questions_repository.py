@@ -1,0 +1,132 @@
+"""What the repository says already, and what it no longer has, is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.types import Question
+from tests.unit.rules_kit import dream, memory
+
+OTHER = "- The docs are built with Sphinx.\n"
+REPO = {
+    "CLAUDE.md": "# Rules\n\n- Run `just check` before every push, and read what it says.\n",
+    "package.json": '{"scripts": {"lint": "eslint ."}, "dependencies": {"left-pad": "^1.3.0"}}',
+    "Dockerfile": "FROM python:3.12-slim AS harbour\nENV PORT=8123\nEXPOSE 8123\n",
+    "compose.yml": "services:\n  cache:\n    image: redis:7.2\n    ports: ['9321:6379']\n",
+    ".github/workflows/ci.yml": "jobs:\n  nightly-sweep:\n    runs-on: ubuntu-24.04\n",
+    "Makefile": "check:\n\truff check .\n",
+    "src/web/cart.ts": "",
+    "src/web/list.ts": "",
+    "src/api/orders.py": "",
+    "src/lib/mailer.py": "",
+}
+
+
+def asked(
+    folder: Path,
+    line: str,
+    kind: str = "project",
+    repo: Mapping[str, str] | None = REPO,
+    path: str = "notes.md",
+) -> list[Question]:
+    for name, text in (repo or {}).items():
+        (folder / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "repo" / name).write_text(text)
+    files = {path: memory(f"- {line}\n{OTHER}", kind), "MEMORY.md": f"- [Notes]({path})\n"}
+    made = dream(folder / "scratch", files, repo=folder / "repo" if repo else None)
+    assert line in made.text(path), "nothing of it is certain"
+    return made.outcome.questions
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [
+        ("Run `just check` before every push and read what it says", "CLAUDE.md"),
+        ("We have left-pad at `^1.3.0`", "package.json"),
+        ("The stage `harbour` is built from `python:3.12-slim`", "Dockerfile"),
+        ("`cache` maps 9321:6379", "compose.yml"),
+        ("The CI job `nightly-sweep` is on `ubuntu-24.04`", ".github/workflows/ci.yml"),
+    ],
+)
+def test_what_a_file_of_the_repository_seems_to_say_is_asked(tmp_path: Path, line: str, file: str) -> None:
+    (question,) = asked(tmp_path, line)
+    assert (question.kind, [option.id for option in question.options]) == ("derived", ["remove", "keep"])
+    assert question.citations[0].place == file
+    (edit,) = question.options[0].edits
+    assert edit.after is not None and line not in edit.after and OTHER in edit.after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Run `just check` before every release, it takes an hour",
+        "We have left-pad at `^1.3.0`, which leaks sockets",
+        "left-pad must never be at `^1.3.0`",
+        "The stage `harbour` is built from `python:3.13-slim`",
+        "`cache` loses its data on restart",
+    ],
+)
+def test_what_says_more_or_otherwise_is_not_asked(tmp_path: Path, line: str) -> None:
+    assert asked(tmp_path, line) == []
+
+
+def test_without_a_repository_nothing_is_asked(tmp_path: Path) -> None:
+    assert asked(tmp_path, "We have left-pad at `^1.3.0`", repo=None) == []
+    assert asked(tmp_path, "Orders are in `src/gone/orders.py`", repo=None) == []
+
+
+def test_a_file_that_moved_is_asked_about_with_its_new_path(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path, "Mails are sent by `src/core/mailer.py` alone")
+    assert (question.kind, [option.id for option in question.options]) == (
+        "gone",
+        ["update", "remove", "keep"],
+    )
+    (edit,) = question.options[0].edits
+    assert edit.after is not None and "Mails are sent by `src/lib/mailer.py` alone" in edit.after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The basket is in `src/web/basket.ts`",
+        "Check with `npm run typecheck`",
+        "Deploy with `make ship`",
+    ],
+)
+def test_a_file_script_or_target_that_is_not_there_is_asked_about(tmp_path: Path, line: str) -> None:
+    (question,) = asked(tmp_path, line)
+    assert (question.kind, [option.id for option in question.options]) == ("gone", ["remove", "keep"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The cart is in `src/web/cart.ts`",
+        "The cart is in `web/cart.ts`",
+        "Lint with `npm run lint`",
+        "The other project has `lib/core/basket.ts`",
+        "We removed `src/web/basket.ts` in May",
+        "Results are in `src/web/report.json`",
+        "The script is `npm run typecheck` in the sister project, not here",
+    ],
+)
+def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, line: str) -> None:
+    assert asked(tmp_path, line) == []
+
+
+def test_a_memory_named_for_a_day_may_name_what_was_there_then(tmp_path: Path) -> None:
+    line = "The basket is in `src/web/basket.ts`"
+    assert asked(tmp_path, line, path="project_session_2026-05-01.md") == []
+
+
+def test_an_ignored_file_and_a_makefile_that_includes_others_say_nothing(tmp_path: Path) -> None:
+    repo = {
+        **REPO,
+        ".gitignore": "src/web/basket.ts\n",
+        "Makefile": "include more.mk\ncheck:\n\truff check .\n",
+    }
+    assert asked(tmp_path / "1", "The basket is in `src/web/basket.ts`", repo=repo) == []
+    assert asked(tmp_path / "2", "Deploy with `make ship`", repo=repo) == []
