@@ -150,13 +150,13 @@ def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
         file.conflict = None
         file.rebase_confirmed = now == new
         file.save()
-        replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
+        _replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
         # Rows that went took their findings along.
         Proposal.objects.filter(pk=file.proposal_id).update(examined="")
     return "already-there" if now == new else "rebased"
 
 
-def replace_hunks(
+def _replace_hunks(
     file: FileChange, old: Sequence[tuple[Hunk, textdiff.Hunk]], new: Sequence[textdiff.Hunk]
 ) -> None:
     """Rows of `file` for its `new` hunks: one that says what an `old` one said keeps that row, with all that is on it."""

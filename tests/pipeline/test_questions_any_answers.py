@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def readable(project: Project) -> dict[str, object]:
     return {path: entry for path, entry in found.items() if path.endswith(".md")}
 
 
-@settings(max_examples=20, **SIZES)
+@settings(max_examples=10, **SIZES)
 @given(before=directories, after=directories, wanted=wishes)
 def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -105,7 +106,7 @@ def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) 
         project.delete()
 
 
-@settings(max_examples=20, **SIZES)
+@settings(max_examples=10, **SIZES)
 @given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
 def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -135,3 +136,82 @@ def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, a
             project=project, state="waiting", operation__proposal__state="applied"
         )
         project.delete()
+
+
+# For each line what becomes of it, and whose change that is: the dream's, or an answer's.
+line_changes = st.lists(
+    st.tuples(st.sampled_from(["", "remove", "replace", "add"]), st.booleans()), min_size=2, max_size=8
+)
+
+
+def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> list[str]:
+    found = []
+    for number, (change, _) in enumerate(changes):
+        line, what = f"The fact number {number}.", change if taken(number) else ""
+        found += {
+            "": [line],
+            "remove": [],
+            "replace": [f"Fact {number}, anew."],
+            "add": [line, f"More on {number}."],
+        }[what]
+    return found
+
+
+@settings(max_examples=15, **SIZES)
+@given(
+    changes=line_changes,
+    end=st.sampled_from(["", "\n"]),
+    sep=st.sampled_from(["\n", "\n\n"]),
+    approve=st.booleans(),
+)
+def test_answers_beside_the_dreams_changes_of_one_file_are_all_written(
+    changes, end, sep, approve: bool
+) -> None:
+    def content(taken: Callable[[int], bool]) -> bytes:
+        found = changed(changes, taken)
+        return (sep.join(found) + (end if found else "")).encode()
+
+    path, before = "notes.md", content(lambda n: False)
+    with tempfile.TemporaryDirectory() as base:
+        project = world.make_project(Path(base), {path: before})
+        tree = readable(project)
+        proposal = propose(project, {path: content(lambda n: changes[n][1])})
+        was = rows(proposal) if proposal else []
+        own = [number for number, (change, of_dream) in enumerate(changes) if change and not of_dream]
+        wanted = [[(0, content(lambda n, one=one: n == one))] for one in own]
+        questions = ask(project, proposal, {path: before}, wanted)
+        done = answer_all(questions)
+        event(f"joined {sum(each.operation.proposal == proposal for each in refreshed(done))} of {len(own)}")
+        for question in done:
+            answering.take_back(question, world.ME)
+        assert (rows(proposal) if proposal else []) == was
+        answer_all(done)
+        for each in Proposal.objects.filter(project=project, state="open").order_by("pk"):
+            verdict = Hunk.Verdict.APPROVED if approve else Hunk.Verdict.REJECTED
+            if each == proposal:
+                review.decide(each, review.select(each), verdict, world.ME)
+            review.confirm(each, Finding.objects.filter(proposal=each).exclude(severity="refuse"), world.ME)
+            if not applying.apply(each, world.ME).complete:
+                event("rebased or in conflict")
+                applying.apply(each, world.ME, rebased=True)
+        # Those that clash with the dream's change of a neighbour wait for the person.
+        left = Proposal.objects.filter(project=project, state="submitted")
+        if not left and len(refreshed(done)) == len(own):
+            expected = content(lambda n: approve or not changes[n][1])
+            assert on_disk(project, path).split() == expected.split()
+        for each in (
+            Proposal.objects.filter(project=project, applications__isnull=False).order_by("-pk").distinct()
+        ):
+            if Hunk.objects.filter(file__proposal=each, applied_in__isnull=False):
+                rollback.rollback(each, world.ME)
+        assert readable(project) == tree
+        project.delete()
+
+
+def refreshed(questions: list[Question]) -> list[Question]:
+    return list(Question.objects.filter(pk__in=[each.pk for each in questions], operation__isnull=False))
+
+
+def on_disk(project: Project, path: str) -> bytes:
+    found = world.folder(project) / path
+    return found.read_bytes() if found.exists() else b""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, drafts, findings, hostkey, memories, proposals, review
+from dreams import auditlog, blobs, drafts, findings, hostkey, memories, proposals, rebase, review
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
@@ -132,6 +132,7 @@ def _claim(
         answered_by=reviewer.name,
         answered_at=timezone.now(),
         later_until=None,
+        asked=True,
         **more,
     )
     question.refresh_from_db()
@@ -166,7 +167,7 @@ def _carry_out(
     project = question.project
     waiting = _open_of_dream(project)
     # Before the transaction: what the sessions say of the new lines is looked up on disk.
-    heard = proposals.listened(waiting, "\n".join(edit.after or "" for edit in edits)) if waiting else None
+    heard = proposals.listened(waiting, _added(edits)) if waiting else None
     with transaction.atomic():
         hold(project)
         _claim(question, option, State.WAITING, reviewer, rows=list(rows))
@@ -219,6 +220,15 @@ def _move(question: Question) -> bool:
     return True
 
 
+def _added(edits: Sequence[Edit]) -> str:
+    """The lines that the edits put in place."""
+    added: list[str] = []
+    for edit in edits:
+        before = set((edit.before or "").splitlines())
+        added += [line for line in (edit.after or "").splitlines() if line not in before]
+    return "\n".join(dict.fromkeys(added))
+
+
 def _reason(option: QuestionOption) -> str:
     return f"You answered: {option.label}"
 
@@ -243,6 +253,8 @@ def _joined(
         except (options.DoesNotFit, joining.NothingToDo):
             pass  # it would tear a change that nobody decided on yet
     target = _answers_of(question.project, reviewer, present)
+    for file in target.files.filter(path__in={edit.path for edit in edits}):
+        rebase.rebase(file, present.get(file.path))  # it may be days old
     return target, joining.join(target, question, edits, present, citations)
 
 

@@ -1,15 +1,16 @@
-"""Merging an answer's edits into an open proposal, and taking them out again.
+"""Adding an answer's change to an open proposal, and taking it out again.
 
-What is there already keeps its verdicts, evidence and findings: an answer joins only where every hunk of the proposal is
-still cut as it was.
+Hunks are cut against the state that a file starts from. The answer's hunks are cut there too and put between those of
+the proposal, which stay as they are with verdicts, evidence and findings. Where two would touch the same lines the
+answer does not fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dreams import blobs, drafts, proposals, rebase, text, textdiff
+from dreams import blobs, drafts, proposals, text, textdiff
 from dreams.engines.types import Citation, Edit, OperationKind
 from dreams.models import FileChange, Hunk, Operation, Proposal, Question
 from dreams.services.questions.options import DoesNotFit, brought_onto
@@ -35,17 +36,12 @@ KINDS: Mapping[str, OperationKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Merged:
-    """One file of the proposal with the answer in it; `known` are the hunks that were there before."""
+class _Part:
+    """What an answer does to one file, and the file's row where the proposal has one, with its hunks."""
 
+    draft: drafts.DraftFile
     file: FileChange | None
     known: Sequence[tuple[Hunk, textdiff.Hunk]]
-    draft: drafts.DraftFile
-
-    @property
-    def added(self) -> list[drafts.DraftHunk]:
-        before = {row.hunk_id for row, _ in self.known}
-        return [made for made in self.draft.hunks if made.hunk.id not in before]
 
 
 def join(
@@ -57,55 +53,65 @@ def join(
 ) -> list[Operation]:
     """Add the edits to `proposal` as one operation, or one for each row of an `index` question. Undecided yet.
 
-    `citations` are the question's; each hunk has them as evidence beside its edit's own. `present` is the directory as last seen. Call it in a transaction that holds the proposal. Raises DoesNotFit and
-    NothingToDo; nothing is saved then.
+    `citations` are the question's; each hunk has them as evidence beside its edit's own. `present` is the directory as
+    last seen. Call it in a transaction that holds the proposal. Raises DoesNotFit and NothingToDo; nothing is saved then.
     """
-    merged, draft = _merged(proposal, edits, present)
+    draft, parts = _parts(proposal, edits, present)
     made: dict[str, Operation] = {}
-    for found in merged:
-        for hunk in found.added:
+    for part in parts:
+        for hunk in part.draft.hunks:
             _operation(made, proposal, question, draft, hunk)
-    for found in merged:
-        _save(proposal, found, made, citations)
+    for part in parts:
+        _save(proposal, part, made, citations)
     Proposal.objects.filter(pk=proposal.pk).update(examined="")
     return list(dict.fromkeys(made.values()))
 
 
-def _merged(
+def _parts(
     proposal: Proposal, edits: Sequence[Edit], present: Mapping[str, bytes]
-) -> tuple[list[_Merged], drafts.Draft]:
+) -> tuple[drafts.Draft, list[_Part]]:
     paths = {edit.path for edit in edits}
     rows = proposal.files.filter(path__in=paths).select_related("proposal").prefetch_related("hunks")
     files = {file.path: file for file in rows}
-    torn = [path for path, file in files.items() if file.conflict or not file.rebase_confirmed]
-    if torn:
-        raise DoesNotFit(torn)
     texts = proposals.texts_of(files.values())
-    now = {path: _side(files.get(path), "new_sha", path, present, texts) for path in paths}
-    after = brought_onto(now, edits)
+    base = {
+        path: proposals.bytes_of(files[path].base_sha, texts) if path in files else present.get(path)
+        for path in paths
+    }
+    after = brought_onto(base, edits)
     if not after:
         raise NothingToDo
-    base = {path: _side(files.get(path), "base_sha", path, present, texts) for path in after}
-    draft = drafts.draft(_there(base), _there(after), edits)
-    by_path = {file.path: file for file in draft.files}
-    found = []
-    for path in sorted(after):
-        known = proposals.text_hunks(files[path], texts) if path in files else []
-        cut = by_path.get(path)
-        if cut is None or not {row.hunk_id for row, _ in known} <= {made.hunk.id for made in cut.hunks}:
-            raise DoesNotFit([path])
-        found.append(_Merged(files.get(path), known, cut))
-    return found, draft
+    draft = drafts.draft(_there(base), _there({**base, **after}), edits)
+    parts = [_part(file, files.get(file.path), texts) for file in draft.files]
+    torn = [part.draft.path for part in parts if part.file and not _fits(part, part.file)]
+    if torn:
+        raise DoesNotFit(torn)
+    return draft, parts
 
 
-def _side(
-    file: FileChange | None, side: str, path: str, present: Mapping[str, bytes], texts: proposals.Texts
-) -> bytes | None:
-    return present.get(path) if file is None else proposals.bytes_of(getattr(file, side), texts)
+def _part(draft: drafts.DraftFile, file: FileChange | None, texts: proposals.Texts) -> _Part:
+    return _Part(draft, file, proposals.text_hunks(file, texts) if file else ())
 
 
 def _there(files: Mapping[str, bytes | None]) -> dict[str, bytes]:
     return {path: data for path, data in files.items() if data is not None}
+
+
+def _fits(part: _Part, file: FileChange) -> bool:
+    """Whether every hunk of the answer has lines of its own, in a file that both only change."""
+    if file.conflict or {file.kind, part.draft.kind} != {FileChange.Kind.MODIFY.value}:
+        return False
+    known = [lines for _, lines in part.known]
+    return all(_apart(made.hunk, other) for made in part.draft.hunks for other in known)
+
+
+def _apart(one: textdiff.Hunk, other: textdiff.Hunk) -> bool:
+    """No line is in both; two runs of new lines at one place have no order."""
+    if one.id == other.id or (
+        one.base_start == other.base_start and not (one.base_lines or other.base_lines)
+    ):
+        return False
+    return one.base_end <= other.base_start or other.base_end <= one.base_start
 
 
 def _operation(
@@ -132,20 +138,39 @@ def _operation(
 
 def _save(
     proposal: Proposal,
-    found: _Merged,
+    part: _Part,
     operations: Mapping[str, Operation],
     citations: Sequence[Citation],
 ) -> None:
-    draft, file = found.draft, found.file or FileChange(proposal=proposal, path=found.draft.path)
-    file.kind = draft.kind
-    file.memory_type = proposals.memory_type(draft.path, draft.new if draft.new is not None else draft.base)
+    draft, file = part.draft, part.file or FileChange(proposal=proposal, path=part.draft.path)
+    data = draft.new if draft.new is not None else draft.base
+    file.kind, file.memory_type = draft.kind, proposals.memory_type(draft.path, data)
     file.base_sha = blobs.put(draft.base) if draft.base is not None else ""
     file.new_sha = blobs.put(draft.new) if draft.new is not None else ""
     file.save()
-    rebase.replace_hunks(file, found.known, [made.hunk for made in draft.hunks])
-    rows = {row.hunk_id: row for row in Hunk.objects.filter(file=file)}
-    for made in found.added:
-        proposals.save_hunk(rows[made.hunk.id], made, operations[made.operation], citations)
+    rows = [Hunk(file=file, hunk_id=made.hunk.id) for made in draft.hunks]
+    _place(file, [*part.known, *((row, made.hunk) for row, made in zip(rows, draft.hunks, strict=True))])
+    for row, made in zip(rows, draft.hunks, strict=True):
+        proposals.save_hunk(row, made, operations[made.operation], citations)
+
+
+def _place(file: FileChange, hunks: Sequence[tuple[Hunk, textdiff.Hunk]]) -> None:
+    """Save the rows of a file's hunks in order, and for a file that is changed the text that all of them make."""
+    ordered = sorted(hunks, key=lambda pair: (pair[1].base_start, len(pair[1].base_lines)))
+    shift = 0
+    placed: list[textdiff.Hunk] = []
+    for number, (row, lines) in enumerate(ordered):
+        found = replace(lines, new_start=lines.base_start + shift)
+        row.number, row.new_start, row.new_count = number, found.new_start, len(found.new_lines)
+        row.base_start, row.base_count = found.base_start, len(found.base_lines)
+        row.save()
+        shift += len(found.new_lines) - len(found.base_lines)
+        placed.append(found)
+    if file.kind == FileChange.Kind.MODIFY:
+        base = text.decode(proposals.bytes_of(file.base_sha) or b"")
+        made = textdiff.apply_hunks(base, placed, {hunk.id: True for hunk in placed})
+        file.new_sha = blobs.put(text.encode(made))
+        file.save(update_fields=["new_sha"])
 
 
 def take_out(proposal: Proposal, operations: Sequence[Operation]) -> None:
@@ -159,19 +184,12 @@ def take_out(proposal: Proposal, operations: Sequence[Operation]) -> None:
 
 
 def _take_out_of(file: FileChange, operations: set[int]) -> None:
-    rows = proposals.text_hunks(file)
-    others = [(row, lines) for row, lines in rows if row.operation_id not in operations]
+    others = [(row, lines) for row, lines in proposals.text_hunks(file) if row.operation_id not in operations]
     if not others:
         file.delete()
         return
-    base, new = proposals.bytes_of(file.base_sha), proposals.bytes_of(file.new_sha)
-    chosen = {row.hunk_id: row.operation_id not in operations for row, _ in rows}
-    without = drafts.rebuild(base, new, [lines for _, lines in rows], chosen)
     Hunk.objects.filter(file=file, operation__in=operations).delete()
-    file.new_sha = blobs.put(without) if without is not None else ""
-    file.kind = drafts.change_kind(base, without)
-    file.save()
-    rebase.replace_hunks(file, others, drafts.file_hunks(file.path, base, without))
+    _place(file, others)
 
 
 def hunks_of(operations: Sequence[Operation]) -> Iterator[Hunk]:
