@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.dreambench import plain, shapes, strangers
+from dreams.dev.dreambench import folders, shapes, strangers
 from dreams.dev.dreambench.passages import Directory
 from dreams.dev.dreambench.truth import KINDS, World
 
@@ -93,7 +93,7 @@ def test_copies_have_the_same_statements_and_a_group_is_in_files_of_its_own(made
 
 
 def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> None:
-    scored = plain.baseline(made, lambda directory: directory.files)
+    scored = folders.baseline(made, lambda directory: directory.files)
     assert scored.facts_kept == 1.0 and scored.wrong == 0 and not scored.invented_words
     for kind in (
         "same fact",
@@ -118,7 +118,7 @@ def test_no_wording_is_in_both_halves(made: World, folder: Path) -> None:
 
 
 def test_figures_of_the_report_half_have_no_text_of_a_case_in_them(made: World) -> None:
-    scored = plain.baseline(made, lambda directory: directory.files, "report")
+    scored = folders.baseline(made, lambda directory: directory.files, "report")
     assert scored.misses
     shown = json.dumps(scored.as_json(cases=False))
     assert "misses" not in json.loads(shown)
@@ -126,10 +126,10 @@ def test_figures_of_the_report_half_have_no_text_of_a_case_in_them(made: World) 
 
 
 def test_an_exported_world_is_scored_as_it_was_made(made: World, tmp_path: Path) -> None:
-    plain.export(made, tmp_path / "world")
-    world, scored = plain.score_folder(tmp_path / "world")
+    folders.export(made, tmp_path / "world")
+    world, scored = folders.score_folder(tmp_path / "world")
     assert world.given == made.given
-    assert scored.kinds == plain.baseline(made, lambda directory: directory.files).kinds
+    assert scored.kinds == folders.baseline(made, lambda directory: directory.files).kinds
 
 
 def test_lines_that_are_no_shapes_are_named_and_stop_nothing(folder: Path) -> None:

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from dreams import transcripts
-from dreams.dev.dreambench import disk, generator, plain
+from dreams.dev.dreambench import folders, generator
 from dreams.dev.dreambench.baselines import naive_merge, nothing
-from dreams.dev.dreambench.found import FOUND
 from dreams.dev.dreambench.passages import Directory
-from dreams.dev.dreambench.phrasings import ATTRIBUTES, Deal
 from dreams.dev.dreambench.truth import KINDS, OWN_KINDS, World
-from dreams.dev.dreambench.typed import TYPED
+from dreams.dev.dreambench.wordings import ATTRIBUTES, FOUND, TYPED, Deal
 
 
 @pytest.fixture(scope="module", params=sorted(generator.WORDINGS))
@@ -63,7 +61,7 @@ def test_the_transcripts_hold_what_was_typed_and_tool_output_is_not_taken_for_it
     made: World, tmp_path: Path
 ) -> None:
     directory = made.directories[0]
-    disk.write(directory, tmp_path / "memory", tmp_path / "sessions", tmp_path / "repo")
+    folders.write(directory, tmp_path / "memory", tmp_path / "sessions", tmp_path / "repo")
     typed = set()
     for path in (tmp_path / "sessions").iterdir():
         with path.open("rb") as file:
@@ -75,20 +73,20 @@ def test_the_transcripts_hold_what_was_typed_and_tool_output_is_not_taken_for_it
 
 
 def test_an_exported_world_scores_as_the_baseline_that_worked_on_it(made: World, tmp_path: Path) -> None:
-    plain.export(made, tmp_path / "world")
+    folders.export(made, tmp_path / "world")
     for directory in made.directories:
-        disk.replace(tmp_path / "world" / directory.name / "memory", naive_merge(directory))
-    _, scored = plain.score_folder(tmp_path / "world")
-    assert scored.kinds == plain.baseline(made, naive_merge).kinds
-    with pytest.raises(plain.NoWorld, match="not empty"):
-        plain.export(made, tmp_path / "world")
+        folders.replace(tmp_path / "world" / directory.name / "memory", naive_merge(directory))
+    _, scored = folders.score_folder(tmp_path / "world")
+    assert scored.kinds == folders.baseline(made, naive_merge).kinds
+    with pytest.raises(folders.NoWorld, match="not empty"):
+        folders.export(made, tmp_path / "world")
     (tmp_path / "world" / "truth.json").write_text("{}")
-    with pytest.raises(plain.NoWorld, match="holds no world"):
-        plain.score_folder(tmp_path / "world")
+    with pytest.raises(folders.NoWorld, match="holds no world"):
+        folders.score_folder(tmp_path / "world")
 
 
 def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> None:
-    scored = plain.baseline(made, nothing)
+    scored = folders.baseline(made, nothing)
     assert scored.facts_kept == 1.0 and scored.wrong == 0 and not scored.invented_words
     for kind in ("duplicate", "update", "told", "forget", "expiry", "date", "derived", "preference"):
         assert scored.kinds[kind]["right"] == 0, kind
@@ -96,7 +94,7 @@ def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> 
 
 
 def test_a_merge_by_looks_loses_facts_somewhere() -> None:
-    score = plain.baseline(generator.make(2, 30), naive_merge)
+    score = folders.baseline(generator.make(2, 30), naive_merge)
     assert score.wrong_merges > 0
     assert (score.facts_kept or 0) < 1.0
 

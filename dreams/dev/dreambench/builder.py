@@ -7,8 +7,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dreams.dev.dreambench.phrasings import ATTRIBUTES, Attribute, Chosen, Deal
 from dreams.dev.dreambench.truth import Case, Claim, Directory, Message, Session
+from dreams.dev.dreambench.wordings import ATTRIBUTES, Attribute, Chosen, Deal
 from dreams.dev.dreambench.words import Words, bare, opening
 
 FIRST_DAY = dt.date(2025, 11, 3)  # of the memories

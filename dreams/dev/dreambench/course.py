@@ -19,10 +19,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from dreams.dev.dreambench import disk, passages
+from dreams.dev.dreambench import folders, passages
 from dreams.dev.dreambench.reviewer import Asked, Reviewer
 from dreams.dev.dreambench.scoring import Cost, Ran, Score, score
-from dreams.dev.dreambench.truth import Case, Directory, World, as_json, cases_from
+from dreams.dev.dreambench.truth import Case, World, as_json, cases_from
 from dreams.engines.types import Engine, Job, Outcome, Reporter
 
 MOST_SECONDS = 6 * 3600
@@ -52,7 +52,7 @@ def stage(world: World, folder: Path) -> Path:
         repo = folder / "repos" / made.name
         repo.mkdir(parents=True)
         memory = memory_of(root, repo)
-        disk.write(made, memory, memory.parent, repo)
+        folders.write(made, memory, memory.parent, repo)
     (folder / TRUTH).write_text(json.dumps(as_json(world)), "utf-8")
     return root
 
@@ -75,9 +75,9 @@ class Measured:
         self.world, self._told = world, told
         self._after: dict[When, dict[str, dict[str, bytes]]] = {"certain": {}, "answered": {}}
         for made in world.directories:
-            self._after["certain"][made.name] = disk.read(_certain(folder, made.name))
+            self._after["certain"][made.name] = folders.read(_certain(folder, made.name))
             memory = memory_of(folder / "root", folder / "repos" / made.name)
-            self._after["answered"][made.name] = disk.read(memory)
+            self._after["answered"][made.name] = folders.read(memory)
 
     def score(self, when: When, half: str = "") -> Score:
         """Of all directories, or of those of one half of the shapes."""
@@ -87,7 +87,7 @@ class Measured:
                 made.name,
                 made.files,
                 self._after[when][made.name],
-                sources_of(made),
+                made.sources,
                 self._told["notes"].get(made.name, ""),
                 made.secrets,
             )
@@ -99,12 +99,6 @@ class Measured:
             for made in chosen:
                 found.count_asked(self._told["asked"].get(made.name, {}))
         return found
-
-
-def sources_of(made: Directory) -> str:
-    """All that a system was given besides the memories."""
-    said = [message.text for session in made.sessions for message in session.messages]
-    return "\n".join([*said, *made.repo, *made.repo.values()])
 
 
 def _certain(folder: Path, name: str) -> Path:
@@ -185,19 +179,19 @@ class _Run:
         self.asked = Asked()
 
     def to_the_end(self, cases: Sequence[Case]) -> None:
-        reviewer = Reviewer(passages.Directory(disk.read(self.memory)), cases, self.asked)
+        reviewer = Reviewer(passages.Directory(folders.read(self.memory)), cases, self.asked)
         acted = True
         for number in range(ROUNDS if self.engine == "rules" else 1):
             with listening() as heard:
                 changes = self._dream()
-            before = disk.read(self.memory)
+            before = folders.read(self.memory)
             if number == 0:
-                disk.replace(_certain(self.folder, self.name), before)
+                folders.replace(_certain(self.folder, self.name), before)
             elif not acted and self.cost.again is not None:
                 self.cost.again += changes
             after = reviewer.answer([q for outcome in heard for q in outcome.questions], before)
             acted = after != before
-            disk.replace(self.memory, after)
+            folders.replace(self.memory, after)
             if number and not acted and not changes:
                 break
 

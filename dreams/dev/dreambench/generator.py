@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from dreams.dev.dreambench import layout, phrasings, spoken, standing
+from dreams.dev.dreambench import memory_cases, session_cases, wordings
 from dreams.dev.dreambench.builder import Builder
-from dreams.dev.dreambench.found import FOUND
 from dreams.dev.dreambench.truth import Message, World
-from dreams.dev.dreambench.typed import TYPED
+from dreams.dev.dreambench.wordings import FOUND, TYPED
 from dreams.dev.dreambench.words import Words
 
 MOST_IN_ONE = 150
@@ -17,33 +16,33 @@ CROWDED_FROM = 30  # facts of a world from which one directory has an index over
 MOST_FACTS = 20_000
 # How many of a hundred facts are of a kind; the rest are plain.
 SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
-    "look-alike": (standing.look_alike, 7),
-    "duplicate": (standing.duplicate, 9),
-    "update": (standing.update, 6),
-    "told": (spoken.told, 8),
-    "flip-back": (spoken.flip_back, 3),
-    "forget": (spoken.forget, 4),
-    "expiry": (standing.expiry, 3),
-    "unexpired": (standing.unexpired, 2),
-    "cascade": (spoken.cascade, 3),
-    "date": (standing.date, 4),
-    "vague": (standing.vague, 4),
-    "derived": (layout.derived, 4),
-    "not derived": (layout.not_derived, 3),
-    "preference": (spoken.preference, 4),
-    "lure": (spoken.lure, 6),
-    "secret": (spoken.secret, 2),
-    "dangling": (layout.dangling, 2),
-    "missing row": (layout.missing_row, 2),
-    "double row": (layout.double_row, 2),
-    "long row": (layout.long_row, 1.5),
-    "encoding": (layout.encoding, 3),
-    "pinned": (standing.pinned, 2),
-    "link": (layout.links, 2),
+    "look-alike": (memory_cases.look_alike, 7),
+    "duplicate": (memory_cases.duplicate, 9),
+    "update": (memory_cases.update, 6),
+    "told": (session_cases.told, 8),
+    "flip-back": (session_cases.flip_back, 3),
+    "forget": (session_cases.forget, 4),
+    "expiry": (memory_cases.expiry, 3),
+    "unexpired": (memory_cases.unexpired, 2),
+    "cascade": (session_cases.cascade, 3),
+    "date": (memory_cases.date, 4),
+    "vague": (memory_cases.vague, 4),
+    "derived": (memory_cases.derived, 4),
+    "not derived": (memory_cases.not_derived, 3),
+    "preference": (session_cases.preference, 4),
+    "lure": (session_cases.lure, 6),
+    "secret": (session_cases.secret, 2),
+    "dangling": (memory_cases.dangling, 2),
+    "missing row": (memory_cases.missing_row, 2),
+    "double row": (memory_cases.double_row, 2),
+    "long row": (memory_cases.long_row, 1.5),
+    "encoding": (memory_cases.encoding, 3),
+    "pinned": (memory_cases.pinned, 2),
+    "link": (memory_cases.links, 2),
 }
 
 
-WORDINGS = {"own": phrasings.ATTRIBUTES, "found": FOUND, "typed": TYPED}
+WORDINGS = {"own": wordings.ATTRIBUTES, "found": FOUND, "typed": TYPED}
 
 
 def make(seed: int, facts: int, wordings: str = "own") -> World:
@@ -64,7 +63,7 @@ def make(seed: int, facts: int, wordings: str = "own") -> World:
     if facts >= CROWDED_FROM:
         builder = _builder(world, "crowded", words)
         builder.make_sessions(1)
-        layout.crowded(builder, facts)
+        memory_cases.crowded(builder, facts)
         _add(world, builder)
     return world
 
@@ -72,18 +71,18 @@ def make(seed: int, facts: int, wordings: str = "own") -> World:
 def _builder(world: World, name: str, words: Words) -> Builder:
     rng = random.Random(f"{world.seed}/{name}")  # noqa: S311 - as above
     words.rng = rng
-    return Builder(rng, words, phrasings.Deal(world.seed, rng), name, WORDINGS[world.wordings])
+    return Builder(rng, words, wordings.Deal(world.seed, rng), name, WORDINGS[world.wordings])
 
 
 def _fill(b: Builder, size: int) -> None:
     b.make_sessions(max(4, size // 10))
     plan = [make for make, share in SHARES.values() for _ in range(max(1, round(share * size / 100)))]
-    plan += [standing.fact] * max(0, size - len(plan))
+    plan += [memory_cases.fact] * max(0, size - len(plan))
     b.rng.shuffle(plan)
     for make_one in plan:
         make_one(b)
     for session in b.sessions:
-        asked, answered = b.rng.choice(phrasings.SMALL_TALK)
+        asked, answered = b.rng.choice(wordings.SMALL_TALK)
         session.messages += [Message("user", asked), Message("assistant", answered)]
 
 

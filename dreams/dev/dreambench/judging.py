@@ -11,7 +11,6 @@ from dreams.dev.dreambench.passages import Directory, Passage, plain
 from dreams.dev.dreambench.truth import Case
 
 Verdict = Literal["right", "left", "wrong"]
-LONG_ROW = 200
 _DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\b(?:19|20)\d\d\b")
 
 
@@ -44,9 +43,7 @@ def judge(case: Case, states: States) -> Judged:
 
 def distance(cases: Iterable[Case], states: States) -> float:
     """How far a directory is from the truth: 0 where all is right, and a lost fact weighs more than all work left undone."""
-    index = states.after.files.get("MEMORY.md", b"")
-    over = max(0, index.count(b"\n") - 200) + max(0, len(index) - 25_000) / 100
-    return over / 100 + sum(_distance(case, states) for case in cases)
+    return states.after.over / 100 + sum(_distance(case, states) for case in cases)
 
 
 def _distance(case: Case, states: States) -> float:
@@ -155,9 +152,7 @@ def _index(case: Case, states: States) -> Iterable[Judged]:
     if case.row and len(rows := states.after.rows(case.row)) != 1:
         was = len(states.before.rows(case.row))
         yield Judged(case, "left" if len(rows) == was else "wrong", f"{len(rows)} rows point to {case.row}")
-    if case.short:
-        rows = states.after.rows(case.short)
-        if not rows:
-            yield Judged(case, "wrong", "the row is gone")
-        elif len(rows[0]) > LONG_ROW:
-            yield Judged(case, "left", "the row is as long as before")
+    if case.long and states.after.rows(case.long) != states.before.rows(case.long):
+        yield Judged(case, "wrong", "the row was changed")
+    if case.fits and not states.after.fits:
+        yield Judged(case, "left", "the index is over its budget")

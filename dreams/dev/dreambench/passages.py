@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from dreams.dev.dreambench.truth import Claim
 
+INDEX_LINES, INDEX_BYTES = 200, 25_000  # what an agent loads of an index
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _HEADING = re.compile(r"^#{1,6}\s+")
 _MARKS = re.compile(r"[-_`*\"'“”‘’«»\[\]()]+")
@@ -72,6 +73,16 @@ class Directory:
     def times(self, claim: Claim) -> int:
         """How often it is stated, summaries aside."""
         return sum(not p.summary for p in self.holding(claim))
+
+    @property
+    def over(self) -> float:
+        """By how many lines, or hundreds of bytes, the index is over what is loaded of it."""
+        index = self.files.get("MEMORY.md", b"").strip()
+        return max(0, index.count(b"\n") + 1 - INDEX_LINES) + max(0, len(index) - INDEX_BYTES) / 100
+
+    @property
+    def fits(self) -> bool:
+        return self.over == 0
 
     def rows(self, target: str) -> list[str]:
         """The lines of the index that point to a file."""

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams.dev.dreambench import passages, phrasings
+from dreams.dev.dreambench import passages, wordings
 from dreams.dev.dreambench.passages import plain
+from dreams.dev.dreambench.session_cases import fake_secret
 from dreams.dev.dreambench.shapes import HALVES, Half, Shape, Shapes, read
-from dreams.dev.dreambench.spoken import fake_secret
 from dreams.dev.dreambench.truth import Case, Claim, Directory, Message, Session, World
 from dreams.dev.dreambench.words import Words
 
@@ -568,7 +568,7 @@ def _fill(m: _Maker, size: int) -> None:
     for make_one in plan:
         make_one(m)
     for session in m.sessions:
-        asked, answered = m.rng.choice(phrasings.SMALL_TALK)
+        asked, answered = m.rng.choice(wordings.SMALL_TALK)
         session.messages += [Message("user", asked), Message("assistant", answered)]
 
 

@@ -27,7 +27,8 @@ OWN_KINDS: Mapping[str, str] = {
     "dangling": "a row whose file is gone, the only copy of a fact, stays",
     "missing row": "a file that no row points to gets one",
     "double row": "two rows for one file become one",
-    "long row": "a long row is shortened, and its facts stay",
+    "long row": "a long row of an index that fits stays as it is",
+    "crowded": "an index over its budget is loaded whole afterwards, and its facts stay",
     "pinned": "a pinned memory stays byte for byte",
     "link": "a wikilink still leads somewhere",
     "encoding": "line ends, byte order marks and odd bytes stay",
@@ -62,8 +63,8 @@ class Case:
     `stands` must stand afterwards, `gone` must not stand as a present fact, `once` asks for one passage for the first of
     `stands`; `day` is the date that its passage must name, `undated` forbids one; `flagged` are words that a note of the
     engine must have; `same` are paths whose bytes must be kept, `marks` those whose line ends and odd bytes must; `row`
-    is the file that exactly one row must point to, `short` one whose row must be shorter than 200 characters, `link` the
-    file that must hold no broken wikilink.
+    is the file that exactly one row must point to, `long` one whose row must not be shortened; `fits` asks for an index within its
+    budget; `link` is the file that must hold no broken wikilink.
     """
 
     kind: str
@@ -80,7 +81,8 @@ class Case:
     same: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     row: str = ""
-    short: str = ""
+    long: str = ""
+    fits: bool = False
     link: str = ""
 
 
@@ -111,6 +113,12 @@ class Directory:
     sessions: list[Session] = field(default_factory=list)
     repo: dict[str, str] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
+
+    @property
+    def sources(self) -> str:
+        """All that a system is given besides the memories."""
+        said = [message.text for session in self.sessions for message in session.messages]
+        return "\n".join([*said, *self.repo, *self.repo.values()])
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import conf, database
-from dreams.dev.dreambench import course, generator, plain, shapes, strangers, table
+from dreams.dev.dreambench import course, folders, generator, scoring, shapes, strangers
 from dreams.dev.dreambench.baselines import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.dev.dreambench.truth import World
@@ -56,11 +56,11 @@ class Command(base.Command):
                 self._inside(options["inside"], options["engine"])
                 return None
             if options["score"]:
-                world, scored = plain.score_folder(options["score"])
+                world, scored = folders.score_folder(options["score"])
                 return self._shown(world, {"scored": scored}, options)
             world = self._world(options)
             if options["export"]:
-                plain.export(world, options["export"])
+                folders.export(world, options["export"])
                 return {
                     "exported": str(options["export"]),
                     "directories": [d.name for d in world.directories],
@@ -73,7 +73,7 @@ class Command(base.Command):
             return self._shown(world, scores, options)
         except ValueError as error:
             raise base.BadUsage(str(error)) from error
-        except (course.CourseFailed, plain.NoWorld, shapes.NoShapes, OSError) as error:
+        except (course.CourseFailed, folders.NoWorld, shapes.NoShapes, OSError) as error:
             raise base.Refused(str(error)) from error
 
     def _inside(self, folder: Path, engine: str) -> None:
@@ -93,7 +93,7 @@ class Command(base.Command):
     def _shown(self, world: World, scores: dict[str, Score], options: Mapping[str, Any]) -> Mapping[str, Any]:
         if options["misses"]:
             self._list_misses(next(reversed(scores.values())))
-        scores |= {each: plain.baseline(world, run) for each, run in BASELINES.items()}
+        scores |= {each: folders.baseline(world, run) for each, run in BASELINES.items()}
         return self._result(world, {each: one.as_json() for each, one in scores.items()}, scores)
 
     def _halves(
@@ -107,7 +107,7 @@ class Command(base.Command):
         }
         if options["misses"]:
             self._list_misses(scores["work: answered"])
-        scores |= {each: plain.baseline(world, run) for each, run in BASELINES.items()}
+        scores |= {each: folders.baseline(world, run) for each, run in BASELINES.items()}
         systems = {name: one.as_json(cases=name.startswith(shapes.HALVES[0])) for name, one in scores.items()}
         return self._result(world, systems, scores)
 
@@ -132,7 +132,7 @@ class Command(base.Command):
             "wordings": world.given or world.wordings,
             "cases": len(world.cases),
             "systems": systems,
-            "table": list(table.lines(world, scores)),
+            "table": list(scoring.lines(world, scores)),
         }
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

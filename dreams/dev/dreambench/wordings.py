@@ -1,7 +1,9 @@
-"""How facts are put: several wordings of each, dealt by the seed into common ones and held-out ones. Pure.
+"""How facts are put, in three vocabularies: our own wordings, wordings found in public files, and changes as people type them. Pure.
 
-`{s}` is what the fact is about, `{v}` its value, `{o}` the value before a change. The wordings are this module's own and
-no engine is written after them; the held-out part of the table shows what an engine does with wordings that fewer runs show.
+`{s}` is what the fact is about, `{v}` its value, `{o}` the value before a change. The seed deals the wordings into common ones
+and held-out ones. The found ones were collected after the engine's table of words was written, as they were but for the name
+and the value. The typed ones have our own wordings in memory; what people report of them is terse, polite, in the middle of
+other work, in a language that is not theirs.
 """
 
 from __future__ import annotations
@@ -230,3 +232,107 @@ class Deal:
         left = [[o for o in part if o not in besides] for part in (common, held)]
         part = 1 if left[1] and (not left[0] or self._rng.random() < 0.5) else 0
         return Chosen(self._rng.choice(left[part] or list(options)), part == 1)
+
+
+_SAID_AND_TOLD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "port": (
+        ("{s} runs by default on port {v}.", "{s} is made publicly available on port {v}.", "We launch {s} on port {v}.",
+         "{s} (port {v})"),
+        ("{s} runs by default on port {v} now", "we made {s} available on port {v} instead of {o}", "we now launch {s} on port {v}"),
+    ),
+    "region": (
+        ("{s} answers in {v} for every region's events.", "The servers of {s} are in {v}.", "{s}: deploy in {v}",
+         "The certificates of {s} live in {v}."),
+        ("{s} answers in {v} now", "the servers of {s} are in {v} now, not in {o}", "we deploy {s} in {v} now"),
+    ),
+    "store": (
+        ("Primary database of {s}: {v}", "{s}: Database {v}", "Tests of {s} use native {v}.", "{s} runs on a managed {v}."),
+        ("the primary database of {s} is {v} now", "{s} runs on a managed {v} now instead of {o}", "we upgraded {s} from {o} to {v}"),
+    ),
+    "person": (
+        ("{s} is maintained by {v}.", "Contact for {s}: {v}", "Core member for {s} is {v}.", "For questions about {s}, contact {v}."),
+        ("{s} is maintained by {v} now", "the contact for {s} is {v} now, no longer {o}", "for questions about {s} contact {v} now"),
+    ),
+    "time": (
+        ("{s} will automatically execute every night at {v} UTC.", "{s} runs every night at {v} UTC.",
+         "Every night at {v} UTC a scheduler automatically runs {s}.", "{s}: scheduled every night at {v} UTC"),
+        ("{s} runs every night at {v} UTC now", "we rescheduled {s} from {o} to {v} UTC", "{s} is scheduled at {v} UTC now, not at {o} UTC"),
+    ),
+    "days": (
+        ("{s} sets its cookie for {v} days.", "Cookies of {s} are set for {v} days.", "{s} remembers a login for {v} days.",
+         "Logins are remembered by {s} for {v} days."),
+        ("{s} sets its cookie for {v} days now", "{s} remembers a login for {v} days now, it was {o}", "we changed the cookies of {s} to {v} days"),
+    ),
+    "seconds": (
+        ("{s} closes connections after {v} seconds.", "{s} shows a timeout error after {v} seconds.",
+         "Connections to {s} are closed after {v} seconds of inactivity.", "Give up queries to {s} after {v} seconds."),
+        ("{s} closes connections after {v} seconds now", "{s} shows a timeout error after {v} seconds now, not {o}",
+         "we set the timeout of {s} to {v} seconds"),
+    ),
+    "count": (
+        ("Requests to {s} are limited to {v} requests per minute.", "The free tier of {s} caps requests at {v} per minute.",
+         "Rate limiting of {s} is enforced at {v} requests per minute.", "Rate limit of {s}: {v} requests per minute"),
+        ("rate limiting of {s} is enforced at {v} requests per minute now", "requests to {s} are limited to {v} requests per minute now, it was {o}",
+         "we raised the cap of {s} to {v} requests per minute"),
+    ),
+    "queue": (
+        ("{s} uses {v} as its message queue.", "Message queue of {s}: {v}", "{s} blocks on messages of {v}.", "Jobs reach {s} through {v}."),
+        ("{s} uses {v} as its message queue now", "the message queue of {s} is {v} now, no longer {o}", "we replaced {o} with {v} in {s}"),
+    ),
+    "format": (
+        ("{s} saves its results as {v}.", "{s} outputs ready-to-use datasets as {v} files.", "The results of {s} are stored as {v}.",
+         "{s} writes any new records as {v}."),
+        ("{s} saves its results as {v} now", "the results of {s} are stored as {v} now, no longer as {o}", "we switched the results of {s} to {v}"),
+    ),
+    "runtime": (
+        ("{s} requires {v} or newer.", "Common install issue of {s}: requires {v}", "The dev server of {s} requires {v}.", "{s}: local setup requires {v}"),
+        ("{s} requires {v} or newer now", "the dev server of {s} requires {v} now, not {o}", "we moved {s} to {v}"),
+    ),
+    "branch": (
+        ("`{v}` - stable releases of {s}", "Stable releases of {s} are on `{v}`.", "Pull requests of {s} are merged into `{v}`.",
+         "{s} merges its releases back into `{v}`."),
+        ("stable releases of {s} are on `{v}` now", "pull requests of {s} are merged into `{v}` now instead of `{o}`"),
+    ),
+    "channel": (
+        ("On-call engineer for {s}: see Slack channel {v}", "Questions about {s} go through the Slack channel {v}.",
+         "Look in Slack channel {v} before restarting {s}.", "Support for {s} is in {v}."),
+        ("support for {s} is in {v} now", "questions about {s} go through {v} now, no longer through {o}"),
+    ),
+    "tool": (
+        ("Start all services of {s} with `{v}`.", "Run {s} with `{v}`.", "`{v}` starts all services of {s}.", "{s}: `{v}`"),
+        ("run {s} with `{v}` now", "we start all services of {s} with `{v}` now, not with `{o}`"),
+    ),
+}  # fmt: skip
+
+FOUND = tuple(Attribute(own.sort, *_SAID_AND_TOLD[own.sort], leaning=own.leaning) for own in ATTRIBUTES)
+
+
+# For any value that moves from one to another.
+_MOVED = (
+    "{s} isn't on {o} any more, it's on {v}", "we've migrated {s} from {o} to {v}, everything else stays", "{s} went from {o} to {v} last week",
+    "the config looks wrong because we moved {s} from {o} to {v} last month, can you fix it?",
+)  # fmt: skip
+_TOLD: dict[str, tuple[str, ...]] = {
+    "port": ("{s} port changed {o} -> {v}", "please note that {s} listens on port {v} now", "we changed {s} from port {o} to port {v} because {o} was taken",
+             "since monday {s} listens on port {v}"),
+    "region": ("{s} runs in {v} these days", "actually, {s} is hosted in {v} now", *_MOVED),
+    "store": ("that's outdated: {s} stores its data in {v}", "we dropped {o} for {s}, it's {v} now", "{s} uses {v} now instead of {o}. Please fix the failing test.", *_MOVED),
+    "person": ("{v} owns {s} from now on", "please be aware that {s} is owned by {v} now, {o} has left", "correction: the owner of {s} is {v}",
+               "{o} handed over, so {s} is owned by {v} now"),
+    "time": ("{s} starts every night at {v} UTC as of this sprint", "nightly run of {s} was moved from {o} to {v} UTC",
+             "fix the alert please, the nightly run of {s} begins at {v} UTC now"),
+    "days": ("the log retention of {s} went up to {v} days", "no, {s} keeps its logs for {v} days, not {o}", "we have change the log retention of {s} from {o} to {v} days",
+             "logs of {s} are kept for {v} days going forward"),
+    "seconds": ("the timeout of {s} has been raised to {v} seconds", "your notes are wrong, the timeout of {s} is {v} seconds", "I set the timeout of {s} to {v} seconds in the last PR",
+                "{s} timeout: {o} -> {v} seconds"),
+    "count": ("the rate limit of {s} was lowered from {o} to {v} requests per minute", "one more thing: {s} is limited to {v} requests per minute now",
+              "the rate limit of {s} isn't {o} requests per minute any more, it's {v}"),
+    "queue": ("{s} reads its jobs from {v} now rather than {o}", "we swapped {o} for {v} in {s}", "{o} is gone, {s} reads its jobs from {v} now", *_MOVED[1:]),
+    "format": ("{s} writes its exports as {v} now, {o} is gone", "the export format of {s} has been changed from {o} to {v}", "by the way the export format of {s} is {v} these days"),
+    "runtime": ("we bumped {s} from {o} to {v}", "{s} is built for {v} as of the last release", "{s} needs {v} now, so please update the image", *_MOVED[1:]),
+    "branch": ("{s} is released from `{v}` from now on", "the release branch of {s} was changed from `{o}` to `{v}`", "we don't cut releases of {s} from `{o}` any more, it's `{v}` now"),
+    "channel": ("alerts of {s} go to {v} now, {o} was archived", "the alert channel of {s} was switched from {o} to {v}", "hey, {s} sends its alerts to {v} now. can you look at the flaky test?"),
+    "tool": ("`{v}` starts {s} now, `{o}` is gone", "{s} is started by `{v}` as of today", "for the record: we start {s} with `{v}` now"),
+}  # fmt: skip
+
+TYPED = tuple(Attribute(own.sort, own.said, _TOLD[own.sort], leaning=own.leaning) for own in ATTRIBUTES)

@@ -1,10 +1,11 @@
-"""Cases that the memories alone decide: facts, duplicates, look-alikes, updates, expiries, dates, pinned files. Pure."""
+"""Cases that memories and repository alone decide: facts, duplicates, updates, dates, broken indexes, odd encodings. Pure."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 
-from dreams.dev.dreambench import phrasings
+from dreams.dev.dreambench import wordings
 from dreams.dev.dreambench.builder import Builder, claim
 from dreams.dev.dreambench.truth import Claim
 from dreams.dev.dreambench.words import PEOPLE, SURNAMES, bare, opening
@@ -25,14 +26,14 @@ def fact(b: Builder) -> None:
     text, _, held = b.fact(attribute, subject, value)
     topic = b.place(text)
     if b.rng.random() < 0.15:
-        topic.lines.append(b.rng.choice(phrasings.REMARKS))
+        topic.lines.append(b.rng.choice(wordings.REMARKS))
     b.case("fact", about=text, held_out=held, stands=(claim(subject, value),))
     return None
 
 
 def _foreign(b: Builder) -> None:
     chosen = b.put(
-        phrasings.FRENCH if b.rng.random() < 0.5 else phrasings.KOREAN,
+        wordings.FRENCH if b.rng.random() < 0.5 else wordings.KOREAN,
         s=(s := b.words.subject()),
         v=(v := b.words.value("port")),
     )
@@ -59,7 +60,7 @@ def duplicate(b: Builder) -> None:
     subject, value = b.words.subject(), b.words.value(attribute.sort)
     one, wording, held = b.fact(attribute, subject, value)
     other, _, held_too = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
-    other = b.rng.choice(phrasings.DUPLICATE_FRAMES).format(other)
+    other = b.rng.choice(wordings.DUPLICATE_FRAMES).format(other)
     topic = b.place(one)
     if b.rng.random() < 0.4:
         topic.lines.insert(b.rng.randrange(len(topic.lines) + 1), other)
@@ -151,8 +152,8 @@ def update(b: Builder) -> None:
     before, wording, held = b.fact(attribute, subject, old)
     after, _, _ = b.fact(attribute, subject, new, [] if b.rng.random() < 0.6 else [wording])
     lines = [
-        b.deal.draw(phrasings.DATED_OLD).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
-        b.deal.draw(phrasings.DATED_NEW).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
+        b.deal.draw(wordings.DATED_OLD).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
+        b.deal.draw(wordings.DATED_NEW).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
     ]
     if b.rng.random() < 0.3:
         lines.reverse()
@@ -172,14 +173,14 @@ def update(b: Builder) -> None:
 
 def expiry(b: Builder) -> None:
     subject, day = b.words.subject(), b.day(PASSED_FROM, PASSED_TO)
-    chosen = b.put(phrasings.EXPIRED, s=subject, day=day)
+    chosen = b.put(wordings.EXPIRED, s=subject, day=day)
     b.place(chosen.text)
     b.case("expiry", about=chosen.text, held_out=chosen.held_out, gone=(claim(subject, day),))
 
 
 def unexpired(b: Builder) -> None:
     subject, day = b.words.subject(), b.day(dt.date(2090, 1, 1), dt.date(2099, 1, 1))
-    chosen = b.put(phrasings.EXPIRED, s=subject, day=day)
+    chosen = b.put(wordings.EXPIRED, s=subject, day=day)
     b.place(chosen.text)
     b.case("unexpired", about=chosen.text, held_out=chosen.held_out, stands=(claim(subject, day),))
 
@@ -187,19 +188,19 @@ def unexpired(b: Builder) -> None:
 def date(b: Builder) -> None:
     topics = [t for t in b.topics if t.title.startswith("Log of") and len(t.lines) < 4]
     topic = topics[0] if topics else b.topic(title=f"Log of {b.words.subject().strip('`')}", is_open=False)
-    wording, days = b.rng.choice(phrasings.RESOLVABLE)
+    wording, days = b.rng.choice(wordings.RESOLVABLE)
     back = b.rng.randrange(2, 9) if days is None else -days
     subject = b.words.subject()
     topic.lines.append(opening(wording.format(s=subject, n=back)))
     day = (topic.day - dt.timedelta(days=back)).isoformat()
-    held = wording in b.deal.parts([w for w, _ in phrasings.RESOLVABLE])[1]
+    held = wording in b.deal.parts([w for w, _ in wordings.RESOLVABLE])[1]
     about = f"{topic.lines[-1]} (written {topic.day.isoformat()})"
     b.case("date", about=about, held_out=held, stands=(Claim((bare(subject),)),), day=day)
 
 
 def vague(b: Builder) -> None:
     subject = b.words.subject()
-    chosen = b.put(phrasings.VAGUE, s=subject)
+    chosen = b.put(wordings.VAGUE, s=subject)
     b.place(chosen.text)
     b.case(
         "vague", about=chosen.text, held_out=chosen.held_out, stands=(Claim((bare(subject),)),), undated=True
@@ -220,3 +221,140 @@ def pinned(b: Builder) -> None:
             b.place(text)
     topic.lines.append("It was all written yesterday.")
     b.case("pinned", about=topic.path, same=(topic.path,))
+
+
+INDEX_BYTES = 25_000  # what is loaded of an index
+
+
+def _some_fact(b: Builder) -> tuple[str, Claim]:
+    attribute = b.rng.choice(b.attributes)
+    subject, value = b.words.subject(), b.words.value(attribute.sort)
+    return b.fact(attribute, subject, value)[0], claim(subject, value)
+
+
+def dangling(b: Builder) -> None:
+    text, said = _some_fact(b)
+    name = b.words.subject().strip("`").replace(" ", "_").lower()
+    b.rows.append(f"- [{name}](project_{name}.md) — {text}")
+    b.case("dangling", about=b.rows[-1], stands=(said,))
+
+
+def missing_row(b: Builder) -> None:
+    topic = b.topic(is_open=False)
+    text, said = _some_fact(b)
+    topic.lines.append(text)
+    b.unlisted.add(topic.path)
+    b.case("missing row", about=topic.path, stands=(said,), row=topic.path)
+
+
+def double_row(b: Builder) -> None:
+    topic = b.topic(is_open=False)
+    text, said = _some_fact(b)
+    topic.lines.append(text)
+    hook = b.rng.choice(
+        (f"notes on {topic.title.lower()}", "see there", f"what to know about {topic.title.lower()}")
+    )
+    b.rows.append(f"- [{topic.title}]({topic.path}) — {hook}")
+    b.case("double row", about=b.rows[-1], stands=(said,), row=topic.path)
+
+
+def long_row(b: Builder) -> None:
+    """A row that says much, in an index with room for it."""
+    path, claims = _verbose(b, 300)
+    b.case("long row", about=path, stands=claims, long=path)
+
+
+def _verbose(b: Builder, least: int) -> tuple[str, tuple[Claim, ...]]:
+    """A topic whose row says much that is nowhere else: (its path, what the row says)."""
+    topic = b.topic(is_open=False)
+    topic.lines.append(_some_fact(b)[0])
+    told: list[str] = []
+    claims: list[Claim] = []
+    while sum(map(len, told)) < least:
+        text, said = _some_fact(b)
+        told.append(text)
+        claims.append(said)
+    topic.hook = " ".join(told)
+    return topic.path, tuple(claims)
+
+
+def crowded(b: Builder, facts: int) -> None:
+    """An index that is not loaded whole."""
+    rows = max(10, facts // 6)
+    made = [_verbose(b, INDEX_BYTES // rows + 20) for _ in range(rows)]
+    b.case(
+        "crowded", about=f"{rows} long rows", stands=tuple(c for _, claims in made for c in claims), fits=True
+    )
+
+
+def encoding(b: Builder) -> None:
+    topic = b.topic(is_open=False)
+    form = b.rng.choice(("crlf", "bom", "no final line end", "odd bytes"))
+    topic.newline = "\r\n" if form == "crlf" else "\n"
+    topic.bom, topic.final = form == "bom", form != "no final line end"
+    topic.odd = "Café à Orléans\n".encode("latin-1") if form == "odd bytes" else b""
+    claims = []
+    for _ in range(2):
+        text, said = _some_fact(b)
+        topic.lines.append(text)
+        claims.append(said)
+    if form != "odd bytes":  # what makes an engine write the file
+        topic.lines.append(topic.lines[0])
+    topic.lines.reverse()
+    b.case("encoding", about=f"{topic.path}: {form}", stands=tuple(claims), marks=(topic.path,))
+
+
+# (file, what it holds, what a note says of it, what it says more or otherwise)
+_CODE = (
+    ("CLAUDE.md", "- Run `{w} check` before every push.", "Run `{w} check` before every push.",
+     "Run `{w} check` before every push, except on the docs branch, where it takes an hour."),
+    ("CLAUDE.md", "- All times in {w} are UTC.", "All times in {w} are UTC.", "All times in {w} are UTC but for the invoices, which are CET."),
+    ("package.json", {"name": "{w}-web"}, "The npm package is called `{w}-web`.", "The npm package was called `{w}-old` until the split."),
+    ("package.json", {"scripts": {"{w}": "vitest run"}}, "`npm run {w}` runs `vitest run`.",
+     "`npm run {w}` runs `vitest run`, which needs the mock server on port 4455."),
+    ("package.json", {"engines": {"node": ">=20"}, "author": "{w}"}, "package.json asks for Node `>=20`.", "Node 22 breaks the {w} build: `>=20` is a lie."),
+    ("Makefile", "{w}:\n\truff check .\n", "`make {w}` runs `ruff check .`.", "`make {w}` runs `ruff check .` and takes four minutes on the laptop."),
+    ("docker-compose.yml", "services:\n  {w}:\n    image: redis:7.2\n", "docker-compose.yml runs the service `{w}` from `redis:7.2`.",
+     "The service `{w}` must stay on `redis:7.2`: 7.4 has another licence."),
+)  # fmt: skip
+
+
+def derived(b: Builder) -> None:
+    _from_code(b, same=True)
+
+
+def not_derived(b: Builder) -> None:
+    _from_code(b, same=False)
+
+
+def _from_code(b: Builder, *, same: bool) -> None:
+    path, content, note, more = b.rng.choice(_CODE)
+    word = b.words.subject().strip("`").removeprefix("the ").replace(" ", "-").lower()
+    if isinstance(content, str):
+        b.repo[path] = f"{b.repo.get(path, '')}{content.format(w=word)}\n"
+    else:
+        folder = path if path not in b.repo else f"packages/{word}/package.json"
+        b.repo[folder] = json.dumps(_filled(content, word), indent=2) + "\n"
+    text = opening((note if same else more).format(w=word))
+    b.place(text)
+    said = Claim((bare(word),)) if "{w}" in (note if same else more) else Claim(("package.json", ">=20"))
+    if same:
+        b.case("derived", about=f"{text} ({path})", gone=(said,))
+    else:
+        b.case("not derived", about=f"{text} ({path})", stands=(said,))
+
+
+def _filled(content: object, word: str) -> object:
+    if isinstance(content, dict):
+        return {key.replace("{w}", word): _filled(value, word) for key, value in content.items()}
+    return str(content).replace("{w}", word)
+
+
+def links(b: Builder) -> None:
+    """A wikilink from one topic to another."""
+    if len(b.topics) < 2:
+        b.topic(), b.topic()
+    source, target = b.rng.sample([t for t in b.topics if not t.pinned and not t.odd], 2)
+    source.lines.append(f"See [[{target.path.removesuffix('.md')}]] for the rest.")
+    if not any(case.link == source.path for case in b.cases):
+        b.case("link", about=f"links of {source.path}", link=source.path)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dreams.dev.dreambench import phrasings
+from dreams.dev.dreambench import wordings
 from dreams.dev.dreambench.builder import Builder, claim
-from dreams.dev.dreambench.phrasings import Attribute
 from dreams.dev.dreambench.truth import Claim, Message
+from dreams.dev.dreambench.wordings import Attribute
 from dreams.dev.dreambench.words import Words, bare, opening
 
 
 def _user(b: Builder, text: str, after: int = -1) -> int:
     """One thing typed, with an opener or among other talk."""
-    opener = b.rng.choice(phrasings.OPENERS)
+    opener = b.rng.choice(wordings.OPENERS)
     said = f"{opener}{text}"
     if b.rng.random() < 0.25:
         said = f"{said[:1].upper()}{said[1:]}{'' if said.endswith('.') else '.'}"
@@ -52,7 +52,7 @@ def flip_back(b: Builder) -> None:
     back = now.text.format(s=subject, v=value, o=other)
     if b.rng.random() < 0.4:
         fact = b.fact(attribute, subject, value)[0]
-        back = b.rng.choice(phrasings.AGAIN).format(fact=fact, now=back)
+        back = b.rng.choice(wordings.AGAIN).format(fact=fact, now=back)
     at = _user(b, first)
     _user(b, back, after=at)
     b.case(
@@ -94,7 +94,7 @@ def forget(b: Builder) -> None:
     topic = b.place(text)
     neighbour = b.words.other_subject(subject)
     topic.lines.append(opening(wording.format(s=neighbour, v=other)))
-    chosen = b.deal.draw(phrasings.FORGETS)
+    chosen = b.deal.draw(wordings.FORGETS)
     said = chosen.text.format(s=subject, fact=text[:1].lower() + text[1:].rstrip("."))
     _user(b, said)
     b.case(
@@ -107,11 +107,11 @@ def forget(b: Builder) -> None:
 
 
 def preference(b: Builder) -> None:
-    wording, named = b.rng.choice(phrasings.WISHES)
+    wording, named = b.rng.choice(wordings.WISHES)
     one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
     said = wording.format(a=one, b=other)
     words = tuple(bare({"{a}": one, "{b}": other}[name]) for name in named)
-    held = wording in b.deal.parts([w for w, _ in phrasings.WISHES])[1]
+    held = wording in b.deal.parts([w for w, _ in wordings.WISHES])[1]
     _user(b, said)
     b.case("preference", about=said, held_out=held, stands=(Claim(words),))
 
@@ -123,19 +123,19 @@ def lure(b: Builder) -> None:
     form = b.rng.randrange(4)
     about = false
     if form == 0:
-        about = b.put(phrasings.HYPOTHETICALS, fact=false[:1].lower() + false[1:]).text
+        about = b.put(wordings.HYPOTHETICALS, fact=false[:1].lower() + false[1:]).text
         b.say(Message("user", about), Message("assistant", "That would take a few changes."))
     elif form == 1:
-        wrong, right = b.rng.choice(phrasings.MISTAKES)
+        wrong, right = b.rng.choice(wordings.MISTAKES)
         b.say(
             Message("user", wrong.format(lure=false)), Message("assistant", "Noted."),
             Message("user", right.format(true=true[:1].lower() + true[1:])), Message("assistant", "Alright."),
         )  # fmt: skip
     elif form == 2:
-        about = b.put(phrasings.QUOTES, fact=false).text
+        about = b.put(wordings.QUOTES, fact=false).text
         b.say(Message("user", about), Message("assistant", "I cannot tell from here."))
     else:
-        about = b.put(phrasings.TOOL_OUTPUT, fact=false).text
+        about = b.put(wordings.TOOL_OUTPUT, fact=false).text
         b.say(
             Message("user", "what does that page say?"), Message("tool", about),
             Message("assistant", "It has advice for agents, which I leave alone."),
