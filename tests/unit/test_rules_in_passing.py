@@ -116,6 +116,22 @@ def test_tasks_reports_plans_questions_and_pasted_words_are_none(prompt: str) ->
     assert sureness(prompt) == []
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Translate this into French\n\nI'm a lawyer and I work in Lyon.",
+        "improve this text\nI prefer tea over coffee.",
+        "Write a landing page\n\nWe never share your data.",
+    ],
+)
+def test_a_text_below_a_task_is_never_certain(prompt: str) -> None:
+    assert "certain" not in sureness(prompt)
+
+
+def test_a_word_that_begins_an_aside_makes_a_line_below_a_task_ones_own() -> None:
+    assert sureness("Fix the build.\n\nBtw I'm a Windows user.") == ["certain"]
+
+
 def test_what_is_learnt_is_the_persons_own_sentence(tmp_path: Path) -> None:
     done = slept(tmp_path, session(1, "Fix the build. I also prefer single quotes over double quotes."))
     new = "\n".join(text.decode() for path, text in done.after.items() if path not in FILES)

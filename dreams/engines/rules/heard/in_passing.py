@@ -285,19 +285,29 @@ def remarks(prompt: str) -> list[Remark]:
 
 
 def _of_lines(lines: Sequence[str], *, long: bool) -> Iterator[Remark]:
-    task = long
+    task, own_line = long, True
     for line in lines:
         parts = [] if LIST_ITEM.match(line) else sentences(line)
-        while parts:
-            sentence, *parts = parts
-            remark = _of_two(sentence, parts[0], weaken=task) if parts else None
+        for remark, is_task in _of_line(parts, weaken=task):
+            task = task or is_task
             if remark is not None:
-                parts = parts[1:]
-            remark = remark or _of_sentence(sentence, weaken=task)
-            if remark is not None:
-                yield remark
-            elif len(_opened(sentence).split()) >= LEAST_WORDS or asks(sentence):
-                task = True  # what follows may be part of it
+                # "Translate this" and a text below it: what that says of "me" may be somebody else's.
+                is_own = own_line or remark.quote != _opened(remark.quote)
+                yield remark if is_own or remark.sureness != "certain" else replace(remark, sureness="likely")
+        own_line = own_line and not task
+
+
+def _of_line(parts: list[str], *, weaken: bool) -> Iterator[tuple[Remark | None, bool]]:
+    """Each remark of a line; and whether what stands there instead is something to do, of which the rest may be a part."""
+    while parts:
+        sentence, *parts = parts
+        remark = _of_two(sentence, parts[0], weaken=weaken) if parts else None
+        if remark is not None:
+            parts = parts[1:]
+        remark = remark or _of_sentence(sentence, weaken=weaken)
+        is_task = remark is None and (len(_opened(sentence).split()) >= LEAST_WORDS or asks(sentence))
+        weaken = weaken or is_task
+        yield remark, is_task
 
 
 def _opened(sentence: str) -> str:
