@@ -20,6 +20,7 @@ from dreams.language.pieces import pieces
 
 Sureness = Literal["certain", "likely", "weak"]
 MOST_WORDS = 40  # of a sentence; longer ones explain a task
+MOST_CHARACTERS = 400
 LEAST_WORDS = 3
 LONG_PROMPT = 80  # words; a longer one describes a task, and what it says in passing is part of that
 MOST_OF_A_HABIT = 12  # words
@@ -172,8 +173,9 @@ _GIVES_REASON = _compiled(
 _OF_PEOPLE = _compiled(
     rf"^(?!(?:i|we|you|it|they|he|she|there|this|that)\b).+\b(?:is|are|belongs?|gets?) (?:\w+ )?(?:by|to|because of|for|with) {_PEOPLE}\b.*$"
 )
-_PEOPLE_WANT = _compiled(rf"^{_PEOPLE} (?:(?:always|never|only) )?{_ROLE} .+$")
-_SOMEBODY = re.compile(rf"^[A-Z][a-z]+ (?:always |only )?{_ROLE} (?:the|our|all|every|everything)\b.*$")
+_DECIDES = re.compile(
+    rf"^(?:(?i:{_PEOPLE})|[A-Z][a-z]+) (?:(?:always|never|only) )?{_ROLE} (?:the|our|all|every|no)\b.*$"
+)
 _WHY = _compiled(r"^the reason (?:(?:that |why )?(?:we|i)\b.+|for .+) is .+$")
 
 
@@ -235,10 +237,6 @@ def _of_any(found: re.Match[str]) -> Sureness | None:
     return None if _THE_ONE.match(found["object"]) else "certain"
 
 
-def _maybe_of_any(found: re.Match[str]) -> Sureness | None:
-    return _of_any(found) and "likely"
-
-
 def _set_right(found: re.Match[str]) -> Sureness | None:
     return (
         "certain" if _names_something(f"x {found['object']}") and _CONTRAST.search(found["object"]) else None
@@ -266,12 +264,10 @@ _SIGNALS: Sequence[_Signal] = (
     _Signal(_STOP_DOING, _certain),
     _Signal(_ORDER, _certain),
     _Signal(_NOT_BUT, _of_any),
-    _Signal(_INSTEAD, _maybe_of_any),
     _Signal(_FORBIDS, _reasoned),
     _Signal(_WHY, _likely, fact=True, state=True),
     _Signal(_OF_PEOPLE, _likely, fact=True, state=True),
-    _Signal(_PEOPLE_WANT, _likely, fact=True, state=True),
-    _Signal(_SOMEBODY, _likely, fact=True, state=True),
+    _Signal(_DECIDES, _likely, fact=True, state=True),
 )
 
 
@@ -374,7 +370,9 @@ def _read(text: str, signals: Sequence[_Signal]) -> _Found | None:
 
 def _may_count(sentence: str, text: str) -> bool:
     """A plain sentence of the person's own, of no trouble and of nothing at hand."""
-    if not LEAST_WORDS <= len(text.split()) <= MOST_WORDS or text.endswith(":") or not whole(text):
+    if len(text) > MOST_CHARACTERS or not LEAST_WORDS <= len(text.split()) <= MOST_WORDS:
+        return False
+    if text.endswith(":") or not whole(text):
         return False
     said = re.sub(r"\([^()]*\)", "", sentence)
     if _ASKS.search(TAIL.sub("", sentence)) or any(
