@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.rules.heard.in_passing import MOST_LIKELY, remarks
 from dreams.engines.rules.questions import typed
+from dreams.engines.rules.user_statements.in_passing import MOST_LIKELY, remarks
 from dreams.engines.types import Question, SessionBrief
 from tests.unit.rules_kit import Dreamt, dream, memory, session
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 from dreams import memdir
 from dreams.engines.rules import mending, questions
-from dreams.engines.rules.heard import lessons
-from dreams.engines.rules.heard.hearing import Heard, hear
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.steps import (
     dated,
@@ -25,6 +23,8 @@ from dreams.engines.rules.steps import (
     restating,
     updating,
 )
+from dreams.engines.rules.user_statements import lessons
+from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.types import Job, Outcome, Phase, Reporter
 from dreams.text import plural
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from dreams import textdiff
 from dreams.engines.rules.drafting import Draftsman
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.lessons import Gathered
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.questions import (
     index_rows,
@@ -21,6 +19,8 @@ from dreams.engines.rules.questions import (
     typed,
 )
 from dreams.engines.rules.questions.asking import Asking, Family
+from dreams.engines.rules.user_statements.lessons import Gathered
+from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
 
 __all__ = ["FAMILIES", "Asking", "Family", "ask"]

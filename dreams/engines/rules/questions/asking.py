@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams.engines.rules.drafting import Draftsman
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.lessons import Gathered
 from dreams.engines.rules.notes.tree import Tree
+from dreams.engines.rules.user_statements.lessons import Gathered
+from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Edit, Job, Place, Question, Reporter
 
 

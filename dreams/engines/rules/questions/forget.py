@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.wishes import Wish
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting
+from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.rules.user_statements.remember_requests import Wish
 from dreams.engines.types import Option, Place, Question
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read

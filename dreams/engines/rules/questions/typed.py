@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dreams.engines.rules.heard.lessons import Lesson
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.steps import learning
+from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.language.pieces import keys_of
 from dreams.text import plural

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.lessons import Lesson
-from dreams.engines.rules.heard.speech import ASK, SOFT
-from dreams.engines.rules.heard.wishes import Wish
 from dreams.engines.rules.notes.bodies import Part, Unit, units
 from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
+from dreams.engines.rules.user_statements.lessons import Lesson
+from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.rules.user_statements.remember_requests import Wish
+from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.language import lexicon, properties, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces

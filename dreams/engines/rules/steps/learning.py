@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dreams import memdir
-from dreams.engines.rules.heard.lessons import Lesson
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import with_bullet
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import clause, headline, is_slug
 from dreams.engines.rules.steps.orphans import TITLE_MAX, with_rows
+from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation
 from dreams.language import lexicon
 from dreams.language.statements import statement

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.lessons import Lesson
-from dreams.engines.rules.heard.phrases import DOUBTFUL
-from dreams.engines.rules.heard.tellings import Telling, asserted
 from dreams.engines.rules.notes.bodies import Unit, standing_lines
 from dreams.engines.rules.notes.summaries import Summary, summaries, told_row, with_summary
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index, is_team
 from dreams.engines.rules.notes.wording import is_labelled, sentences
+from dreams.engines.rules.user_statements.lessons import Lesson
+from dreams.engines.rules.user_statements.phrases import DOUBTFUL
+from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.rules.user_statements.stated_changes import Telling, asserted
 from dreams.engines.rules.values.anew import put_anew, subject
 from dreams.engines.rules.values.asof import is_later
 from dreams.engines.rules.values.matching import matched

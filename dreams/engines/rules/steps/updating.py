@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dreams import memdir
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.retracting import REVERTED, takes_back
-from dreams.engines.rules.heard.tellings import Telling
 from dreams.engines.rules.notes import spots as places_of
 from dreams.engines.rules.notes.spots import Spot
 from dreams.engines.rules.notes.tree import Change, Recorder, digest, is_index
+from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.rules.user_statements.retractions import REVERTED, takes_back
+from dreams.engines.rules.user_statements.stated_changes import Telling
 from dreams.engines.rules.values.asof import matched_dated, names_its_day
 from dreams.engines.rules.values.matching import holds_at, matched
 from dreams.engines.rules.values.retyping import retyped

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from dreams.engines.rules.heard.phrases import TROUBLE
+from dreams.engines.rules.user_statements.phrases import TROUBLE
 from dreams.engines.rules.values.frames import is_of, is_part
 from dreams.engines.rules.values.openings import Opening, begins_with_verb, opening
 from dreams.engines.rules.values.retyping import retyped

@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 
-from dreams.engines.rules.heard.tellings import Telling
+from dreams.engines.rules.user_statements.stated_changes import Telling
 from dreams.engines.rules.values.matching import matched
 from dreams.engines.rules.values.slots import Slot
 from dreams.language.similarity import normalised

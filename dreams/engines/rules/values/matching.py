@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.heard.clauses import scope_of
-from dreams.engines.rules.heard.tellings import MOST_PLAIN, Telling
+from dreams.engines.rules.user_statements.clauses import scope_of
+from dreams.engines.rules.user_statements.stated_changes import MOST_PLAIN, Telling
 from dreams.engines.rules.values.alternatives import slot
 from dreams.engines.rules.values.frames import is_part, narrows
 from dreams.engines.rules.values.slots import Slot

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.rules.heard.tellings import Telling
+from dreams.engines.rules.user_statements.stated_changes import Telling
 from dreams.engines.rules.values import slots
 from dreams.engines.rules.values.frames import is_part, words_before
 from dreams.engines.rules.values.slots import Slot

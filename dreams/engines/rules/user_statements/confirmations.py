@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.heard.clauses import trimmed
-from dreams.engines.rules.heard.phrases import TASK, UNSURE, is_own_word
-from dreams.engines.rules.heard.retracting import narrows, takes_back
-from dreams.engines.rules.heard.speech import LIST_ITEM
 from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.user_statements.clauses import trimmed
+from dreams.engines.rules.user_statements.phrases import TASK, UNSURE, is_own_word
+from dreams.engines.rules.user_statements.retractions import narrows, takes_back
+from dreams.engines.rules.user_statements.speech import LIST_ITEM
 from dreams.language.pieces import keys_of
 from dreams.memdir import mask_code
 

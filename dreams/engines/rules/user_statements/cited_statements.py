@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.engines.rules.heard.secrets import looks_secret
-from dreams.engines.rules.heard.speech import SOFT, asks
 from dreams.engines.rules.notes.wording import whole
+from dreams.engines.rules.user_statements.secrets import looks_secret
+from dreams.engines.rules.user_statements.speech import SOFT, asks
 
 LEAST_WORDS = 3  # of what is cited
 _CITED = r"[\"“«](?P<o>[^\n]+)[\"”»]"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.heard.phrases import GOES_ON, TASK
-from dreams.engines.rules.heard.speech import SOFT, asks
+from dreams.engines.rules.user_statements.phrases import GOES_ON, TASK
+from dreams.engines.rules.user_statements.speech import SOFT, asks
 from dreams.language.pieces import keys_of, pieces
 
 MAX_PROMPT = 12_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.heard.phrases import is_own_word
-from dreams.engines.rules.heard.speech import asks
+from dreams.engines.rules.user_statements.phrases import is_own_word
+from dreams.engines.rules.user_statements.speech import asks
 
 _PRONOUN = re.compile(
     r"(?:so |and |now )*(?:it(?:['’]s| is)|they(?:['’]re| are)|the new (?:one|value) is)\s+", re.IGNORECASE

@@ -11,11 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dreams.engines.rules.heard.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
-from dreams.engines.rules.heard.phrases import OTHERS, SUPPOSED
-from dreams.engines.rules.heard.secrets import looks_secret
-from dreams.engines.rules.heard.speech import ASK, LIST_ITEM, LIST_LEAD, QUESTION, SOFT, asks, typed_lines
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
+from dreams.engines.rules.user_statements.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
+from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED
+from dreams.engines.rules.user_statements.secrets import looks_secret
+from dreams.engines.rules.user_statements.speech import (
+    ASK,
+    LIST_ITEM,
+    LIST_LEAD,
+    QUESTION,
+    SOFT,
+    asks,
+    typed_lines,
+)
 from dreams.language.statements import statement
 
 MAX_PROMPT = 12_000

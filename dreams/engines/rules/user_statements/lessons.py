@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dreams import memdir
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.in_passing import Sureness
-from dreams.engines.rules.heard.retracting import REVERTED
-from dreams.engines.rules.heard.tellings import Telling, asserted, tellings
-from dreams.engines.rules.heard.wishes import Verdict, Wish
 from dreams.engines.rules.notes.bodies import statements
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.user_statements.in_passing import Sureness
+from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.rules.user_statements.remember_requests import Verdict, Wish
+from dreams.engines.rules.user_statements.retractions import REVERTED
+from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.rules.values.matching import matched
 from dreams.engines.types import Citation, Job
 from dreams.language import dates, similarity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.heard.pasting import asks_of_what_is_above, leads_to_a_paste, own_lines
-from dreams.engines.rules.heard.phrases import PLAYED, TASK
+from dreams.engines.rules.user_statements.pasting import asks_of_what_is_above, leads_to_a_paste, own_lines
+from dreams.engines.rules.user_statements.phrases import PLAYED, TASK
 from dreams.memdir import mask_code
 
 TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines

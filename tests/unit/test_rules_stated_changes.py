@@ -6,11 +6,11 @@ import datetime as dt
 
 import pytest
 
-from dreams.engines.rules.heard.retracting import is_remark, narrows, standing_from, takes_back
-from dreams.engines.rules.heard.tellings import tellings
-from dreams.engines.rules.heard.wishes import wishes
 from dreams.engines.rules.steps.expiring import ended
 from dreams.engines.rules.steps.forgetting import request_of
+from dreams.engines.rules.user_statements.remember_requests import wishes
+from dreams.engines.rules.user_statements.retractions import is_remark, narrows, standing_from, takes_back
+from dreams.engines.rules.user_statements.stated_changes import tellings
 from dreams.engines.rules.values.asof import matched_dated
 from dreams.engines.rules.values.matching import matched
 from dreams.engines.rules.values.sole import sole

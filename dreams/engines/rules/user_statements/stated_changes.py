@@ -9,15 +9,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dreams.engines.rules.heard import dialect, topics
-from dreams.engines.rules.heard.changes import ChangeTold, changes_in
-from dreams.engines.rules.heard.citing import Replaced, replaced
-from dreams.engines.rules.heard.clauses import is_read_whole, opened, told_clauses, trimmed
-from dreams.engines.rules.heard.phrases import DOUBTFUL, JOKING, OTHERS, SUPPOSED, TASK, TROUBLE, UNSURE
-from dreams.engines.rules.heard.retracting import MAX_PROMPT
-from dreams.engines.rules.heard.secrets import looks_secret
-from dreams.engines.rules.heard.speech import asks, typed_lines
 from dreams.engines.rules.notes.wording import is_labelled, sentences, whole
+from dreams.engines.rules.user_statements import dialect, topics
+from dreams.engines.rules.user_statements.changes import ChangeTold, changes_in
+from dreams.engines.rules.user_statements.cited_statements import Replaced, replaced
+from dreams.engines.rules.user_statements.clauses import is_read_whole, opened, told_clauses, trimmed
+from dreams.engines.rules.user_statements.phrases import (
+    DOUBTFUL,
+    JOKING,
+    OTHERS,
+    SUPPOSED,
+    TASK,
+    TROUBLE,
+    UNSURE,
+)
+from dreams.engines.rules.user_statements.retractions import MAX_PROMPT
+from dreams.engines.rules.user_statements.secrets import looks_secret
+from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.language.pieces import Piece, keys_of, pieces
 
 MOST_WORDS = 40

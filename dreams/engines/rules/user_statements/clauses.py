@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.heard.phrases import is_own_word
-from dreams.engines.rules.heard.speech import SOFT, asks
+from dreams.engines.rules.user_statements.phrases import is_own_word
+from dreams.engines.rules.user_statements.speech import SOFT, asks
 from dreams.language.pieces import pieces
 
 _OPENING = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from dreams.engines.rules.heard.phrases import TASK
+from dreams.engines.rules.user_statements.phrases import TASK
 
 
 def _line(*shapes: str) -> re.Pattern[str]:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreams import transcripts
-from dreams.engines.rules.heard.agreeing import Assent, as_told, assent, summed_up
-from dreams.engines.rules.heard.retracting import is_remark, narrows, standing_from, takes_back
-from dreams.engines.rules.heard.tellings import Telling, asserted, tellings
-from dreams.engines.rules.heard.wishes import Wish, wishes
 from dreams.engines.rules.notes.days import names_a_day
+from dreams.engines.rules.user_statements.confirmations import Assent, as_told, assent, summed_up
+from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
+from dreams.engines.rules.user_statements.retractions import is_remark, narrows, standing_from, takes_back
+from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.language.pieces import keys_of
 from dreams.text import quoted
