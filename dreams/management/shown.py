@@ -11,7 +11,7 @@ from dreams import blobs, dreaming, proposals, text, textdiff
 from dreams.apply import ApplyReport
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.management import finding
-from dreams.models import DreamRun, FileChange, Hunk, Proposal
+from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.secrets.masking import Mask
 
 
@@ -47,6 +47,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "proposal": made.public_id if made else None,
         "files": [brief(file) for file in files_of([made] if made else [])],
         "left_out": run.left_out,
+        "questions": run.questions.filter(asked=True, state=Question.State.OPEN).count(),
         "unfinished": dreaming.unfinished_files(run) if run.is_over else [],
         "usage": usage(run),
         "turns": run.turns.count(),

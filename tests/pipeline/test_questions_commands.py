@@ -137,3 +137,19 @@ def test_rows_of_the_index_are_answered_one_by_one(tmp_path: Path, monkeypatch, 
     run("apply", done["proposal"])
     text = (world.folder(project) / "MEMORY.md").read_text()
     assert "how tests run" in text and "— hosts" in text
+
+
+def test_what_is_no_longer_asked_is_on_the_checkup(tmp_path: Path, monkeypatch, run, command) -> None:
+    project = world.make_project(tmp_path)
+    keeps = [asking.asks("project_deploy.md", ALPHA, "No.", subject=str(number)) for number in range(10)]
+    asking.dream(project, monkeypatch, *keeps)
+    for question in Question.objects.all():
+        run("answer", project.slug, question.public_id, "keep")
+    asking.dream(project, monkeypatch, ASK)
+    question = Question.objects.get(state="open")
+    assert run("questions", project.slug)["no_longer_asked"] == ["changed"]
+    assert run("checkup", project.slug)["no_longer_asked"] == [
+        {"id": question.public_id, "kind": "changed", "why": question.why}
+    ]
+    assert "no longer asked" in command("checkup", project.slug)[1]
+    assert run("answer", project.slug, question.public_id, "replace")["state"] == "waiting"

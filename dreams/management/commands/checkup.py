@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from dreams import checkup, memories
 from dreams.management import finding, named
 from dreams.management.base import Command as BaseCommand
+from dreams.services.questions import reading
 from dreams.text import plural
 
 
@@ -34,10 +35,26 @@ class Command(BaseCommand):
             }
             for one in made.found
         ]
-        return {"project": project.slug, "memories": made.memories, "findings": found}
+        unasked = [
+            {"id": row.public_id, "kind": row.kind, "why": row.why}
+            for row in reading.no_longer_asked(project)
+        ]
+        return {
+            "project": project.slug,
+            "memories": made.memories,
+            "findings": found,
+            "no_longer_asked": unasked,
+        }
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if not result["findings"]:
             yield f"{result['project']}: nothing to say of {plural(result['memories'], 'memory', 'memories')}."
         for one in result["findings"]:
             yield from finding.words(one)
+        for one in result["no_longer_asked"]:
+            yield f"{one['id']} {one['kind']}: {one['why']}"
+        if result["no_longer_asked"]:
+            yield (
+                "These are no longer asked, because most answers of their kind left things as they were. "
+                f"`answer {result['project']} QUESTION OPTION` still answers one."
+            )

@@ -92,6 +92,8 @@ class Command(BaseCommand):
             yield f"  {file['kind']:<7} {file['path']} ({plural(len(file['hunks']), 'hunk')})"
         if result["proposal"]:
             yield f"Look at it: proposal {result['proposal']} --diff"
+        if result["questions"]:
+            yield f"It asks {plural(result['questions'], 'question')}: questions {result['dream']}"
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

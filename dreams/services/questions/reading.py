@@ -13,7 +13,7 @@ from django.utils import timezone
 from dreams import blobs, text, textdiff
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.secrets.masking import Mask
-from dreams.services.questions import options
+from dreams.services.questions import asking, options
 
 State = Question.State
 #: How long an answer is listed once nothing waits for it any more.
@@ -103,6 +103,12 @@ def of_proposal(proposal: Proposal) -> list[Question]:
         return _ordered(Question.objects.filter(operation__proposal=proposal))
     rows = Question.objects.filter(Q(proposal=proposal, asked=True) | Q(operation__proposal=proposal))
     return _ordered(rows.exclude(state=State.OUTDATED))
+
+
+def no_longer_asked(project: Project) -> list[Question]:
+    """Open questions of the kinds that are muted here: a checkup lists them."""
+    muted = asking.muted_kinds(project)
+    return _ordered(project.questions.filter(state=State.OPEN, kind__in=muted)) if muted else []
 
 
 def last_dream(project: Project) -> DreamRun | None:
