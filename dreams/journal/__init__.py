@@ -17,6 +17,7 @@ directory, without a database. Pure: no Django.
 from __future__ import annotations
 
 from .inverse import inverse
+from .late import Late, collect_late, handed_over
 from .plan import (
     Applied,
     BadPlan,
@@ -56,13 +57,16 @@ __all__ = [
     "JournalBusy",
     "JournalDamaged",
     "JournalEntry",
+    "Late",
     "Plan",
     "Recovered",
     "Result",
     "System",
     "abandon",
+    "collect_late",
     "dry_run",
     "forget_texts",
+    "handed_over",
     "inverse",
     "list_journals",
     "plan_ids",

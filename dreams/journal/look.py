@@ -15,7 +15,15 @@ from .plan import FILE_LIMIT, DirState, FileState, sha256_of
 from .records import Task
 from .system import System
 
-Who = Literal["absent", "ours", "old", "other"]
+Who = Literal["absent", "ours", "grown", "old", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What a task replaces and what with; None where there is no file."""
+
+    old: bytes | None
+    new: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +72,27 @@ def state_of(root: Root, rel: str, seen: Seen) -> FileState:
     return FileState(seen.sha256 or "", mode, stat.st_mtime_ns, xattrs, stat.st_uid, stat.st_gid)
 
 
-def who(seen: Seen | None, task: Task, inode: int | None) -> Who:
-    """Whose file this is: the inode tells our new file from an equal one that somebody else wrote."""
+def who(seen: Seen | None, task: Task, inode: int | None, texts: Texts) -> Who:
+    """Whose file this is: the inode tells our new file from an equal one that somebody else wrote.
+
+    What begins with our new text and goes on is ours and has "grown": somebody appended to it, in place or by saving
+    the whole anew.
+    """
     if seen is None:
         return "absent"
     if task.after and seen.sha256 == task.after.sha256 and seen.stat.st_ino == inode:
         return "ours"
     if task.before and seen.sha256 == task.before.sha256:
         return "old"
-    return "other"
+    return "grown" if texts.new is not None and _has_grown(seen, texts, texts.new, inode) else "other"
+
+
+def _has_grown(seen: Seen, texts: Texts, new: bytes, inode: int | None) -> bool:
+    if seen.data is None or len(seen.data) <= len(new) or not seen.data.startswith(new):
+        return False
+    if seen.stat.st_ino == inode:
+        return True
+    return bool(new) and (texts.old is None or not seen.data.startswith(texts.old))
 
 
 def dir_state(root: Root, rel: str) -> DirState:

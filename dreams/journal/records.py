@@ -33,8 +33,13 @@ class Task:
 
     @property
     def rebuilt(self) -> str:
-        """Where undo writes an old text anew when somebody removed the temporary name that held it."""
+        """Where undo writes a text anew: an old one whose name was removed, or one with what was appended meanwhile."""
         return f"{self.temp}.new"
+
+    @property
+    def mended(self) -> str:
+        """Where such a text lies once it is whole, ready to be exchanged with the file; then, what came out."""
+        return f"{self.temp}.put"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,11 @@ class Script:
     dirs_before: Mapping[str, DirState]
     dir_states: Mapping[str, DirState]
     untouched: tuple[str, ...] = ()
+    # Which directory `base` was, so that recovery finds the same: device and inode, and the boot in which the device had
+    # that number. None in journals of earlier versions.
+    device: int | None = None
+    inode: int | None = None
+    boot: str = ""
 
     def folders(self) -> list[str]:
         """Every directory whose entries this script changes, deepest first."""
@@ -66,6 +76,21 @@ class Staged:
     """Inode numbers of our finished temporary files: what tells our new file from somebody's equal one."""
 
     inodes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A text of somebody else that has no place in the directory: one file's path, and the text's sha256."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTexts:
+    """Those of one attempt that nobody has asked for yet."""
+
+    texts: tuple[Kept, ...]
 
 
 @dataclass(frozen=True, slots=True)

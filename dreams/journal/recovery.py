@@ -1,6 +1,7 @@
 """After a crash: an interrupted plan without its commit record is undone, one with it is finished.
 
-The rule is that simple because the commit record is written only after every file is in its place and on disk.
+The rule is that simple because the commit record is written only after every file is in its place and on disk. One
+exception: where every file was swapped, and somebody has appended to one of them since, it is finished.
 Both ways are decided from the disk alone, so recovery itself may be killed and run again. Needs no network, no
 database and no model.
 """
@@ -19,10 +20,11 @@ from dreams.safefs import Root, SafeFsError
 from .plan import JournalDamaged, Result
 from .records import End, Script, Staged
 from .run import complete
+from .script import boot_id
 from .stage import Work
 from .store import Journal, attempts, discard, locked, sweep
 from .system import System
-from .undo import undo
+from .undo import is_built_upon, undo
 
 JournalState = Literal["open", "committed", "applied", "conflict", "failed", "undone", "abandoned", "damaged"]
 
@@ -91,13 +93,28 @@ def _end(system: System, journal: Journal) -> Recovered:
         raise JournalDamaged("the record is gone")
     staged = journal.get("staged", Staged)
     files = tuple(task.path for task in script.tasks)
-    with Root.open(script.base) as root:
+    with Root.open_resolved(script.base) as root:
+        _refuse_another(script, root)
         work = Work(system, root, journal, script, staged.inodes if staged else None)
+        if journal.get("commit", End) is None and is_built_upon(work):
+            journal.put("commit", End("applied"))
         if journal.get("commit", End) is not None:
             result = complete(work)
             done = journal.has("end")
             return Recovered(script.plan_id, "finished" if done else "nothing", files, result.said)
         return _undo(work, files)
+
+
+def _refuse_another(script: Script, root: Root) -> None:
+    """Raises JournalDamaged unless this is the directory that was written to. Devices are numbered anew at each start."""
+    device, inode = root.identity()
+    if script.inode is None or (
+        script.inode == inode and (script.boot != boot_id() or script.device == device)
+    ):
+        return
+    raise JournalDamaged(
+        f"{script.base!r} is another directory now; put the one back that was written to, or abandon this change"
+    )
 
 
 def _undo(work: Work, files: tuple[str, ...]) -> Recovered:

@@ -7,22 +7,22 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from dreams.safefs import Root, SafeFsError
+from dreams.safefs import SafeFsError
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
 from .records import End, Outcome, Script
 from .script import Checked, Place, check
 from .stage import Work, make_dirs, stage
 from .store import Journal, attempts, begin, ended, locked, unfinished
-from .swap import Raced, finish, swap_all, verify_still
+from .swap import Raced, finish, swap_all, verify_still, wait_for_writers
 from .system import System
 from .undo import undo
 
 
 def dry_run(plan: Plan, system: System | None = None) -> Result:
     """What `run` would do now: conflicts, or the files that would change. Changes nothing. Raises BadPlan."""
-    checked = check(system or System(), plan)
-    return result_of(checked.script, "conflict" if checked.conflicts else "dry_run", checked.conflicts)
+    with check(system or System(), plan) as checked:
+        return result_of(checked.script, "conflict" if checked.conflicts else "dry_run", checked.conflicts)
 
 
 def run(
@@ -45,10 +45,10 @@ def run(
         waiting = unfinished(system, where, plan.target_dir)
         if waiting:
             raise JournalBusy(f"an interrupted change ({', '.join(waiting)}) waits here; run recover first")
-        checked = check(system, plan)
-        if checked.conflicts:
-            return result_of(checked.script, "conflict", checked.conflicts)
-        return _write(system, where, plan, checked)
+        with check(system, plan) as checked:
+            if checked.conflicts:
+                return result_of(checked.script, "conflict", checked.conflicts)
+            return _write(system, where, plan, checked)
 
 
 def _applied_before(system: System, journal_dir: Path, plan_id: str) -> Result | None:
@@ -73,7 +73,7 @@ def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> R
             _write_ahead(journal, plan, checked)
         except OSError as error:
             return _close_failed(journal, result_of(script, "failed", error=str(error)), [])
-        return _carry_out(system, journal, script)
+        return _carry_out(Work(system, checked.root, journal, script))
 
 
 def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
@@ -83,26 +83,22 @@ def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
     journal.put("record", checked.script)
 
 
-def _carry_out(system: System, journal: Journal, script: Script) -> Result:
+def _carry_out(work: Work) -> Result:
+    script = work.script
     try:
-        root = Root.open(script.base)
-    except OSError as error:
-        return _close_failed(journal, result_of(script, "failed", error=str(error)), [])
-    with root:
-        work = Work(system, root, journal, script)
-        try:
-            make_dirs(work)
-            stage(work)
-            came_out = swap_all(work)
-            verify_still(work, came_out)
-        except Raced as race:
-            return _take_back(work, result_of(script, "conflict", (race.conflict,)))
-        except (OSError, SafeFsError, JournalDamaged) as error:
-            return _take_back(work, result_of(script, "failed", error=str(error)))
-        except BaseException:
-            _take_back(work, result_of(script, "failed", error="interrupted"))
-            raise
-        return _commit(work)
+        make_dirs(work)
+        stage(work)
+        wait_for_writers(work)
+        swap_all(work)
+        verify_still(work)
+    except Raced as race:
+        return _take_back(work, result_of(script, "conflict", (race.conflict,)))
+    except (OSError, SafeFsError, JournalDamaged) as error:
+        return _take_back(work, result_of(script, "failed", error=str(error)))
+    except BaseException:
+        _take_back(work, result_of(script, "failed", error="interrupted"))
+        raise
+    return _commit(work)
 
 
 def _commit(work: Work) -> Result:

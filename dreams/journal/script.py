@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ NEW_DIR_MODE = 0o700
 class Checked:
     """The outcome of a check. With conflicts, the script must not be run."""
 
+    root: Root
     script: Script
     conflicts: tuple[Conflict, ...]
     old_texts: tuple[bytes, ...]
@@ -74,15 +76,19 @@ def _ups(rel: str) -> int:
     return rel.split("/").count("..")
 
 
-def check(system: System, plan: Plan) -> Checked:
-    """Raises BadPlan, and OSError when the base directory cannot be opened."""
+@contextmanager
+def check(system: System, plan: Plan) -> Iterator[Checked]:
+    """The plan against the disk; its base is held by handle for the block, so that what was checked is what is written.
+
+    Raises BadPlan, and OSError or UnsafePath when the base directory cannot be opened.
+    """
     check_plan(plan)
     place = locate(plan)
-    with Root.open(place.base) as root:
+    with Root.open_resolved(place.base) as root:
         checker = _Checker(system, plan, place, root)
         for number, op in enumerate(plan.ops):
             checker.add(number, op)
-        return checker.finish()
+        yield checker.finish()
 
 
 class _Checker:
@@ -134,6 +140,7 @@ class _Checker:
         make_dirs = self._missing_dirs()
         remove = tuple(sorted({inner(rel) for rel in plan.remove_dirs}, key=lambda rel: -rel.count("/")))
         states = {inner(rel): state for rel, state in plan.dir_states.items()}
+        device, inode = self.root.identity()
         script = Script(
             plan_id=plan.id,
             made_at=plan.made_at,
@@ -147,8 +154,11 @@ class _Checker:
             dirs_before=self._dirs_before((*make_dirs, *remove, *states), remove),
             dir_states=states,
             untouched=tuple(self.untouched),
+            device=device,
+            inode=inode,
+            boot=boot_id(),
         )
-        return Checked(script, tuple(self.conflicts), tuple(self.old_texts))
+        return Checked(self.root, script, tuple(self.conflicts), tuple(self.old_texts))
 
     def _missing_dirs(self) -> Mapping[str, int]:
         """Directories to make with their modes, outermost first."""
@@ -176,6 +186,14 @@ class _Checker:
             except (OSError, SafeFsError):
                 continue  # missing ones are made; others are conflicts of their files
         return found
+
+
+def boot_id() -> str:
+    """Changes with each start of the machine; "" where the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
 
 
 def _presence(found: str | None) -> str:

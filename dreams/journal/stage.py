@@ -11,6 +11,7 @@ from functools import partial
 
 from dreams.safefs import Root
 
+from .look import Seen, Texts, Who, who
 from .plan import FileState
 from .records import Script, Staged, Task
 from .store import Journal
@@ -27,6 +28,19 @@ class Work:
     script: Script
     inodes: Mapping[str, int] | None = None
     said: list[str] = field(default_factory=list)
+    mended: set[str] = field(default_factory=set)
+
+    def texts(self, task: Task) -> Texts:
+        """From the journal. Raises JournalDamaged."""
+        old, new = (self.journal.blob(one.sha256) if one else None for one in (task.before, task.after))
+        return Texts(old, new)
+
+    def who(self, task: Task, seen: Seen | None) -> Who:
+        """Whose file was seen. The texts are read only where they decide."""
+        found = who(seen, task, self.inode(task), Texts(None, None))
+        if found != "other" or seen is None or seen.data is None or self.inodes is None:
+            return found
+        return who(seen, task, self.inode(task), self.texts(task))
 
     def inode(self, task: Task) -> int | None:
         return (self.inodes or {}).get(task.temp)

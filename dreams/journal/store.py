@@ -6,6 +6,8 @@
                                   staged.json        the temporary files are whole
                                   commit.json        all files are swapped: from here on it is never undone
                                   end.json           nothing is left to do
+                                  kept.json          texts of somebody else that wait to be made versions
+                                  old/<name>         files that were replaced, in case somebody still writes to them
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
-from .records import End, Script, decode, encode
+from .records import End, Kept, KeptTexts, Script, decode, encode
 from .system import System
 
 T = TypeVar("T")
-RecordName = Literal["record", "staged", "commit", "end"]
+RecordName = Literal["record", "staged", "commit", "end", "kept"]
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _RECORD_LIMIT = 256 * 1024 * 1024
@@ -96,6 +98,28 @@ class Journal:
         with suppress(FileNotFoundError):
             self.system.unlink(self._fd, f"{name}.json")
         self.system.fsync_dir(self._fd, name)
+
+    def keep(self, path: str, data: bytes) -> str:
+        """Note a text that has no other place, lasting before this returns; its sha256."""
+        kept = Kept(path, self.put_blob(data))
+        self.sync_blobs()
+        earlier = self.get("kept", KeptTexts)
+        if earlier is None or kept not in earlier.texts:
+            self.put("kept", KeptTexts((*(earlier.texts if earlier else ()), kept)))
+        return kept.sha256
+
+    def knows(self, sha256: str) -> bool:
+        """Whether a text is in the journal already."""
+        return (self.path / "blobs" / sha256).exists()
+
+    def old_folder(self) -> int:
+        """A handle on the folder of replaced files, made when first needed. The caller closes it."""
+        try:
+            self.system.mkdir(self._fd, "old", 0o700)
+            self.system.fsync_dir(self._fd, "old")
+        except FileExistsError:
+            pass
+        return os.open("old", _DIR, dir_fd=self._fd)
 
     def _write_whole(self, folder: int, name: str, data: bytes) -> None:
         temp = f"{name}.tmp"

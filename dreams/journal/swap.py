@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat as st
+from contextlib import suppress
 
-from dreams.safefs import SafeFsError
+from dreams.safefs import Root, SafeFsError
 
 from .look import Seen, look, restore_mtime
 from .plan import Conflict
 from .records import Task
 from .stage import Work
 from .system import System
+from .writers import Patience, StillOpen, nobody_writes
+
+# The share of the patience for handles that were opened before a swap: until they are closed the new texts are seen.
+_DRAIN = 0.4
+# Where the journal's folder cannot take a file: another file system, or a full one.
+_NO_ROOM_THERE = (errno.EXDEV, errno.ENOSPC, errno.EDQUOT, errno.EMLINK, errno.EPERM, errno.EACCES)
 
 
 class Raced(Exception):
@@ -44,16 +52,14 @@ def _inode(folder: int, name: str) -> int:
     return os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino
 
 
-def swap_all(work: Work) -> dict[str, os.stat_result]:
-    """Swap every file in. Returns what came out, by temporary name. Raises Raced when that was not expected."""
-    came_out = {}
+def swap_all(work: Work) -> None:
+    """Swap every file in. Raises Raced when what came out was not expected."""
     for task in work.script.tasks:
         with work.root.parent(task.where) as (folder, name):
             _swap(work.system, folder, task, name)
             if task.before is not None:
-                came_out[task.temp] = _verify(work.system, folder, task)
+                _verify(work.system, folder, task)
     work.sync_folders()
-    return came_out
 
 
 def _swap(system: System, folder: int, task: Task, name: str) -> None:
@@ -70,7 +76,7 @@ def _swap(system: System, folder: int, task: Task, name: str) -> None:
         raise _raced(task, None, "was removed or replaced meanwhile") from None
 
 
-def _verify(system: System, folder: int, task: Task) -> os.stat_result:
+def _verify(system: System, folder: int, task: Task) -> None:
     """What came out must be what the check saw: content, mode, one name."""
     out = look(system, folder, task.temp)
     if out is None:
@@ -78,18 +84,56 @@ def _verify(system: System, folder: int, task: Task) -> os.stat_result:
     mode_changed = task.before is not None and st.S_IMODE(out.stat.st_mode) != task.before.mode
     if out.trouble or mode_changed or task.before is None or out.sha256 != task.before.sha256:
         raise _raced(task, out, out.trouble or "was changed meanwhile")
-    return out.stat
 
 
-def verify_still(work: Work, came_out: dict[str, os.stat_result]) -> None:
-    """Last look before the commit: an editor may still write into the old file through an open handle."""
+def wait_for_writers(work: Work) -> None:
+    """Before anything is swapped: wait for whoever has one of the old files open. Raises Raced when they stay."""
+    patience = Patience(work.system)
+    for task in work.script.tasks:
+        if task.before is None:
+            continue
+        with work.root.parent(task.where) as (folder, name):
+            _quiet(work.system, folder, task, name, patience)
+
+
+def _quiet(system: System, folder: int, task: Task, name: str, patience: Patience) -> None:
+    try:
+        with nobody_writes(system, folder, name, patience):
+            return
+    except StillOpen as busy:
+        raise _raced(task, None, str(busy)) from None
+    except (FileNotFoundError, SafeFsError):
+        raise _raced(task, None, "was removed or replaced meanwhile") from None
+
+
+def verify_still(work: Work) -> None:
+    """Last look before the commit: somebody may still write into an old file through a handle opened before the swap.
+
+    With a lease nobody has one, and nobody can get one by the file's name any more.
+    """
+    patience = Patience(work.system, _DRAIN)
     for task in work.script.tasks:
         if task.before is None:
             continue
         with work.root.parent(task.where) as (folder, _):
-            now, then = os.stat(task.temp, dir_fd=folder, follow_symlinks=False), came_out[task.temp]
-        if (now.st_mtime_ns, now.st_size, now.st_ino) != (then.st_mtime_ns, then.st_size, then.st_ino):
-            raise _raced(task, None, "was written to meanwhile")
+            try:
+                with nobody_writes(work.system, folder, task.temp, patience):
+                    _verify(work.system, folder, task)
+            except StillOpen as busy:
+                raise _raced(task, None, str(busy)) from None
+    if not is_where_it_was(work):
+        first = work.script.tasks[0] if work.script.tasks else None
+        if first is not None:
+            raise _raced(first, None, "is in a directory that was moved or exchanged meanwhile")
+
+
+def is_where_it_was(work: Work) -> bool:
+    """Whether the base's path still leads to the directory that is held."""
+    try:
+        with Root.open_resolved(work.script.base) as now:
+            return now.identity() == work.root.identity()
+    except (OSError, SafeFsError):
+        return False
 
 
 def _raced(task: Task, seen: Seen | None, why: str) -> Raced:
@@ -130,27 +174,65 @@ def _drop_all_old(work: Work) -> list[str]:
 def _drop_old(work: Work, task: Task) -> None:
     try:
         with work.root.parent(task.where) as (folder, _):
-            old = look(work.system, folder, task.temp)
-            if old is None:
-                return
-            if task.before is None or old.sha256 != task.before.sha256:
-                keep(work, task, old)
-            work.system.unlink(folder, task.temp)
+            with suppress(FileNotFoundError):
+                work.system.unlink(folder, task.rebuilt)
+            for name in (task.temp, task.mended):
+                old = look(work.system, folder, name)
+                if old is None:
+                    continue
+                if not is_known(work, old):
+                    keep(work, task, old)
+                retire(work, folder, task, name)
     except FileNotFoundError:
         return
 
 
+def is_known(work: Work, seen: Seen) -> bool:
+    """Whether these bytes are in the journal already."""
+    return seen.sha256 is not None and work.journal.knows(seen.sha256)
+
+
 def keep(work: Work, task: Task, seen: Seen) -> None:
-    """Bytes of somebody else that lose their name: kept in the journal, and said."""
+    """Bytes of somebody else that lose their name: kept in the journal until they are a version, and said."""
     if seen.data is None:
         raise OSError(
             errno.EBUSY, "something that is no readable file stands at our temporary name", task.temp
         )
-    sha256 = work.journal.put_blob(seen.data)
-    work.journal.sync_blobs()
+    sha256 = work.journal.keep(task.path, seen.data)
     work.said.append(
-        f"{task.path!r}: a version written at the same moment is kept in the journal as {sha256}"
+        f"{task.path!r}: a text written at the same moment is kept as a version of it ({sha256})"
     )
+
+
+def retire(work: Work, folder: int, task: Task, name: str) -> None:
+    """Take a temporary name away whose bytes are in the journal, and lose nothing that is written to it later.
+
+    The file itself is kept beside the journal, where `collect_late` looks at it again: between finding a file and opening
+    it another process may have slept. On another file system it is removed, under a lease. Where the file has another
+    name still, only this one is removed.
+    """
+    if os.stat(name, dir_fd=folder, follow_symlinks=False).st_nlink > 1:
+        work.system.unlink(folder, name)
+        return
+    try:
+        old = work.journal.old_folder()
+        try:
+            work.system.move_away(folder, name, old, f"{name}.{secrets.token_hex(4)}")
+            work.system.fsync_dir(old, "old")
+            return
+        finally:
+            os.close(old)
+    except OSError as error:
+        if error.errno not in _NO_ROOM_THERE:
+            raise
+    try:
+        with nobody_writes(work.system, folder, name, Patience(work.system, _DRAIN)):
+            seen = look(work.system, folder, name)
+            if seen is not None and not is_known(work, seen):
+                keep(work, task, seen)
+            work.system.unlink(folder, name)
+    except StillOpen as busy:
+        raise OSError(errno.EBUSY, str(busy), name) from None
 
 
 def remove_dir(work: Work, rel: str) -> None:

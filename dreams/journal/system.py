@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 from dreams.safefs.handles import NEW_FILE, open_regular
@@ -17,6 +20,8 @@ from dreams.safefs.handles import NEW_FILE, open_regular
 _NOREPLACE, _EXCHANGE = 1, 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 _CHUNK = 1024 * 1024
+_F_SETLEASE: int | None = getattr(fcntl, "F_SETLEASE", None)
+_F_SETSIG: int = getattr(fcntl, "F_SETSIG", 10)
 
 _Renameat2 = Callable[[int, bytes, int, bytes, int], int]
 
@@ -38,6 +43,11 @@ class System:
     """Real system calls. Subclassed by tests only."""
 
     has_rename_flags = True
+    has_leases = True
+    # Seconds to wait for somebody who has a file open for writing. An editor's save takes milliseconds; without leases
+    # each look at all processes costs a tenth of a second, so there are fewer.
+    patience = 5.0
+    patience_without_leases = 30.0
 
     def step(self, call: str, what: str) -> None:
         """Called before each system call with its name and the name it works on."""
@@ -107,6 +117,35 @@ class System:
     def unlink(self, folder: int, name: str) -> None:
         self.step("unlink", name)
         os.unlink(name, dir_fd=folder)
+
+    def move_away(self, folder: int, name: str, other: int, new: str) -> None:
+        """Take a name out of its folder into another one of the same file system (EXDEV where it is none)."""
+        self.step("unlink", name)
+        os.rename(name, new, src_dir_fd=folder, dst_dir_fd=other)
+
+    def lease(self, fd: int, name: str) -> bool:
+        """A read lease: nobody has the file open for writing, and who opens it so waits until the handle is closed.
+
+        False where there is none (other systems, network file systems, a file of somebody else). Raises
+        BlockingIOError where somebody has it open.
+        """
+        self.step("lease", name)
+        if not self.has_leases or _F_SETLEASE is None:
+            return False
+        # The kernel tells the holder by a signal when somebody waits: one that is ignored unless asked for.
+        try:
+            fcntl.fcntl(fd, _F_SETSIG, signal.SIGURG)
+            fcntl.fcntl(fd, _F_SETLEASE, fcntl.F_RDLCK)
+        except BlockingIOError:
+            raise
+        except OSError:
+            return False
+        return True
+
+    def end_lease(self, fd: int) -> None:
+        """Closing is not enough where a child process has inherited the handle."""
+        with suppress(OSError):
+            fcntl.fcntl(fd, _F_SETLEASE or 0, fcntl.F_UNLCK)
 
     def mkdir(self, folder: int, name: str, mode: int) -> None:
         self.step("mkdir", name)

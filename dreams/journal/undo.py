@@ -1,58 +1,74 @@
 """Back to all-old from any point before the commit, and never over somebody else's change.
 
 What is done is decided from the disk alone, by what stands at the temporary name (T) and at the file's own name (N):
-nothing, our new file, the old file, or another. So it does not matter where the run, or an earlier undo, stopped.
+nothing, our new file, our new file that somebody appended to, the old file, or another. So it does not matter where the
+run, or an earlier undo, stopped. What was appended to a new file is brought behind the old text.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import suppress
+from dataclasses import replace
 from enum import Enum, auto
 
 from dreams.safefs import SafeFsError
 
-from .look import Seen, Who, look, restore_mtime, who
-from .plan import FileState, JournalDamaged
+from .look import Seen, Who, look, restore_mtime
+from .plan import FileState, JournalDamaged, sha256_of
 from .records import Task
+from .script import NEW_FILE_MODE
 from .stage import Work, write_temp
-from .swap import exchange, keep, remove_dir
+from .swap import exchange, is_known, keep, remove_dir, retire
+from .writers import Patience, StillOpen, nobody_writes
 
 _TRIES = 32
+_DRAIN = 0.2  # of the patience: what is written later still is found by `collect_late`
 
 
 class Move(Enum):
     """One step towards the old state."""
 
     DONE = auto()
-    DROP = auto()  # remove T, which holds nothing that is not in the journal
-    KEEP = auto()  # remove T after its bytes are in the journal
+    DROP = auto()  # retire T, which holds nothing that is not in the journal
+    KEEP = auto()  # retire T after its bytes are in the journal
     EXCHANGE = auto()
     PUT_BACK = auto()  # rename T to the empty N
     TAKE_OUT = auto()  # rename our N to the empty T
     REBUILD = auto()  # write T anew from the kept old text
+    MEND = auto()  # N is ours and grown: the old text, and behind it what was appended
+    MEND_LATE = auto()  # the same, found at T after it was taken out
+    JOIN = auto()  # the file was removed and somebody has begun a new one: the old text, and theirs behind it
 
 
+_TAKES_T = (Move.DROP, Move.KEEP, Move.MEND, Move.MEND_LATE, Move.JOIN)
 _CHANGE: dict[tuple[Who, Who], Move] = {
     ("absent", "ours"): Move.REBUILD,
+    ("absent", "grown"): Move.MEND,
     ("old", "ours"): Move.EXCHANGE,
+    ("old", "grown"): Move.MEND,
     ("old", "old"): Move.DROP,
     ("old", "absent"): Move.DROP,  # somebody removed our new file: theirs is the last word
     ("old", "other"): Move.DROP,
     ("other", "ours"): Move.EXCHANGE,
+    ("other", "grown"): Move.MEND,
     ("other", "old"): Move.EXCHANGE,
     ("other", "absent"): Move.PUT_BACK,
     ("other", "other"): Move.KEEP,
 }
 _ADD: dict[tuple[Who, Who], Move] = {
     ("absent", "ours"): Move.TAKE_OUT,
+    ("absent", "grown"): Move.MEND,
     ("other", "absent"): Move.PUT_BACK,
     ("other", "ours"): Move.KEEP,
+    ("other", "grown"): Move.KEEP,
     ("other", "other"): Move.KEEP,
 }
 _DELETE: dict[tuple[Who, Who], Move] = {
     ("old", "absent"): Move.PUT_BACK,
     ("old", "old"): Move.DROP,
-    ("old", "other"): Move.DROP,
+    ("old", "other"): Move.JOIN,
     ("other", "absent"): Move.PUT_BACK,
     ("other", "old"): Move.KEEP,
     ("other", "other"): Move.KEEP,
@@ -63,8 +79,38 @@ def decide(task: Task, temp: Who, name: Who) -> Move:
     """The next step for one file. Our own temporary file is simply dropped, wherever it is."""
     if temp == "ours":
         return Move.DROP
+    if temp == "grown":
+        return Move.MEND_LATE
     table = _ADD if task.before is None else _DELETE if task.after is None else _CHANGE
     return table.get((temp, name), Move.DONE)
+
+
+def is_built_upon(work: Work) -> bool:
+    """Whether every file was swapped, and somebody has appended to a new one since, or begun a removed one anew.
+
+    Then they saw the whole new state, and it is safer to finish it: a line that moved from one file to another would
+    else be missing from what they wrote.
+    """
+    if work.inodes is None:
+        return False
+    seen = [_swapped(work, task) for task in work.script.tasks]
+    return None not in seen and True in seen
+
+
+def _swapped(work: Work, task: Task) -> bool | None:
+    """None: not swapped, or changed in another way; else whether somebody has written behind it."""
+    try:
+        with work.root.parent(task.where) as (folder, name):
+            drop_aside(work, folder, task)
+            temp = work.who(task, look(work.system, folder, task.temp))
+            here = work.who(task, look(work.system, folder, name))
+    except FileNotFoundError:
+        return None
+    if temp != ("absent" if task.before is None else "old"):
+        return None
+    if task.after is None:
+        return here == "other" if here in ("absent", "other") else None
+    return here == "grown" if here in ("ours", "grown") else None
 
 
 def undo(work: Work) -> list[str]:
@@ -95,11 +141,14 @@ def _undo_one(work: Work, task: Task) -> None:
             return
         with suppress(FileNotFoundError):
             work.system.unlink(folder, task.rebuilt)
-        _drop_aside(work, folder, task)
+        drop_aside(work, folder, replace(task, temp=task.mended))
+        if look(work.system, folder, task.mended) is not None:
+            retire(work, folder, task, task.mended)
+        drop_aside(work, folder, task)
         _settle(work, folder, task, name)
 
 
-def _drop_aside(work: Work, folder: int, task: Task) -> None:
+def drop_aside(work: Work, folder: int, task: Task) -> None:
     """Bring the fallback's three names back to two: the old inode is at T, or still (also) at N."""
     if look(work.system, folder, task.aside) is None:
         return
@@ -113,18 +162,41 @@ def _settle(work: Work, folder: int, task: Task, name: str) -> None:
     placed: set[int] = set()
     for _ in range(_TRIES):
         temp, here = look(work.system, folder, task.temp), look(work.system, folder, name)
-        inode = work.inode(task)
-        move = decide(task, who(temp, task, inode), who(here, task, inode))
-        if move is Move.KEEP and _newer(temp, here, placed):
-            move = Move.EXCHANGE
+        if temp and here and os.path.samestat(temp.stat, here.stat):
+            work.system.unlink(folder, task.temp)  # killed between the two calls that make a rename
+            continue
+        move = decide(task, work.who(task, temp), work.who(task, here))
+        if move is Move.KEEP:
+            move = Move.EXCHANGE if _newer(temp, here, placed) else _keep_or_join(work, task, temp)
+        if move in _TAKES_T and temp is not None and _is_written_to(work, folder, task, temp):
+            continue
         if move is Move.DONE:
-            _say_if_left(work, task, who(here, task, inode))
+            _say_what_is_left(work, task, work.who(task, here))
             return
         if temp is not None and move in (Move.EXCHANGE, Move.PUT_BACK):
             placed.add(temp.stat.st_ino)
         with suppress(FileExistsError, BlockingIOError):
-            _do(work, folder, task, name, move, temp)
+            _do(work, folder, task, name, move, temp, here)
     raise BlockingIOError(11, "is being changed all the time; try again when that has ended", task.path)
+
+
+def _keep_or_join(work: Work, task: Task, temp: Seen | None) -> Move:
+    """A removed file that had grown before it was removed is joined with the one that was begun anew, like an old one."""
+    old = work.texts(task).old
+    if task.after is None and old is not None and temp and temp.data and temp.data.startswith(old):
+        return Move.JOIN
+    return Move.KEEP
+
+
+def _is_written_to(work: Work, folder: int, task: Task, temp: Seen) -> bool:
+    """Whether T grew since it was seen. Waits a little for whoever opened it while it was in place."""
+    with (
+        suppress(StillOpen, FileNotFoundError),
+        nobody_writes(work.system, folder, task.temp, Patience(work.system, _DRAIN)),
+    ):
+        pass
+    now = look(work.system, folder, task.temp)
+    return now is None or now.sha256 != temp.sha256
 
 
 def _newer(temp: Seen | None, here: Seen | None, placed: set[int]) -> bool:
@@ -134,14 +206,16 @@ def _newer(temp: Seen | None, here: Seen | None, placed: set[int]) -> bool:
     return here.stat.st_ino in placed and temp.stat.st_ino not in placed
 
 
-def _do(work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen | None) -> None:
+def _do(
+    work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen | None, here: Seen | None
+) -> None:
     system = work.system
     match move:
         case Move.DROP:
-            system.unlink(folder, task.temp)
+            retire(work, folder, task, task.temp)
         case Move.KEEP if temp is not None:
             keep(work, task, temp)
-            system.unlink(folder, task.temp)
+            retire(work, folder, task, task.temp)
         case Move.EXCHANGE:
             exchange(system, folder, task, name)
         case Move.PUT_BACK:
@@ -150,6 +224,8 @@ def _do(work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen |
             system.move_new(folder, name, task.temp)
         case Move.REBUILD if task.before is not None:
             _rebuild(work, folder, task, task.before)
+        case Move.MEND | Move.MEND_LATE | Move.JOIN:
+            _mend(work, folder, task, name, move, temp, here)
 
 
 def _rebuild(work: Work, folder: int, task: Task, state: FileState) -> None:
@@ -161,8 +237,112 @@ def _rebuild(work: Work, folder: int, task: Task, state: FileState) -> None:
         work.system.unlink(folder, task.rebuilt)
 
 
-def _say_if_left(work: Work, task: Task, here: Who) -> None:
+def _mend(
+    work: Work, folder: int, task: Task, name: str, move: Move, temp: Seen | None, here: Seen | None
+) -> None:
+    """Put at N what shall be there once everything is undone, whole; then T holds nothing that is needed."""
+    if here is not None and here.data is None:
+        if temp is not None and not is_known(work, temp):
+            keep(work, task, temp)
+        retire(work, folder, task, task.temp)
+        return
+    if temp is not None and temp.data is None:
+        raise OSError(errno.EBUSY, "something that is no readable file is at our temporary name", task.temp)
+    wanted = _wanted(work, task, move, temp, here)
+    if (here is None or here.data != wanted) and not _place(work, folder, task, name, here, wanted):
+        return
+    work.mended.add(task.path)
+    if temp is not None:
+        work.journal.put_blob(temp.data or b"")
+        work.journal.sync_blobs()
+        retire(work, folder, task, task.temp)
+
+
+def _wanted(work: Work, task: Task, move: Move, temp: Seen | None, here: Seen | None) -> bytes:
+    texts = work.texts(task)
+    old, new = texts.old or b"", texts.new or b""
+    now, aside = (here.data if here else None) or b"", temp.data if temp else None
+    match move:
+        case Move.MEND:
+            return joined(old if aside is None else aside, now[len(new) :])
+        case Move.MEND_LATE:
+            late = (aside or b"")[len(new) :]
+            # A run that was killed in between has brought it there already.
+            return now if now.startswith(joined(old, late)) else joined(now, late)
+        case _:
+            return now if now.startswith(old) else joined(old if aside is None else aside, now)
+
+
+def joined(text: bytes, more: bytes) -> bytes:
+    """`more` behind `text`, on a line of its own."""
+    if text and more and not text.endswith(b"\n") and not more.startswith((b"\n", b"\r\n")):
+        return text + b"\n" + more
+    return text + more
+
+
+def _place(work: Work, folder: int, task: Task, name: str, here: Seen | None, wanted: bytes) -> bool:
+    """Write `wanted` at N. False where N was changed at this moment: then theirs is there, and all is decided anew."""
+    like = task.before or task.after or FileState(sha256_of(wanted), NEW_FILE_MODE, None)
+    for data in (wanted, *((here.data,) if here and here.data is not None else ())):
+        work.journal.put_blob(data)
+    work.journal.sync_blobs()
+    state = replace(like, sha256=sha256_of(wanted), mtime_ns=None)
+    with suppress(FileNotFoundError):
+        work.system.unlink(folder, task.rebuilt)
+    write_temp(work, task, state, task.rebuilt)
+    if here is None:
+        try:
+            work.system.move_new(folder, task.rebuilt, name)
+        except FileExistsError:
+            work.system.unlink(folder, task.rebuilt)
+            return False
+        return True
+    work.system.move_new(folder, task.rebuilt, task.mended)
+    exchange(work.system, folder, replace(task, temp=task.mended), name)
+    return _came_out(work, folder, task, name, here)
+
+
+def _came_out(work: Work, folder: int, task: Task, name: str, expected: Seen) -> bool:
+    """Look at what our mended text was exchanged for, once nobody writes to it. It goes back if it is not as it was."""
+    with (
+        suppress(StillOpen, FileNotFoundError),
+        nobody_writes(work.system, folder, task.mended, Patience(work.system, _DRAIN)),
+    ):
+        pass
+    out = look(work.system, folder, task.mended)
+    if out is None or out.sha256 == expected.sha256:
+        if out is not None:
+            retire(work, folder, task, task.mended)
+        return True
+    if out.data is not None and expected.data is not None and out.data.startswith(expected.data):
+        return _add(work, folder, task, name, out.data, out.data[len(expected.data) :])
+    exchange(work.system, folder, replace(task, temp=task.mended), name)
+    # What is there now is ours, or somebody has changed even that: then it is kept.
+    ours = look(work.system, folder, task.mended)
+    if ours is not None and not is_known(work, ours):
+        keep(work, task, ours)
+    if ours is not None:
+        retire(work, folder, task, task.mended)
+    return False
+
+
+def _add(work: Work, folder: int, task: Task, name: str, seen: bytes, more: bytes) -> bool:
+    """More was appended at this moment: bring that behind what is at N now. Should we die here, it becomes a version."""
+    retire(work, folder, task, task.mended)
+    here = look(work.system, folder, name)
+    if here is None or here.data is None:
+        return False
+    done = _place(work, folder, task, name, here, joined(here.data, more))
+    if done:
+        work.journal.put_blob(seen)
+        work.journal.sync_blobs()
+    return done
+
+
+def _say_what_is_left(work: Work, task: Task, here: Who) -> None:
     expected: Who = "absent" if task.before is None else "old"
-    if here != expected:
+    if task.path in work.mended:
+        work.said.append(f"{task.path!r} has its old text again, and behind it what was appended meanwhile")
+    elif here != expected:
         what = "is gone" if here == "absent" else "was changed by somebody else"
         work.said.append(f"{task.path!r} {what} meanwhile and was left as it is")

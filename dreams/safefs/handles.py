@@ -12,6 +12,8 @@ from .paths import UnsafePath, kind_of
 _COMMON = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_FILE = os.O_RDONLY | _COMMON
 _READ_DIR = os.O_RDONLY | os.O_DIRECTORY | _COMMON
+# Folders on the way need not be readable, only passable; where the system cannot say so, they must be readable.
+_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 
 
@@ -20,6 +22,23 @@ def open_directory(folder: int, name: str, rel: str) -> int:
         return os.open(name, _READ_DIR, dir_fd=folder)
     except OSError as error:
         raise _explained(error, folder, name, rel) from error
+
+
+def open_plain(path: str) -> int:
+    """An absolute path's directory, no part of which may be a link by now (`os.path.realpath` gave it)."""
+    names = [name for name in path.split("/") if name]
+    fd = os.open("/", _WAY if names else _READ_DIR)
+    for number, name in enumerate(names, 1):
+        flags = _READ_DIR if number == len(names) else _WAY
+        try:
+            deeper = os.open(name, flags, dir_fd=fd)
+        except OSError as error:
+            why = _explained(error, fd, name, path)
+            os.close(fd)
+            raise why from error
+        os.close(fd)
+        fd = deeper
+    return fd
 
 
 def open_regular(folder: int, name: str, rel: str) -> int:

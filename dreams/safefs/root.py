@@ -12,7 +12,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Self
 
-from .handles import mode_to_keep, open_directory, open_regular, write_new
+from .handles import mode_to_keep, open_directory, open_plain, open_regular, write_new
 from .paths import SafeFsError, TooLarge, UnsafePath, kind_of, reason, split
 from .walking import Budget, Found, Skipped, walk
 
@@ -34,6 +34,11 @@ class Root:
         if "\0" in text:
             raise UnsafePath(text, "holds a NUL character")
         return cls(os.open(text, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), text)
+
+    @classmethod
+    def open_resolved(cls, path: str) -> Root:
+        """Open an absolute path that was resolved before. Raises UnsafePath when a part of it is a link now, OSError."""
+        return cls(open_plain(path), path)
 
     def sub(self, rel: str) -> Root:
         """A root of its own at the directory `rel`: cheaper when many files below it are wanted."""

@@ -67,6 +67,8 @@ def make_plan(place: Place, plan_id: str = "d1") -> Plan:
 class Traced(System):
     """Remembers each call. `before` is run at a call of that name, once, to play the other process."""
 
+    patience = patience_without_leases = 0.3
+
     def __init__(self, rename_flags: bool = True) -> None:
         self.has_rename_flags = rename_flags
         self.calls: list[tuple[str, str]] = []

@@ -4,13 +4,14 @@ import ctypes
 import errno
 import os
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from dreams.journal import Plan, recover, run, sha256_of
+from dreams.journal import Plan, collect_late, handed_over, recover, run, sha256_of
 from tests.unit.journal_kit import (
     NEW,
     OLD,
@@ -106,27 +107,166 @@ def test_a_second_name_given_to_the_file_just_before_its_swap_is_kept(place: Pla
     assert (place.memory / A).stat().st_ino == (place.memory / "twin.md").stat().st_ino
 
 
-def test_an_editor_that_still_holds_the_old_file_does_not_lose_its_last_write(place: Place) -> None:
-    handle = os.open(place.memory / A, os.O_WRONLY | os.O_APPEND)
-    system = Traced()
-    system.before["move_new", ".memoryweb-d1-2.tmp"] = lambda: os.write(handle, THEIRS)
+def open_to_append(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND)
+
+
+@FLAGS
+def test_an_editor_that_still_holds_the_old_file_does_not_lose_its_last_write(
+    place: Place, rename_flags: bool
+) -> None:
+    handles: list[int] = []
+    system = Traced(rename_flags)
+    system.before["exchange", A] = lambda: handles.append(open_to_append(place.memory / A))
+    system.before["move_new", ".memoryweb-d1-2.tmp"] = lambda: os.write(handles[0], THEIRS)
     result = run(make_plan(place), place.journal, system)
-    os.close(handle)
-    assert result.status == "conflict"
+    os.close(handles[0])
+    assert (result.status, system.before) == ("conflict", {})
     assert place.texts() == {**OLD, A: OLD[A] + THEIRS}
 
 
-def test_a_write_into_the_old_file_after_the_commit_is_kept_in_the_journal(place: Place) -> None:
-    handle = os.open(place.memory / A, os.O_WRONLY | os.O_APPEND)
-    system = Traced()
-    system.before["fsync_dir", "commit"] = lambda: os.write(handle, THEIRS)
+@FLAGS
+@pytest.mark.parametrize("leases", [True, False], ids=["leases", "no-leases"])
+def test_a_file_that_somebody_has_open_for_writing_is_left_alone_and_they_are_named(
+    place: Place, leases: bool, rename_flags: bool
+) -> None:
+    handle = open_to_append(place.memory / A)
+    system = Traced(rename_flags)
+    system.has_leases = leases
     result = run(make_plan(place), place.journal, system)
+    assert result.status == "conflict"
+    assert ("exchange", A) not in system.calls, "nothing was swapped"
+    assert f"({os.getpid()})" in result.conflicts[0].why
+    os.write(handle, THEIRS)
     os.close(handle)
+    assert place.texts() == {**OLD, A: OLD[A] + THEIRS}
+    assert place.leftovers() == []
+
+
+@pytest.mark.parametrize("leases", [True, False], ids=["leases", "no-leases"])
+def test_a_save_that_is_soon_over_is_waited_for(place: Place, leases: bool) -> None:
+    handle = open_to_append(place.memory / GONE)
+    system = Traced()
+    system.has_leases, system.patience, system.patience_without_leases = leases, 20, 20
+    closing = threading.Timer(0.2, os.close, [handle])
+    closing.start()
+    result = run(make_plan(place), place.journal, system)
+    closing.join()
+    assert result.status == "applied"
+    assert place.texts() == NEW
+
+
+def test_readers_do_not_keep_a_file_from_being_written(place: Place) -> None:
+    with (place.memory / A).open("rb"):
+        assert run(make_plan(place), place.journal, Traced()).status == "applied"
+
+
+def test_who_opens_the_old_file_while_it_is_looked_at_waits_and_is_not_refused(place: Place) -> None:
+    """The lease is given back with the look: nobody is kept waiting, and no signal of it reaches anybody."""
+    system, waited = Traced(), []
+
+    def opened() -> None:
+        waited.append(open_to_append(place.memory / A))
+        os.close(waited[0])
+
+    thread = threading.Thread(target=opened)
+    system.before["lease", A] = thread.start
+    result = run(make_plan(place), place.journal, system)
+    thread.join(10)
+    assert waited and not thread.is_alive()
+    assert result.status == "applied"
+
+
+def test_a_write_into_the_old_file_after_the_commit_is_kept_in_the_journal(place: Place) -> None:
+    system = Traced()
+
+    def written() -> None:
+        with (place.memory / ".memoryweb-d1-0.tmp").open("ab") as file:
+            file.write(THEIRS)
+
+    system.before["fsync_dir", "commit"] = written
+    result = run(make_plan(place), place.journal, system)
     assert result.status == "applied"
     kept = sha256_of(OLD[A] + THEIRS)
     assert kept in result.said[0]
     assert [p.read_bytes() for p in place.journal.rglob(kept)] == [OLD[A] + THEIRS]
     assert place.texts() == NEW
+    [late] = collect_late(place.journal)
+    assert (late.path, late.data, late.meta) == (A, OLD[A] + THEIRS, {"dream": "d1"})
+    handed_over(place.journal, late)
+    assert collect_late(place.journal) == []
+
+
+def days_later(place: Place, seconds: float) -> None:
+    for folder in place.journal.glob("*/old"):
+        at = time.time() - seconds
+        os.utime(folder, (at, at))
+
+
+def old_files(place: Place) -> list[Path]:
+    return list(place.journal.glob("*/old/*"))
+
+
+def test_what_is_written_into_a_replaced_file_much_later_is_found_too(place: Place) -> None:
+    handles: list[int] = []
+    system = Traced()
+    system.before["fsync_dir", "commit"] = lambda: handles.append(
+        open_to_append(place.memory / ".memoryweb-d1-0.tmp")
+    )
+    assert run(make_plan(place), place.journal, system).status == "applied"
+    assert collect_late(place.journal) == []
+    os.write(handles[0], b"first")
+    assert [late.data for late in collect_late(place.journal)] == [OLD[A] + b"first"]
+    days_later(place, 3600)
+    collect_late(place.journal)
+    assert len(old_files(place)) == 1, "it is open still, the other one was removed"
+    os.write(handles[0], b"second")
+    os.close(handles[0])
+    assert collect_late(place.journal)[-1].data == OLD[A] + b"firstsecond"
+    days_later(place, 3600)
+    collect_late(place.journal)
+    assert old_files(place) == []
+
+
+@pytest.mark.parametrize("leases", [True, False], ids=["leases", "no-leases"])
+def test_a_replaced_file_is_kept_for_a_day_at_most(place: Place, leases: bool) -> None:
+    assert run(make_plan(place), place.journal, Traced()).status == "applied"
+    system = Traced()
+    system.has_leases = leases
+    collect_late(place.journal, system)
+    assert len(old_files(place)) == 2, "who opened it a moment ago may still write"
+    days_later(place, 3600)
+    collect_late(place.journal, system)
+    assert len(old_files(place)) == (0 if leases else 2)
+    days_later(place, 24 * 3600)
+    assert collect_late(place.journal, system) == []
+    assert old_files(place) == []
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_on_another_file_system_than_the_journal_an_old_file_is_removed_once_nobody_writes_to_it(
+    place: Place, held: bool
+) -> None:
+    handles: list[int] = []
+
+    class Elsewhere(Traced):
+        def move_away(self, *arguments: object) -> None:
+            raise OSError(errno.EXDEV, "another device")
+
+    system = Elsewhere()
+    if held:
+        system.before["fsync_dir", "commit"] = lambda: handles.append(
+            open_to_append(place.memory / ".memoryweb-d1-0.tmp")
+        )
+    result = run(make_plan(place), place.journal, system)
+    assert result.status == "applied"
+    assert bool(place.leftovers()) is held
+    for handle in handles:
+        os.write(handle, THEIRS)
+        os.close(handle)
+    recover(place.journal, system)
+    assert place.leftovers() == []
+    assert [late.data for late in collect_late(place.journal)] == ([OLD[A] + THEIRS] if held else [])
 
 
 @FLAGS
@@ -179,7 +319,7 @@ def test_a_change_just_before_the_swap_survives_a_kill_at_every_step_after_it(
 
 @FLAGS
 @pytest.mark.parametrize("how", [in_place, by_rename])
-@pytest.mark.parametrize("name", [A, ADDED, GONE])
+@pytest.mark.parametrize("name", [A, ADDED])
 def test_recovery_leaves_a_file_that_was_changed_after_the_crash(
     place: Place, name: str, how: Callable[[Path], None], rename_flags: bool
 ) -> None:
@@ -189,6 +329,20 @@ def test_recovery_leaves_a_file_that_was_changed_after_the_crash(
     assert done.action == "undone"
     assert any(repr(name) in line for line in done.said)
     assert place.texts() == {**OLD, name: THEIRS}
+    assert place.leftovers() == []
+
+
+@FLAGS
+@pytest.mark.parametrize("how", [in_place, by_rename])
+def test_a_removed_file_that_somebody_began_anew_after_the_crash_stays_theirs_and_the_rest_is_finished(
+    place: Place, how: Callable[[Path], None], rename_flags: bool
+) -> None:
+    """Its lines may have moved to the other files: to undo those would leave them nowhere."""
+    crashed(place, rename_flags)
+    how(place.memory / GONE)
+    [done] = recover(place.journal, Traced(rename_flags))
+    assert done.action == "finished"
+    assert place.texts() == {**NEW, GONE: THEIRS}
     assert place.leftovers() == []
 
 

@@ -1,0 +1,118 @@
+"""Texts of somebody else that an apply met and that have no place in the directory: found, kept, handed over once.
+
+They come from two sides: what was found at the wrong moment while files were swapped, and what was written into a
+replaced file afterwards, through a handle that was opened before. For the second, replaced files are kept for a while.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dreams.safefs import SafeFsError
+
+from .look import look
+from .plan import JournalDamaged
+from .records import Kept, KeptTexts, Script
+from .store import Journal, attempts, locked
+from .system import System
+from .writers import Patience, StillOpen, nobody_writes
+
+# Seconds. Between finding a file and having it open another process sleeps for milliseconds; a day is for those that we
+# cannot ask, and for handles that are never closed.
+LOOK_AGAIN = 60
+AT_MOST = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """One text: of which attempt, of which file (its path in the plan), and the plan's own notes."""
+
+    attempt: str
+    path: str
+    sha256: str
+    data: bytes
+    meta: dict[str, str]
+
+
+def collect_late(
+    journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
+) -> list[Late]:
+    """Look at replaced files again, remove those that nobody can write to any more, and return every text that waits.
+
+    A text is returned until `handed_over`. Raises JournalBusy while a plan runs for longer than `wait_seconds`.
+    """
+    if not Path(journal_dir).is_dir():
+        return []
+    found: list[Late] = []
+    with locked(journal_dir, wait_seconds) as where:
+        for path in attempts(where):
+            if (path / "old").exists() or (path / "kept.json").exists():
+                with (
+                    suppress(OSError, SafeFsError, JournalDamaged),
+                    Journal(system or System(), path) as journal,
+                ):
+                    found += _of(journal)
+    return found
+
+
+def handed_over(journal_dir: str | os.PathLike[str], late: Late) -> None:
+    """The text is a version now; the journal need not offer it again."""
+    with locked(journal_dir) as where, Journal(System(), where / late.attempt) as journal:
+        kept = journal.get("kept", KeptTexts)
+        rest = tuple(one for one in (kept.texts if kept else ()) if one != Kept(late.path, late.sha256))
+        if rest:
+            journal.put("kept", KeptTexts(rest))
+        else:
+            journal.drop("kept")
+
+
+def _of(journal: Journal) -> Iterator[Late]:
+    script = journal.get("record", Script)
+    if script is None:
+        return
+    if (journal.path / "old").exists():
+        _look_at_all(journal, {task.temp: task.path for task in script.tasks})
+    kept = journal.get("kept", KeptTexts)
+    for one in kept.texts if kept else ():
+        yield Late(journal.path.name, one.path, one.sha256, journal.blob(one.sha256), dict(script.meta))
+
+
+def _look_at_all(journal: Journal, paths: dict[str, str]) -> None:
+    folder = journal.old_folder()
+    age = time.time() - os.fstat(folder).st_mtime
+    try:
+        for name in sorted(one.name for one in (journal.path / "old").iterdir()):
+            path = next((path for temp, path in paths.items() if name.startswith(f"{temp}.")), None)
+            if path is not None:
+                _look_at(journal, folder, name, path, age)
+    finally:
+        os.close(folder)
+    with suppress(OSError):
+        (journal.path / "old").rmdir()
+
+
+def _look_at(journal: Journal, folder: int, name: str, path: str, age: float) -> None:
+    _keep_what_is_new(journal, folder, name, path)
+    if age < LOOK_AGAIN:
+        return
+    if age >= AT_MOST:
+        journal.system.unlink(folder, name)
+        return
+    with (
+        suppress(StillOpen),
+        nobody_writes(journal.system, folder, name, Patience(journal.system, share=0)) as leased,
+    ):
+        if leased:
+            _keep_what_is_new(journal, folder, name, path)
+            journal.system.unlink(folder, name)
+
+
+def _keep_what_is_new(journal: Journal, folder: int, name: str, path: str) -> None:
+    seen = look(journal.system, folder, name)
+    if seen is not None and seen.data is not None and not journal.knows(seen.sha256 or ""):
+        journal.keep(path, seen.data)

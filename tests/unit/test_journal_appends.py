@@ -1,0 +1,153 @@
+"""A session appends after a crash and before the recovery: its lines stay, and no file is new while others are old."""
+
+import shutil
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from bench import kills
+from dreams.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
+from tests.unit.journal_kit import Dying, Traced, dies
+
+FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
+MOVED = b"The export runs at 04:00.\n"
+BEFORE = {"a.md": b"Anna\n" + MOVED, "b.md": b"Bernd\n", "gone.md": b"to be merged\n"}
+AFTER = {"a.md": b"Anna\n", "b.md": b"Bernd\nto be merged\n" + MOVED, "new.md": b"new\n"}
+LINE = b"- appended by a session\n"
+
+
+class Place:
+    def __init__(
+        self, base: Path, before: dict[str, bytes] = BEFORE, after: dict[str, bytes] = AFTER
+    ) -> None:
+        shutil.rmtree(base, ignore_errors=True)
+        self.memory, self.journal = base / "memory", base / "journal"
+        self.memory.mkdir(parents=True)
+        for name, data in before.items():
+            (self.memory / name).write_bytes(data)
+        names = sorted({**before, **after})
+        ops = [
+            FileOp(name, sha256_of(before[name]) if name in before else None, after.get(name))
+            for name in names
+            if before.get(name) != after.get(name)
+        ]
+        self.plan = Plan(str(self.memory), tuple(ops), "d1", "")
+
+    def texts(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.memory.iterdir()}
+
+    def append(self, name: str, line: bytes = LINE) -> None:
+        with (self.memory / name).open("ab") as file:
+            file.write(line)
+
+
+def with_line(texts: dict[str, bytes], name: str) -> dict[str, bytes]:
+    return {**texts, name: texts.get(name, b"") + LINE}
+
+
+@FLAGS
+@pytest.mark.parametrize("name", ["a.md", "b.md", "gone.md", "new.md"])
+def test_killed_at_every_step_and_appended_to_before_the_recovery(
+    tmp_path: Path, name: str, rename_flags: bool
+) -> None:
+    ends = set()
+    for step in count():
+        place = Place(tmp_path / "p")
+        if not dies(lambda p=place, s=step: run(p.plan, p.journal, Dying(s, rename_flags))):
+            break
+        place.append(name)
+        recover(place.journal, Traced(rename_flags))
+        entry = next(iter(list_journals(place.journal)), None)
+        is_old = entry is None or entry.state == "undone"
+        ends.add(is_old)
+        assert place.texts() == with_line(BEFORE if is_old else AFTER, name), step
+        assert collect_late(place.journal) == []
+    assert ends == {True, False}
+
+
+@FLAGS
+def test_the_recovery_killed_at_every_step_brings_the_line_behind_the_old_text_once(
+    tmp_path: Path, rename_flags: bool
+) -> None:
+    trace = Traced(rename_flags)
+    place = Place(tmp_path / "p")
+    run(place.plan, place.journal, trace)
+    half = trace.calls.index(("move_new", "new.md"))
+    for step in count():
+        place = Place(tmp_path / "p")
+        assert dies(lambda p=place: run(p.plan, p.journal, Dying(half, rename_flags)))
+        place.append("a.md")
+        if not dies(lambda p=place, s=step: recover(p.journal, Dying(s, rename_flags))):
+            break
+        recover(place.journal, Traced(rename_flags))
+        assert place.texts() == with_line(BEFORE, "a.md"), step
+        assert [one for one in collect_late(place.journal) if one.data not in (place.texts()["a.md"],)] == []
+    assert step > 15
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "wanted"),
+    [
+        (b"no end", b"new\n", b"- line\n", b"no end\n- line\n"),
+        (b"no end", b"no new end", b"\n- line", b"no end\n- line"),
+        (b"", b"new\n", b"- line\n", b"- line\n"),
+        (b"old\r\n", b"new\r\n", b"- line\r\n", b"old\r\n- line\r\n"),
+        (b"old\n", b"", b"- line\n", b"old\n- line\n"),
+    ],
+)
+def test_an_appended_line_stays_a_line_of_its_own(
+    tmp_path: Path, old: bytes, new: bytes, line: bytes, wanted: bytes
+) -> None:
+    place = Place(tmp_path / "p", {"a.md": old, "b.md": b"b\n"}, {"a.md": new, "b.md": b"c\n"})
+    system = Traced()
+
+    def appended() -> None:
+        place.append("a.md", line)
+        place.append("b.md", b"changed\n")
+
+    system.before["exchange", "b.md"] = appended
+    assert run(place.plan, place.journal, system).status == "conflict"
+    assert place.texts() == {"a.md": wanted, "b.md": b"b\nchanged\n"}
+
+
+def test_a_refused_run_leaves_no_new_text_where_somebody_appended_to_it(tmp_path: Path) -> None:
+    place = Place(tmp_path / "p")
+    system = Traced()
+
+    def meanwhile() -> None:
+        place.append("a.md")
+        place.append("gone.md")
+
+    system.before["move_new", ".memoryweb-d1-2.tmp"] = meanwhile
+    result = run(place.plan, place.journal, system)
+    assert result.status == "conflict"
+    assert place.texts() == with_line(with_line(BEFORE, "a.md"), "gone.md")
+    assert any("'a.md' has its old text again" in line for line in result.said)
+
+
+def test_a_line_that_an_editor_saved_anew_behind_the_new_text_stays(tmp_path: Path) -> None:
+    place = Place(tmp_path / "p")
+    trace = Traced()
+    run(place.plan, place.journal, trace)
+    place = Place(tmp_path / "p")
+    step = trace.calls.index(("create", "commit.json.tmp"))
+    assert dies(lambda: run(place.plan, place.journal, Dying(step)))
+    (place.memory / "editor").write_bytes(AFTER["a.md"] + LINE)
+    (place.memory / "editor").replace(place.memory / "a.md")
+    assert [done.action for done in recover(place.journal)] == ["finished"]
+    assert place.texts() == with_line(AFTER, "a.md")
+
+
+def test_generated_directories_killed_at_random_calls_lose_no_line(tmp_path: Path) -> None:
+    figures = kills.kills(tmp_path, 60, seed=7)
+    assert figures.wrong == []
+    assert figures.killed > 50
+    assert min(figures.before, figures.after) > 5
+
+
+def test_lines_appended_while_files_are_written_are_all_there(tmp_path: Path) -> None:
+    load = kills.appends(tmp_path, 300, seed=7)
+    assert (load.lost, load.mixed) == ([], 0)
+    assert load.lines == 300
+    assert load.applied + load.refused > 5
