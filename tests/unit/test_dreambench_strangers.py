@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dreams import memdir
 from dreams.dev.dreambench import folders, shapes, strangers
 from dreams.dev.dreambench.passages import Directory
 from dreams.dev.dreambench.truth import KINDS, World
@@ -90,6 +91,15 @@ def test_copies_have_the_same_statements_and_a_group_is_in_files_of_its_own(made
                     holders = [p for p in before.holding(claim) if not p.summary]
                     assert 2 <= len(holders) <= 5
                     assert len({p.path for p in holders}) == len(holders)
+
+
+def test_every_memory_has_a_row_whose_link_is_a_link(folder: Path) -> None:
+    (folder / "names.jsonl").write_text(
+        '{"kind": "subject", "texts": ["`{a}-{b}`"]}\n{"kind": "title", "texts": ["{subject} notes"]}\n'
+    )
+    for directory in strangers.make(folder, seed=3, facts=60).directories:
+        targets = {row.target for row in memdir.parse_index(directory.files["MEMORY.md"].decode()).rows}
+        assert targets == directory.files.keys() - {"MEMORY.md"}
 
 
 def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> None:

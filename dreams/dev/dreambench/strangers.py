@@ -128,7 +128,7 @@ class _Maker:
         stem = f"{kind}_{stem}" if self.rng.random() < 0.5 else stem
         while f"{stem}{suffix}.md" in self.files:
             stem = f"{stem}_{self.words.pair()[0]}"
-        made = _File(f"{stem}{suffix}.md", title.strip("`"), kind, day or self.day())
+        made = _File(f"{stem}{suffix}.md", title.replace("`", ""), kind, day or self.day())
         self.files[made.path] = made
         return made
 
