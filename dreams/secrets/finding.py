@@ -79,6 +79,7 @@ _JUDGES: dict[str, Judge] = {
     "unnamed": lambda value: looks.is_token(value) and not looks.is_uuid(value),
     "address": lambda value: (
         not (looks.is_placeholder(value) or looks.is_reference(value) or value.lower() in _SAMPLE_PASSWORDS)
+        and not (value.isupper() and value.replace("_", "").isalpha())  # TOKEN, DB_PASSWORD
     ),
 }
 GROUP = 20  # rules

@@ -118,7 +118,6 @@ google-refresh       \b1//0[A-Za-z0-9_-]{40,}
 elevenlabs-key       \bsk_[0-9a-f]{48}\b
 pinecone-key         \bpcsk_[A-Za-z0-9]{4,8}_[A-Za-z0-9]{50,80}
 langfuse-key         \bsk-lf-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
-voyage-key           \bpa-[A-Za-z0-9_-]{43}(?:[^A-Za-z0-9_-]|$)
 mailgun-key          \b[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b
 vercel-token         \bvercel_blob_rw_[A-Za-z0-9]{16}_[A-Za-z0-9]{24,40}
 render-key           \brnd_[A-Za-z0-9]{28,40}\b
@@ -253,6 +252,7 @@ private-key          -----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?--
 SHORT = r"""
 replicate-token      \br8_[A-Za-z0-9]{30,50}
 prefect-key          \bpnu_[A-Za-z0-9]{36}\b
+voyage-key           (?:^|[^\w-])(?P<s>pa-[A-Za-z0-9_-]{43})(?:[^A-Za-z0-9_-]|$)
 resend-key           \bre_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}\b
 infracost-key        \bico-[A-Za-z0-9]{32}\b
 fireworks-key        \bfw_[A-Za-z0-9]{22,24}\b

@@ -32,6 +32,8 @@ _STEP = (
     r"(?:[a-z0-9._-]+|[A-Z0-9_-]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*)"  # of a path; what is random mixes both cases
 )
 _PATH = re.compile(rf"(?:{_STEP}/)+{_STEP}?")
+# An action of a cloud, a share of money: what a line on logins or accounts names beside them.
+_NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PASSWORDS = re.compile(r"pass|pwd|kennwort|contraseña|senha|clave|psk|\bpw|[a-z_]pw$", re.IGNORECASE)
 _BARE = re.compile(r"(?:^|[^a-z])(?:pass|auth)$", re.IGNORECASE)
@@ -115,7 +117,7 @@ def is_uuid(value: str) -> bool:
 def _names_something(value: str) -> bool:
     if is_placeholder(value) or is_reference(value) or _DIGEST.match(value) or _CALL.match(value):
         return True
-    return bool(_PATH.fullmatch(value) or _SAMPLE.fullmatch(value))
+    return any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _NO_WORD))
 
 
 def _kind(char: str) -> str:

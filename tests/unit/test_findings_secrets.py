@@ -237,6 +237,10 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "curl -u test:test https://shop.test, or curl -u $NAME:$WORD, or curl -u <name:password>",
         'curl -H "Authorization: Basic $(cat login.txt)" -H "Shop-Token: $SHOP_TOKEN_2"',
         "the API key for billing is in 1Password; the secret is kept 90 days, its key is orders_2026_eu",
+        "`mail/memo-pa-to-dispatch-haiku3-response-2026-04-09.md` and mail/pa-to-dispatch-comms-protocol-2026-04-09-final.md",
+        "git push https://x-access-token:TOKEN@github.test/shop.git shows it in err.message",
+        "AccessDenied: User is not authorized to perform: s3:PutObject on resource x, the password is elsewhere",
+        "fee drag by pass 1.55%@$100k/0.62%@$250k/0.15%@$1M, then it is ideal",
         "login ana@shop.test2 sends a mail; use Python3.12 to log in",
     ],
 )
