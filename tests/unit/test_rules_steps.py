@@ -66,6 +66,7 @@ def test_a_row_for_an_orphan_has_its_whole_description_or_whole_sentences_of_it(
         ("project_freeze.md", memory("# Freezes\n\nx y\n", name="Freeze weeks"), "Freeze weeks"),
         ("project_freeze.md", memory("# How we freeze\n\nx y\n", name="project-freeze"), "How we freeze"),
         ("project_freeze_weeks.md", memory("## The result\n\nx y\n", name="freeze-weeks"), "Freeze weeks"),
+        ("project_freeze_2026_05_26.md", memory("## Done\n\nx y\n"), "Freeze 2026-05-26"),
         ("project_freeze_weeks.md", memory("Status: all phases are done.\n"), "Freeze weeks"),
         (
             "f.md",
@@ -127,7 +128,7 @@ def test_a_row_of_a_moved_file_is_found_by_its_title(tmp_path: Path):
 def test_a_dangling_row_stays_as_it_is_because_it_may_be_the_only_copy(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": "- [Licence](gone.md) — the licence server is at port 9099\n"})
     assert made.edits == []
-    assert "Kept 1 index row without a file" in made.summary
+    assert "Left 1 index row whose file is missing" in made.summary
 
 
 def test_rows_to_the_repository_urls_and_folders_are_left_alone(tmp_path: Path):

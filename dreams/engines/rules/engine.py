@@ -46,6 +46,7 @@ class RulesEngine:
         _phase(rec, report, "prune", [lambda: _prune(job, rec)])
         _settle(job, rec, heard, report)
         _mend(job, rec, report)
+        _note_budget(job, rec)
         asked = questions.ask(job, rec, heard, gathered)
         return Outcome(edits=rec.edits, summary=summary(rec), questions=asked)
 
@@ -134,7 +135,9 @@ def _prune(job: Job, rec: Recorder) -> None:
     lost = index.dangling(rec.tree)
     if lost:
         rec.note(
-            f"Kept {plural(lost, 'index row')} without a file: such a row may be the only copy of a fact."
+            f"Left {plural(lost, 'index row')} whose file is missing; it may be the only record."
+            if lost == 1
+            else f"Left {plural(lost, 'index row')} whose files are missing; they may be the only record."
         )
 
 
@@ -165,6 +168,21 @@ def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
         rec.note(f"Took back {plural(taken, 'change')} that did not hold up.")
         report.turn(
             "prune", f"Checked the work, and took back {plural(taken, 'change')} that did not hold up."
+        )
+
+
+def _note_budget(job: Job, rec: Recorder) -> None:
+    """An index that is cut off when it is loaded is worth a sentence, whatever was done."""
+    config = job.config
+    state = memdir.loaded(
+        rec.tree.texts.get(memdir.INDEX_NAME, ""),
+        max_lines=config.index_max_lines,
+        max_bytes=config.index_max_bytes,
+    )
+    if state.cut_by is not None:
+        rec.note(
+            f"The index has {state.lines:,} lines and {state.bytes:,} bytes, more than an agent loads "
+            f"({config.index_max_lines:,} lines, {config.index_max_bytes:,} bytes)."
         )
 
 

@@ -47,6 +47,7 @@ class _Offer:
     hook: str
     links: int
     day: dt.date
+    orders: bool  # what a person wants done, or likes
 
     @property
     def gain(self) -> int:
@@ -91,7 +92,7 @@ def _place(offer: _Offer) -> Place:
 
 
 def _least_helpful(context: Asking, need: int) -> list[_Offer]:
-    """Rows that few memories link to first, then the old ones, as many as the index needs."""
+    """Rows that few memories link to first, then the old ones, as many as the index needs; what the person asked for last."""
     tree = context.tree_before
     links = _links(tree)
     seen: set[str] = set()
@@ -104,8 +105,9 @@ def _least_helpful(context: Asking, need: int) -> list[_Offer]:
         seen.add(row.target)
         hook = _shorter(tree, row, context.job.config.row_max)
         if hook:
-            offers.append(_Offer(row, row.target, hook, links[row.target], _day(context, row.target)))
-    offers.sort(key=lambda offer: (offer.links, offer.day, -offer.gain))
+            day, orders = _day(context, row.target), _orders(tree, row.target)
+            offers.append(_Offer(row, row.target, hook, links[row.target], day, orders))
+    offers.sort(key=lambda offer: (offer.orders, offer.links, offer.day, -offer.gain))
     chosen: list[_Offer] = []
     for offer in offers[:MOST_ROWS]:
         if chosen and sum(each.gain for each in chosen) >= need * ROOM:
@@ -142,13 +144,16 @@ def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
     described = one_line((front.description or "") if front else "")
     room = max(row_max - (row.length - len(row.hook)), row_max // 2)
     # What a person wants done is often told by the last part of a row, with no word that gives it away.
-    orders = tree.kind(row.target) in {"feedback", "user"}
-    begun = "" if orders else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
+    begun = "" if _orders(tree, row.target) else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
     for said in (described, begun):
         fits = said and len(said) + LEAST_GAIN <= len(row.hook) and len(said.split()) >= LEAST_WORDS
         if fits and not ends_open(said) and not names_a_day(said) and _rules(row.hook) <= _rules(said):
             return said
     return ""
+
+
+def _orders(tree: Tree, path: str) -> bool:
+    return tree.kind(path) in {"feedback", "user"}
 
 
 def _says(text: str, hook: str) -> bool:

@@ -39,8 +39,9 @@ _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 _A_DAYS_FILE = re.compile(r"\d{4}-\d\d-\d\d")
+_NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
-_NO_MEMORY = frozenset({"README.md", "CLAUDE.md", "AGENTS.md", "CHANGELOG.md", "LICENSE.md"})
+_NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
@@ -120,7 +121,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
     """
     name = PurePosixPath(path).name
-    if not textdiff.is_plain(path) or name in _NO_MEMORY:
+    if not textdiff.is_plain(path) or _NO_MEMORY.match(name):
         return False
     if _A_DAYS_FILE.search(name) and tree.document(path).frontmatter is None:
         return False
@@ -220,7 +221,8 @@ def _short(text: str) -> str:
 
 def _as_words(slug: str) -> str:
     """A file's name as a title: "feedback_test_first" is "Test first"."""
-    first, *rest = [word for word in re.split(r"[_\-\s]+", slug) if word] or [slug]
+    dated = _NAMED_DAY.sub(r"\1~\2~\3", slug)
+    first, *rest = [word.replace("~", "-") for word in re.split(r"[_\-\s]+", dated) if word] or [slug]
     words = " ".join(rest if rest and first.lower() in memdir.MEMORY_TYPES else [first, *rest])
     return words[:1].upper() + words[1:]
 
