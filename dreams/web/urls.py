@@ -33,6 +33,7 @@ from dreams.web.views import (
     search,
     session,
     settings,
+    statements,
     undo,
     usage,
 )
@@ -53,6 +54,7 @@ urlpatterns = [
     path("projects/<int:pk>/checkup/", checkup.checkup, name="project-checkup"),
     path("projects/<int:pk>/questions/", questions.of_project, name="project-questions"),
     path("projects/<int:pk>/questions/more/", questions.more, name="project-questions-more"),
+    path("projects/<int:pk>/statements/", statements.of_project, name="project-statements"),
     path("projects/<int:pk>/recall/", recall.tester, name="project-recall"),
     path("projects/<int:pk>/secrets/", leaks.secrets, name="project-secrets"),
     path("projects/<int:pk>/secrets/redact/", leaks.redact, name="project-redact"),
@@ -64,6 +66,7 @@ urlpatterns = [
     path("projects/<int:pk>/at/propose/", moments.propose, name="project-propose"),
     path("memories/<int:pk>/", memory.memory, name="memory"),
     path("memories/<int:pk>/blame/", blame.blame, name="memory-blame"),
+    path("memories/<int:pk>/related/", statements.related, name="memory-related"),
     path("memories/<int:pk>/compare/", memory.compare, name="memory-compare"),
     path("memories/<int:pk>/secrets/", memory.secrets, name="memory-secrets"),
     path("memories/<int:pk>/restore/", memory.restore, name="memory-restore"),

@@ -33,7 +33,7 @@ def _page(browser: Client, project: Project, **more: str) -> str:
 
 def test_a_tidy_directory_has_nothing_said_of_it(browser: Client, tmp_path: Path) -> None:
     text = _page(browser, _project(tmp_path))
-    assert "Nothing to say of 2 files." in text
+    assert "No problems found in 2 files." in text
 
 
 def test_each_thing_has_its_place_and_remedy_and_a_secret_is_never_shown(
@@ -59,7 +59,7 @@ def test_a_change_is_seen_at_once_although_reports_are_kept(browser: Client, tmp
 def test_the_overview_gets_one_line(browser: Client, tmp_path: Path) -> None:
     project = _project(tmp_path)
     line = _page(browser, project, **{"hx-request": "true"})
-    assert "<html" not in line and "Nothing to say of 2 files." in line
+    assert "<html" not in line and "No problems found in 2 files." in line
     assert (
         f'hx-get="/projects/{project.pk}/checkup/"'
         in browser.get(f"/projects/{project.pk}/").content.decode()

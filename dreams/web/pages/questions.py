@@ -225,6 +225,30 @@ def of_proposal(proposal: Proposal) -> Page:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Muted:
+    """A kind of question that is no longer asked in a project: `acts` of the last `answers` changed anything."""
+
+    label: str
+    acts: int
+    answers: int
+    questions: list[Question]
+
+
+def muted(project: Project) -> list[Muted]:
+    """The kinds whose answers mostly were "leave as it is", with what a dream would have asked."""
+    found = []
+    for kind in sorted(asking.muted_kinds(project)):
+        rows = project.questions.filter(kind=kind).order_by("-answered_at", "-pk")
+        answers = rows.filter(state__in=(State.WAITING, State.ANSWERED)).exclude(answer="")
+        last = list(answers.values_list("answer", flat=True)[: asking.LOOKED_AT])
+        still = rows.filter(state=State.OPEN).order_by("-weight", "pk")
+        label = str(Question.Kind(kind).label)
+        acts = sum(answer != asking.KEEP.id for answer in last)
+        found.append(Muted(label, acts, len(last), list(still[:MOST_ACROSS])))
+    return found
+
+
 def card(question: Question) -> Card:
     return cards([question])[0]
 

@@ -47,10 +47,10 @@ class Page:
 
     @property
     def sentence(self) -> str:
-        parts = [plural(self.warnings, "thing to look at", "things to look at")] if self.warnings else []
-        parts += [plural(self.notes, "remark")] if self.notes else []
+        parts = [plural(self.warnings, "problem")] if self.warnings else []
+        parts += [plural(self.notes, "note")] if self.notes else []
         looked = plural(self.memories, "file")
-        return f"{' and '.join(parts)} in {looked}." if parts else f"Nothing to say of {looked}."
+        return f"{' and '.join(parts)} in {looked}." if parts else f"No problems found in {looked}."
 
 
 def page(project: Project) -> Page:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from dreams.models import Project
 from dreams.web.access import owner
 from dreams.web.htmx import Request, wants_fragment
+from dreams.web.pages import questions, statements
 from dreams.web.selectors import checkup as selector
 
 
@@ -16,5 +17,10 @@ from dreams.web.selectors import checkup as selector
 @require_safe
 def checkup(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    template = "dreams/_checkup_brief.html" if wants_fragment(request) else "dreams/checkup.html"
-    return render(request, template, {"project": project, "checkup": selector.page(project)})
+    context: dict[str, object] = {"project": project, "checkup": selector.page(project)}
+    if wants_fragment(request):
+        return render(request, "dreams/_checkup_brief.html", context)
+    context["muted"] = questions.muted(project)
+    # None: compared once the page is there.
+    context["statements"] = statements.page(project) if statements.is_quick(project) else None
+    return render(request, "dreams/checkup.html", context)

@@ -19,6 +19,7 @@ from dreams.secrets.masking import Mask
 from dreams.web import unmasked
 from dreams.web.access import actor, is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
+from dreams.web.pages import statements
 from dreams.web.paging import chosen, number_or_none, search_text
 from dreams.web.selectors import budget, difflines, versions
 from dreams.web.selectors import memory as selector
@@ -57,6 +58,8 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "links_in": selector.links_in(found),
         "versions": versions.versions(found, request.GET.get("page"), wanted),
         "last_kept": versions.last_kept(found) if found.gone_at else None,
+        # None: asked for once the page is there.
+        "related": statements.related(found) if statements.is_quick(found.project) else None,
         "wanted": wanted,
         "choices": versions.filters(found),
     }

@@ -1,0 +1,280 @@
+"""What the statements of a project's memories have in common: possible duplicates, one thing with two values, values that
+several memories name, and related memories.
+
+Worked out once for each state of the directory and kept; `MOST_BYTES` bounds what is read for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from django.core.cache import cache
+
+from dreams import memories, text, textdiff
+from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
+from dreams.models import Memory, Project
+from dreams.secrets.masking import Mask
+from dreams.source_digest import source_digest
+
+KEPT_SECONDS: Final = 24 * 3600
+#: About a thousand statements, compared in two to five seconds. The memories that changed last are read.
+MOST_BYTES: Final = 200_000
+#: So much is compared while a page is made; more is asked for once the page is there.
+AT_ONCE: Final = 30_000
+MOST_GROUPS: Final = 30
+MOST_VALUES: Final = 15
+MOST_PLACES: Final = 40
+MOST_RELATED: Final = 6
+LEAST_RELATED: Final = 0.25
+SHORTEST_VALUE: Final = 4
+#: Values that are the name of something; a number or a day by itself is in many places by chance.
+NAMING: Final = frozenset({"code", "address", "path", "identifier"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One statement; `pk` is its memory."""
+
+    path: str
+    line: int
+    text: str
+    pk: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Places that belong together, and why."""
+
+    places: tuple[Place, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value that statements of several memories name."""
+
+    value: str
+    places: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another memory, and what both name."""
+
+    path: str
+    why: str
+    title: str = ""
+    pk: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What was found in one state of a directory. `having` leads from a value to the places that name it."""
+
+    duplicates: tuple[Group, ...]
+    two_values: tuple[Group, ...]
+    named: tuple[NamedValue, ...]
+    places: tuple[Place, ...]
+    having: Mapping[str, tuple[int, ...]]
+    related: Mapping[str, tuple[Related, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`files` of `of_files` memories were compared. `said` are the places that name the value asked for."""
+
+    duplicates: tuple[Group, ...]
+    two_values: tuple[Group, ...]
+    named: tuple[NamedValue, ...]
+    asked: str
+    said: tuple[Place, ...]
+    more_said: int
+    files: int
+    of_files: int
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.duplicates or self.two_values or self.named or self.asked)
+
+
+def is_quick(project: Project) -> bool:
+    """Whether the comparison is kept, or small enough to be made with the page."""
+    files, _ = _chosen(project)
+    return sum(map(len, files.values())) <= AT_ONCE or cache.get(_key(files)) is not None
+
+
+def page(project: Project, asked: str = "") -> Page:
+    files, of_files = _chosen(project)
+    found = _compared(files)
+    pks = _pks(project)
+    mask = Mask.of(place.text for place in found.places)
+    said = _said_where(found, asked)
+    return Page(
+        duplicates=tuple(_shown(group, pks, mask) for group in found.duplicates),
+        two_values=tuple(_shown(group, pks, mask) for group in found.two_values),
+        named=tuple(one for one in found.named if mask(one.value) == one.value),
+        asked=asked,
+        said=tuple(_place(place, pks, mask) for place in said[:MOST_PLACES]),
+        more_said=max(0, len(said) - MOST_PLACES),
+        files=len(files),
+        of_files=of_files,
+    )
+
+
+def related(memory: Memory) -> tuple[Related, ...]:
+    """The memories that share the most with this one."""
+    files, _ = _chosen(memory.project)
+    found = _compared(files).related.get(memory.path, ())
+    rows = memory.project.memories.filter(path__in=[one.path for one in found], gone_at__isnull=True)
+    known = {row.path: row for row in rows}
+    mask = Mask.of(one.why for one in found)
+    return tuple(
+        Related(one.path, textdiff.visible(mask(one.why)), known[one.path].title, known[one.path].pk)
+        for one in found
+        if one.path in known
+    )
+
+
+def _pks(project: Project) -> Mapping[str, int]:
+    return dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
+
+
+def _shown(group: Group, pks: Mapping[str, int], mask: Mask) -> Group:
+    return Group(tuple(_place(place, pks, mask) for place in group.places), mask(group.why))
+
+
+def _place(place: Place, pks: Mapping[str, int], mask: Mask) -> Place:
+    return Place(
+        textdiff.visible(place.path), place.line, textdiff.visible(mask(place.text)), pks.get(place.path)
+    )
+
+
+def _said_where(found: Compared, asked: str) -> list[Place]:
+    """The places that name the value, or where no value is written so, those with the words."""
+    key = " ".join(asked.strip("`").lower().split())
+    if not key:
+        return []
+    places = [found.places[number] for number in found.having.get(key, ())]
+    return places or [place for place in found.places if key in place.text.lower()]
+
+
+# --- Comparing ----------------------------------------------------------------------------------------------------
+
+
+def _chosen(project: Project) -> tuple[dict[str, str], int]:
+    """The texts to compare, those that changed last first, up to MOST_BYTES; and how many there are."""
+    contents = memories.contents(project)
+    latest = project.memories.filter(gone_at__isnull=True).order_by("-changed_at", "path")
+    room = MOST_BYTES
+    chosen: dict[str, str] = {}
+    for path in latest.values_list("path", flat=True):
+        data = contents.get(path)
+        if data is None or len(data) > room:
+            continue
+        room -= len(data)
+        chosen[path] = text.decode(data)
+    return chosen, len(contents)
+
+
+def _key(files: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(source_digest().encode())
+    for path, content in sorted(files.items()):
+        digest.update(text.encode(path) + b"\0" + hashlib.sha256(text.encode(content)).digest())
+    return f"memoryweb:statements:{digest.hexdigest()}"
+
+
+def _compared(files: Mapping[str, str]) -> Compared:
+    key = _key(files)
+    found: Compared | None = cache.get(key)
+    if found is None:
+        found = compare(files)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def compare(files: Mapping[str, str]) -> Compared:
+    """Pure: nothing is kept."""
+    index = StatementIndex(files)
+    having: defaultdict[str, list[int]] = defaultdict(list)
+    for number, statement in enumerate(index.statements):
+        for value in statement.reading.anchors:
+            having[value].append(number)
+    duplicates = index.possible_duplicates()[:MOST_GROUPS]
+    return Compared(
+        duplicates=tuple(Group(_places(places_of(group)), group[0].found.rule) for group in duplicates),
+        two_values=tuple(_two_values(pair) for pair in index.two_values()[:MOST_GROUPS]),
+        named=_named(index, {PurePosixPath(path.lower()).stem for path in files}),
+        places=_places(index.statements),
+        having={value: tuple(numbers) for value, numbers in having.items()},
+        related=_related(index),
+    )
+
+
+def _places(statements: Iterable[Statement]) -> tuple[Place, ...]:
+    return tuple(Place(one.path, one.first_line, one.text) for one in statements)
+
+
+def _two_values(pair: Pair) -> Group:
+    values = [value.key for value in (pair.found.old, pair.found.new) if value]
+    return Group(_places((pair.one, pair.other)), " or ".join(values) + "?" if values else pair.found.rule)
+
+
+def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]:
+    """Values that name something, in statements of two files or more; those in the most places first. A name of a
+    memory is a link to it and is left out."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    as_written: dict[str, str] = {}
+    for statement in index.statements:
+        if statement.source == "body":
+            written = {
+                value.key: statement.text[value.start : value.end].strip("`")
+                for value in statement.reading.values
+                if value.kind in NAMING
+            }
+            for key, words in written.items():
+                places[key].append(statement.path)
+                as_written.setdefault(key, words)
+    found = [
+        NamedValue(as_written[key], len(paths), len(set(paths)))
+        for key, paths in places.items()
+        if len(set(paths)) > 1 and len(key) >= SHORTEST_VALUE and PurePosixPath(key).stem not in memories_
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.files, -one.places, one.value))[:MOST_VALUES])
+
+
+def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
+    """Path → the other memories whose statements are closest to its own, and what they have in common."""
+    best: defaultdict[str, dict[str, tuple[float, str]]] = defaultdict(dict)
+    for statement in index.statements:
+        if statement.source != "body":
+            continue
+        for other, found in index.related(statement, 3):
+            if other.path == statement.path or found.score < LEAST_RELATED:
+                continue
+            why = _in_common(statement, other)
+            for one, another in ((statement.path, other.path), (other.path, statement.path)):
+                if found.score > best[one].get(another, (0.0, ""))[0]:
+                    best[one][another] = (found.score, why)
+    return {
+        path: tuple(
+            Related(other, why)
+            for other, (_, why) in sorted(others.items(), key=lambda each: (-each[1][0], each[0]))[
+                :MOST_RELATED
+            ]
+        )
+        for path, others in best.items()
+    }
+
+
+def _in_common(one: Statement, other: Statement) -> str:
+    """ "both name kind-eu-1, 8443", or the statement's own beginning where they share no value."""
+    shared = sorted(one.reading.anchors & other.reading.anchors, key=lambda value: (-len(value), value))
+    if shared:
+        return f"both name {', '.join(shared[:2])}"
+    return f"“{other.text[:80].rstrip()}{'…' if len(other.text) > 80 else ''}”"
