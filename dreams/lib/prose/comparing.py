@@ -27,11 +27,11 @@ PLAIN, PLAIN_COMMON = 0.6, 0.3  # none: words alone
 LEAST_COMMON = 2.4  # the weight in common: fewer is a topic
 COPIED = 0.75  # of the longer one's, where the value is one name or a path, which differ for many reasons
 FRAME = 0.6  # of the words beside two values, to be about one thing
+MOST_NEW = 0.4  # of the weight of what a text says, that may be other words for what is known
 LEAST = 0.25  # of the shorter one's weight, word for word: with less nothing else is looked at
 NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do for a few words
 ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 SLIP = 84  # of two long words: one is the other misspelt, or in another form
-MOST_NEW = 0.4  # of the weight of what a text says, that may be other words for what is known
 _UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
 
@@ -73,14 +73,17 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     return Compared("same" if enough else "none", score, enough or "too little in common")
 
 
-def says_more(text: str, known: str) -> bool:
-    """Whether a text has a value, an environment or a denial that `known` lacks, or says much beside it."""
+def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
+    """Whether a text has a value, an environment or a denial that `known` lacks, or says much beside it.
+
+    `most_new` is the share of its weight that may be other words for what is known.
+    """
     said, held = read(text), read(known)
     if said.anchors - held.anchors - held.terms.keys() or said.environments - held.environments:
         return True
     if said.denials and not held.denials:
         return True
-    return said.weight - sum(_common(said, held).values()) > MOST_NEW * said.weight
+    return said.weight - sum(_common(said, held).values()) > most_new * said.weight
 
 
 def _enough(covered: float, shared: float, weight: float, anchors: int) -> str:
@@ -126,7 +129,7 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
     alike = fuzz.token_sort_ratio(one.lower(), other.lower())
     if alike >= ALIKE and mine.denials != theirs.denials:
         return "one denies what the other says"
-    if alike >= NEARLY_ALIKE and _exchanged(mine, theirs):
+    if alike >= NEARLY_ALIKE and len(mine.anchors & theirs.anchors) < 2 and _exchanged(mine, theirs):
         return "one word stands for another"
     return ""
 

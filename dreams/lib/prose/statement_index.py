@@ -33,6 +33,11 @@ SHORTEST = 3  # words of a statement
 LONGEST_FACT = 600  # characters; what is longer tells a story, and is only compared with shorter ones
 FEW = 3  # statements of a file that tells one fact
 ONE_FACT, ONE_OF_MANY = 0.4, 0.66  # scores from which two statements are asked about
+ONE_VALUE, SHORT_WORDS = (
+    0.4,
+    16,
+)  # the score, for two statements of so few words that name a thing and its value
+HALF = 0.5
 NEAR_COPY = 0.85  # of the words beside two values
 OPENING = 3  # characters before a value that opens its statement: a bracket, emphasis
 COPY = 0.85  # in one list, what scores less is another member of it
@@ -108,6 +113,13 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
                     )
             continue
         told = _one_line(item.content or item.text)
+        if indexed and "](" in told:  # a row in another form
+            target, _, hook = told.partition("](")[2].partition(")")
+            if hook := hook.lstrip(" —–:-"):
+                yield Statement(
+                    path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
+                )
+            continue
         if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.endswith(":"):
             yield Statement(path, "body", item.first_line, item.last_line, told, item.text, item.under)
 
@@ -193,18 +205,32 @@ class StatementIndex:
     def _least(self, one: Statement, other: Statement) -> float:
         """How alike two must be to be asked about: a file of few statements is one fact, one of many speaks of one topic."""
         few = all(self._count[each.path] <= FEW for each in (one, other))
+        shared = [key for key in one.reading.anchors & other.reading.anchors if self.is_rare(key)]
+        if self._name_one_thing(one, other) and len(shared) > 1:
+            return ONE_VALUE
         return ONE_FACT if few else ONE_OF_MANY
 
+    def _name_one_thing(self, one: Statement, other: Statement) -> bool:
+        """Whether two short statements are about one thing that has a name, which few others have."""
+        names = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
+        short = all(len(each.text.split()) <= SHORT_WORDS for each in (one, other))
+        return short and any(map(self.is_rare, names))
+
     def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:
-        """Whether two values are of one thing: in files of few statements, or in near copies. What comes first is the thing."""
-        first = [
-            value.start <= OPENING for value in (found.old, found.new) if value and not value.is_measured
-        ]
-        named = " " in (found.old.key if found.old else "") or bool(found.old and found.old.is_measured)
-        few = all(self._count[each.path] <= FEW for each in (one, other))
-        if len(first) == 2 and all(first) and not (few and named):
+        """Whether two values are of one thing: in files of few statements, in near copies, or where both name it."""
+        old, new = found.old, found.new
+        if old is None or new is None:
             return False
-        return few or (found.score >= NEAR_COPY and named)
+        if not old.is_measured:
+            named = {
+                value.key for value in one.reading.values if not value.is_measured
+            } & other.reading.anchors
+            is_person = " " in old.key and " " in new.key
+            opens = old.start <= OPENING and new.start <= OPENING
+            if not (named or is_person) or (opens and not is_person):
+                return False
+        few = all(self._count[each.path] <= FEW for each in (one, other))
+        return few or found.score >= NEAR_COPY or (self._name_one_thing(one, other) and found.score >= HALF)
 
     def possible_duplicates(self) -> list[list[Pair]]:
         """Groups of two to five places that seem to tell one fact, each as the pairs that say so, the likeliest first."""

@@ -28,6 +28,9 @@ _TOKEN = re2.compile(
     r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
     r"|(?P<word>[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
 )
+_TARGET = re.compile(
+    r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
+)  # where a link leads is nothing that is said
 _INNER = re.compile(r"[^\W\d_]+|\d+")
 # Verbs that nearly every note has.
 _WEAK = frozenset(
@@ -98,7 +101,8 @@ class _Token:
 @functools.lru_cache(maxsize=50_000)
 def read(text: str) -> Reading:
     """The words and values of one statement. Only its first 2,000 characters count."""
-    found = list(_tokens(encodable(text[:LONGEST])))
+    told = _TARGET.sub(lambda match: " " * len(match[0]), text[:LONGEST])
+    found = list(_tokens(encodable(told)))
     terms: dict[str, float] = {}
     values: list[Value] = []
     environments: set[str] = set()
@@ -136,9 +140,9 @@ def read(text: str) -> Reading:
             environments |= _environments([low])
             _add(terms, *_weighed(low))
         place += 1
-    told = {word: weight for word, weight in terms.items() if weight}
+    said = {word: weight for word, weight in terms.items() if weight}
     anchors = frozenset(value.key for value in values)
-    return Reading(told, tuple(values), anchors, sum(told.values()), frozenset(environments), denials)
+    return Reading(said, tuple(values), anchors, sum(said.values()), frozenset(environments), denials)
 
 
 def encodable(text: str) -> str:

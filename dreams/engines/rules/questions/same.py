@@ -5,27 +5,33 @@ The merge keeps one statement, and whatever only the others say: a value, or wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from dreams import memdir
 from dreams.engines.rules.notes.bodies import Unit, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import fates, remove
-from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import one_line
 from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps import files
 from dreams.engines.types import Citation, Fate, Option, Place, Question
-from dreams.lib.prose.comparing import says_more
+from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.statement_index import FEW, Statement, StatementIndex, places_of
+from dreams.lib.prose.values import read
 from dreams.text import decode, quoted
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 MOST_WORDS = 12  # of a subject
+MOST_REWORDED = (
+    0.7  # of the weight of a statement that names the same values: the rest is other words for the same
+)
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
 
-def same(asking: Asking, index: StatementIndex) -> Iterator[Question]:
-    """One question for each group of places that seem to tell one fact."""
+def same(asking: Asking, index: StatementIndex, changing: Collection[Statement]) -> Iterator[Question]:
+    """One question for each group of places that seem to tell one fact; `changing` are asked about otherwise."""
     tree, asked = asking.tree_before, set[str]()
     for group in files.same_bodies(tree, [path for path in tree.memories() if tree.writable(path)]):
         keep, *rest = files.by_worth(tree, group)
@@ -41,7 +47,7 @@ def same(asking: Asking, index: StatementIndex) -> Iterator[Question]:
         ]
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
-        if len(statements) > 1:
+        if len(statements) > 1 and not any(each in changing for each in statements):
             yield from _question(asking, statements, _why(statements), pairs[0].found.score)
 
 
@@ -79,7 +85,11 @@ def _question(asking: Asking, statements: list[Statement], why: str, score: floa
     option = asking.draftsman.option(
         "merge", f"Merge into {keep.path}", lambda rec: merge(rec, keep, rest, asking.job.config.row_max)
     )
-    if option is None or {edit.path for edit in option.edits if edit.after is None} == {keep.path}:
+    left = _left(option, rest)
+    if option is None or len(left) == len(rest):
+        return
+    if left:  # something leans on these where they are
+        yield from _question(asking, [each for each in statements if each not in left], why, score)
         return
     places = tuple(place_of(each) for each in (keep, *rest))
     keeping = Option("keep", "Keep them as they are")
@@ -88,88 +98,137 @@ def _question(asking: Asking, statements: list[Statement], why: str, score: floa
     yield Question("same", subject_of(statements), why, places, (option, keeping), citations, weight)
 
 
+def _left(option: Option | None, rest: Sequence[Statement]) -> list[Statement]:
+    """What a merge could not take out."""
+    after = {edit.path: edit.after for edit in option.edits} if option else {}
+    before = {edit.path: edit.before or "" for edit in reversed(option.edits)} if option else {}
+    return [
+        each
+        for each in rest
+        if each.path not in after
+        or one_line(after[each.path] or "").count(each.text) >= one_line(before[each.path]).count(each.text)
+    ]
+
+
 def _keeper(tree: Tree, statements: Sequence[Statement]) -> Statement:
-    """A memory rather than the index, then the best file by `files.by_worth`, then the statement that says most."""
+    """A memory rather than the index, a file of this one fact rather than a list, then the best by `files.by_worth`."""
     order = files.by_worth(tree, {each.path for each in statements})
-    ranked = sorted(
-        statements, key=lambda s: (is_index(s.path), order.index(s.path), -s.reading.weight, s.first_line)
-    )
-    return ranked[0]
+
+    def rank(each: Statement) -> tuple[bool, bool, int, float, int]:
+        listed = not is_index(each.path) and not _is_all_of(tree, each)
+        return is_index(each.path), listed, order.index(each.path), -each.reading.weight, each.first_line
+
+    return min(statements, key=rank)
 
 
 def merge(rec: Recorder, keep: Statement, rest: Sequence[Statement], row_max: int) -> None:
-    """Everything of `rest` goes into `keep`'s file: whole files of few statements, else the statement alone."""
+    """Everything of `rest` goes into `keep`'s file: whole files of few statements, else the statement alone.
+
+    Of statements that tell one fact the fullest is kept, in the place of `keep`.
+    """
+    keep = _fullest(rec, keep, rest)
     for each in sorted(rest, key=lambda s: (s.path, -s.first_line)):
         if each.path not in rec.tree.texts or keep.path not in rec.tree.texts:
             continue
-        if each.path != keep.path and _tells_little(rec.tree, each.path):
+        if each.path != keep.path and _is_all_of(rec.tree, each):
             _fold(rec, keep, each.path, row_max)
         else:
             _remove_line(rec, keep, each)
 
 
-def _tells_little(tree: Tree, path: str) -> bool:
-    """Whether a file is one fact, of text alone."""
-    if is_index(path):
+def _fullest(rec: Recorder, keep: Statement, rest: Sequence[Statement]) -> Statement:
+    fuller = [
+        each for each in rest if says_more(each.text, keep.text) and not says_more(keep.text, each.text)
+    ]
+    if not fuller:
+        return keep
+    best = max(fuller, key=lambda each: each.reading.weight)
+    citations = (cited(best), cited(keep))
+    reason = f"{best.path} says the same, and more."
+    done = reword(rec, [Rewording(keep, best.text)], reason, "The fuller wording is kept.", citations)
+    return replace(keep, text=best.text) if done else keep
+
+
+def _is_all_of(tree: Tree, statement: Statement) -> bool:
+    """Whether its file is about nothing else: the rest are remarks without a value of their own, and no code or table."""
+    if is_index(statement.path):
         return False
-    items = [item.kind for item in memdir.sections(tree.document(path).body)]
-    told = sum(kind in {"paragraph", "bullet"} for kind in items)
-    return told <= FEW and KEPT_WHOLE.isdisjoint(items)
+    items = [item for item in memdir.sections(tree.document(statement.path).body) if item.kind != "blank"]
+    told = [one_line(item.content or item.text) for item in items if item.kind in {"paragraph", "bullet"}]
+    others = [text for text in told if text != statement.text]
+    own = any(read(text).anchors - statement.reading.anchors for text in others)
+    return len(others) < len(told) <= FEW and not own and KEPT_WHOLE.isdisjoint(item.kind for item in items)
 
 
 def _fold(rec: Recorder, keep: Statement, drop: str, row_max: int) -> None:
     tree = rec.tree
     document = tree.document(keep.path)
-    known = _plain(decode(document.to_bytes()))
+    known = decode(document.to_bytes())
     told: list[Fate] = []
-    for text, lines in _said(tree, drop):
-        if says_more(text, known):
-            added = with_bullet(document, text) if lines[0].lstrip().startswith(("-", "*", "+")) else None
-            added = added or with_paragraph(document, text)
+    for text, lines, is_label in _said(tree, drop):
+        target = keep.text
+        alike = len(read(text).anchors & keep.reading.anchors) > 1
+        if says_more(text, known, 1.0 if is_label else MOST_REWORDED if alike else MOST_NEW):
+            added = _with(document, text, lines[0])
             if added is None:
                 return
-            document, known = added, f"{known}. {text}"
-            told += [Fate(line, "merged-into", keep.path, text) for line in lines]
-        else:
-            told += [Fate(line, "merged-into", keep.path, keep.text) for line in lines]
+            document, known, target = added, f"{known}. {text}", text
+        told += [Fate(line, "merged-into", keep.path, target) for line in lines]
     files.fold(rec, keep.path, drop, row_max, decode(document.to_bytes()), told)
 
 
-def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str]]]:
-    """What a file says, each with its lines: the statements of its body, and its description."""
+def _with(document: memdir.Document, text: str, line: str) -> memdir.Document | None:
+    """The file with one more statement, as a bullet where it was one."""
+    added = with_bullet(document, text) if line.lstrip().startswith(("-", "*", "+")) else None
+    return added or with_paragraph(document, text)
+
+
+def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
+    """What a file says, each with its lines: the statements of its body, and its description (a label)."""
     document = tree.document(path)
     for item in memdir.sections(document.body):
         if item.kind in {"paragraph", "bullet"}:
-            yield (
-                one_line(item.content or item.text),
-                [line.rstrip("\r") for line in item.text.split("\n") if line],
-            )
+            lines = [line.rstrip("\r") for line in item.text.split("\n") if line]
+            yield one_line(item.content or item.text), lines, False
     front = document.frontmatter
     if front and front.description:
         lines = [line for line in document.head.splitlines() if line.startswith("description:")]
-        yield one_line(front.description), lines or [front.description]
-
-
-def _plain(text: str) -> str:
-    return text.replace("_", " ")
+        yield one_line(front.description), lines or [front.description], True
 
 
 def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
-    """Take a statement out where the kept one says it all; what it says besides stays beside the kept one."""
-    unit = _unit_of(rec.tree, drop)
+    """Take a statement out; what it says beside the kept one is added to that one's file."""
+    tree = rec.tree
+    unit = _unit_of(tree, drop)
     if unit is None:
         return
-    if says_more(drop.text, keep.text):
-        document = rec.tree.document(keep.path)
-        known = _plain(decode(document.to_bytes()))
-        if keep.path == drop.path or says_more(drop.text, known):
-            return  # it says more than is known: nothing would be gained by moving it
-    told = fates(unit, "merged-into", keep.path, keep.text)
+    document = tree.document(keep.path)
+    target = keep.text
     reason = f"The same is in {keep.path}: {quoted(keep.text)}."
-    remove(rec, unit, "merge", reason, told, (cited(keep), cited(drop)))
+    citations = (cited(keep), cited(drop))
+    known = decode(document.to_bytes())
+    if says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known):
+        if keep.path == drop.path:
+            return
+        added = _with(document, drop.text, drop.raw)
+        if added is None:
+            return
+        target = drop.text
+        rec.operation("merge", [Change(keep.path, decode(added.to_bytes()), reason, (), citations)])
+    remove(rec, unit, "merge", reason, fates(unit, "merged-into", keep.path, target), citations)
 
 
 def _unit_of(tree: Tree, statement: Statement) -> Unit | None:
     """The statement as lines that may be taken out; None where something leans on it."""
-    found = units(statement.path, tree.document(statement.path))
-    return next((each for each in found if each.text == statement.text), None)
+    document = tree.document(statement.path)
+    free = next((each for each in units(statement.path, document) if each.text == statement.text), None)
+    if free is not None:
+        return free
+    items = memdir.sections(document.body, document.body_start_line)
+    for place, item in enumerate(items):
+        if one_line(item.content or item.text) != statement.text:
+            continue
+        if item.marker[:1].isdigit() or len(memdir.with_children(items, place)) > 1:
+            return None
+        return Unit(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
+    return None

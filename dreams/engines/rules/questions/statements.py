@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from dreams.engines.rules.notes.tree import is_log, is_team
 from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.changed import Exchange, told_changes, two_values
 from dreams.engines.rules.questions.forget import forget
+from dreams.engines.rules.questions.leaning import leaning
 from dreams.engines.rules.questions.same import same
 from dreams.engines.types import Question
 from dreams.lib.prose.statement_index import StatementIndex
@@ -19,5 +21,11 @@ def about_statements(asking: Asking) -> Iterator[Question]:
         {path: text for path, text in texts.items() if not is_log(path) and not is_team(path)}
     )
     asking.report.checkpoint()
-    for family in (same, forget):
-        yield from family(asking, index)
+    yield from forget(asking, index)
+    exchanges: list[Exchange] = []
+    for found in (told_changes, two_values):
+        for question, exchange in found(asking, index):
+            yield question
+            exchanges += [exchange] if exchange else []
+    yield from leaning(asking, index, exchanges)
+    yield from same(asking, index, {each for exchange in exchanges for each in exchange.about})
