@@ -29,6 +29,7 @@ from dreams import (
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.review import Reviewer
 from dreams.safefs import SafeFsError
+from dreams.services import late_texts
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +82,7 @@ def write(order: Order, held: locks.Held) -> journal.Result:
         if not held.file_made and Path(plan.target_dir).is_dir():
             held.directory_created(_clock_ns(project))
         result = replace(result, said=(*result.said, *tell(order.proposal, result, plan.meta)))
+        _place_late_texts()
     else:
         auditlog.record(
             "apply.failed",
@@ -91,7 +93,18 @@ def write(order: Order, held: locks.Held) -> journal.Result:
             error=result.error,
             conflicts=[conflict.path for conflict in result.conflicts],
         )
+        _place_late_texts()
     return result
+
+
+def _place_late_texts() -> None:
+    """What the journal met and kept; `recover` tries again, so nothing of it may fail a write."""
+    try:
+        late_texts.place(journal_dir(), wait_seconds=0)
+    except journal.JournalBusy:
+        return
+    except Exception:
+        log.exception("texts written at the moment of an apply")
 
 
 def _next_id(proposal: Proposal) -> str:
@@ -208,7 +221,7 @@ def recover(wait_seconds: float = 10) -> list[str]:
         f"{done.plan_id}: {done.action}. {' '.join(done.said)}".strip()
         for done in journal.recover(journal_dir(), wait_seconds=wait_seconds)
     ]
-    return said + _record_what_was_applied()
+    return said + _record_what_was_applied() + late_texts.place(journal_dir(), wait_seconds)
 
 
 def _record_what_was_applied() -> list[str]:

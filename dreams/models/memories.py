@@ -89,6 +89,11 @@ class Version(models.Model):
         "dreams.Proposal", on_delete=models.SET_NULL, null=True, blank=True, related_name="versions"
     )
     actor = models.CharField(max_length=150, blank=True, help_text="Empty: the system, or someone outside.")
+    aside_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a text was kept that came at the moment of an apply; the file does not hold it.",
+    )
     indexed = models.BooleanField(db_default=False, help_text="Its text can be found by search.")
 
     class Meta:

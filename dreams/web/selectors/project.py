@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When
+from django.utils import timezone
 
 from dreams import blobs, conf, hosts
 from dreams.engines.anthropic import keys
-from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session
+from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session, Version
 from dreams.sources.claude_code import ClaudeCode
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
@@ -22,6 +23,7 @@ FEW_SESSIONS = 6
 MEMORIES_PAGE = 60
 SESSIONS_PAGE = 40
 MOST_FILES = 200
+ASIDE_DAYS = dt.timedelta(days=14)
 # The index first, then topics, team notes and logs.
 READING_ORDER = Case(
     When(kind=Memory.Kind.INDEX, then=Value(0)),
@@ -91,6 +93,7 @@ class Head:
     questions: int
     auto_memory: str
     agent_dreams: str
+    asides: list[Version]
 
 
 def head(project: Project) -> Head:
@@ -114,6 +117,7 @@ def head(project: Project) -> Head:
         questions=_questions(project),
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
+        asides=_asides(project),
     )
 
 
@@ -130,6 +134,13 @@ def counts(project: Project) -> Counts:
     """For a page beside the project's own; three queries."""
     memories, sessions = _memories_counted(project)["notes"], _sessions_counted(project)["all"]
     return Counts(memories, sessions, _questions(project))
+
+
+def _asides(project: Project) -> list[Version]:
+    """Texts of the last two weeks that came at the moment of an apply, and that no file holds."""
+    since = timezone.now() - ASIDE_DAYS
+    rows = Version.objects.filter(memory__project=project, aside_at__gte=since)
+    return list(rows.select_related("memory").order_by("-aside_at")[:FEW])
 
 
 def _questions(project: Project) -> int:

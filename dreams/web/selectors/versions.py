@@ -131,6 +131,8 @@ def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
     removed = not row.sha256
     if removed and row.origin == Version.Origin.OUTSIDE:
         icon, tone, what = "trash", "warn", "Removed outside"
+    if row.aside_at:
+        icon, tone, what = "warn", "warn", "Written at the moment of an apply, not in the file"
     return VersionRow(
         pk=row.pk,
         at=row.at,

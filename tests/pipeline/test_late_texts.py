@@ -1,0 +1,106 @@
+"""What a session writes at the moment of an apply, and no file holds: a version, and a line on the project's page."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from dreams import apply as applying
+from dreams import journal, memories, review, writing
+from dreams.journal import System
+from dreams.models import Hunk, Proposal, Version
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LINE = b"\n- a line through an old handle\n"
+NAME = "feedback_testing.md"
+
+
+@pytest.fixture
+def approved(tmp_path: Path, settings: Settings) -> Proposal:
+    settings.DATA_DIR = tmp_path / "data"
+    proposal = world.three_changes(world.make_project(tmp_path / "root"))
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
+    return proposal
+
+
+class Slept(System):
+    """Another process found the old file before the swap, slept, and has it open after the last look at it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.handle = folder, -1
+
+    def step(self, call: str, what: str) -> None:
+        if (call, what) == ("fsync_dir", "commit"):
+            for path in self.folder.glob(".memoryweb-*.tmp"):
+                if path.read_text() == world.TESTING:
+                    self.handle = os.open(path, os.O_WRONLY | os.O_APPEND)
+
+
+def applied(proposal: Proposal, monkeypatch: pytest.MonkeyPatch) -> Slept:
+    system, run = Slept(world.folder(proposal.project)), journal.run
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "run", lambda plan, where: run(plan, where, system))
+        assert applying.apply(proposal, world.ME).complete
+    assert system.handle >= 0
+    return system
+
+
+def asides() -> list[Version]:
+    return list(Version.objects.filter(aside_at__isnull=False))
+
+
+def test_a_late_line_is_an_outside_version_just_before_the_apply_and_in_the_history(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = applied(approved, monkeypatch)
+    os.write(system.handle, LINE)
+    os.close(system.handle)
+    said = writing.recover()
+    assert any(NAME in line and "kept as a version" in line for line in said)
+    [kept] = asides()
+    memory = kept.memory
+    assert (memory.path, kept.origin) == (NAME, Version.Origin.OUTSIDE)
+    newest, second, *_ = memory.versions.order_by("-at", "-pk")
+    assert (newest.origin, newest.sha256) == (Version.Origin.APPLY, memory.sha256)
+    assert second == kept
+    with memories.open_history(approved.project) as store:
+        assert store.read(kept.sha256) == world.TESTING.encode() + LINE
+    assert writing.recover() == []
+    assert len(asides()) == 1
+
+
+def test_the_projects_page_says_so_and_leads_there(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch, browser: Client
+) -> None:
+    address = f"/projects/{approved.project_id}/"
+    assert "at the moment of an apply" not in browser.get(address).content.decode()
+    system = applied(approved, monkeypatch)
+    os.write(system.handle, LINE)
+    os.close(system.handle)
+    writing.recover()
+    page = browser.get(address).content.decode()
+    assert f"A text written to {NAME} at the moment of an apply" in page
+    [kept] = asides()
+    link = f"/memories/{kept.memory_id}/compare/?a={kept.pk}"
+    assert link in page
+    assert "a line through an old handle" in browser.get(link).content.decode()
+
+
+def test_replaced_files_are_gone_after_a_while(
+    approved: Proposal, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    os.close(applied(approved, monkeypatch).handle)
+    folder = Path(settings.DATA_DIR) / "journal"
+    assert list(folder.glob("*/old/*"))
+    for old in folder.glob("*/old"):
+        os.utime(old, (time.time() - 3600, time.time() - 3600))
+    assert writing.recover() == []
+    assert not list(folder.glob("*/old/*"))
+    assert asides() == []
