@@ -8,15 +8,15 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dreams.engines.rules.heard.clauses import opened
-from dreams.engines.rules.heard.hearing import Heard
-from dreams.engines.rules.heard.phrases import DOUBTFUL, OTHERS, SUPPOSED
-from dreams.engines.rules.heard.speech import asks, typed_lines
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.rewriting import Rewording, reword, surface, with_value
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
+from dreams.engines.rules.user_statements.clauses import opened
+from dreams.engines.rules.user_statements.phrases import DOUBTFUL, OTHERS, SUPPOSED
+from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.prose.comparing import Compared, says_more
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex

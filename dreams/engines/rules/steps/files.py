@@ -32,7 +32,9 @@ PARTNERS = 20  # files that share a line and are compared with one
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 COMMON_FROM = 50  # a line in more files than this tells nothing
 LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of what it is all the same
-_SUFFIX = re.compile(r"[-_ ]?\(?(?P<number>\d{1,3})\)?$")
+_SUFFIX = re.compile(
+    r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie)(?:[-_ ]?\(?\d{1,3}\)?)?)$", re.IGNORECASE
+)
 _ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
