@@ -18,6 +18,7 @@ from dreams.engines.rules.steps import (
     index,
     learning,
     lines,
+    links,
     orphans,
     redacting,
     restating,
@@ -127,6 +128,7 @@ def _prune(job: Job, rec: Recorder) -> None:
     for _ in range(ROUNDS):
         before = len(rec.edits)
         index.repair(rec, config.row_max, job.repo_dir)
+        links.repair(rec)
         orphans.add_orphans(rec, config)
         if len(rec.edits) == before:
             break
@@ -221,6 +223,7 @@ def _told(counts: dict[str, int]) -> str:
             "index row for a memory that had none",
             "index rows for memories that had none",
         ),
+        (counts.get("links", 0), "repaired {}", "link", "links"),
         (counts.get("redacted", 0), "took out {}", "secret", "secrets"),
     ]
     told = [form.format(plural(count, one, many)) for count, form, one, many in parts if count]

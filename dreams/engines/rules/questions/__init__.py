@@ -12,7 +12,9 @@ from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.questions import (
     index_rows,
+    index_says,
     line_days,
+    named_memories,
     passed_days,
     repository,
     statements,
@@ -35,6 +37,8 @@ FAMILIES: tuple[Family, ...] = (
     passed_days.passed,
     line_days.unsure_days,
     repository.about_the_repository,
+    named_memories.about_named_memories,
+    index_says.against_its_files,
 )
 
 

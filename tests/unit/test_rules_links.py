@@ -1,0 +1,135 @@
+"""A wikilink that names no memory, and can mean but one, is pointed there; any other dead link is asked about at most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.rules_kit import Dreamt, dream
+
+HARNESS = "---\nname: {name}\ndescription: how the harness is built\ntype: feedback\n---\n\nThe harness has two layers.\n"
+ROWS = (
+    "# Memory\n\n- [Harness](feedback_harness_design.md) — two layers\n- [Rules](feedback_rules.md) — rules\n"
+)
+
+
+def _dream(folder: Path, body: str, **more: str) -> Dreamt:
+    files = {
+        "MEMORY.md": ROWS,
+        "feedback_harness_design.md": HARNESS.format(name="feedback-harness-design"),
+        "feedback_rules.md": f"---\nname: feedback-rules\ndescription: rules\ntype: feedback\n---\n\n{body}\n",
+        **more,
+    }
+    return dream(folder, files)
+
+
+@pytest.mark.parametrize(
+    ("link", "becomes"),
+    [
+        ("[[harness-design]]", "[[feedback-harness-design]]"),
+        ("[[harness_design]]", "[[feedback_harness_design]]"),
+        ("[[harness-design|the harness]]", "[[feedback-harness-design|the harness]]"),
+        ("[[harness-design#Layers]]", "[[feedback-harness-design#Layers]]"),
+    ],
+)
+def test_a_link_without_the_type_is_pointed_to_the_one_memory_of_that_name(
+    tmp_path: Path, link: str, becomes: str
+) -> None:
+    made = _dream(tmp_path, f"Read {link} before a change.")
+    assert f"Read {becomes} before a change." in made.text("feedback_rules.md")
+    assert made.summary.startswith("Repaired 1 link")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[[feedback_harness_design]]",
+        "[[feedback-harness-design.md]]",
+        "[[Feedback Harness Design]]",
+        "`[[harness-design]]`",
+    ],
+)
+def test_a_link_that_works_in_any_spelling_and_code_stay(tmp_path: Path, link: str) -> None:
+    assert not _dream(tmp_path, f"Read {link} before a change.").edits
+
+
+def test_a_link_that_could_mean_two_stays(tmp_path: Path) -> None:
+    other = HARNESS.format(name="project-harness-design").replace("type: feedback", "type: project")
+    rows = ROWS + "- [Harness](project_harness_design.md) — two layers, again\n"
+    made = _dream(
+        tmp_path,
+        "Read [[harness-design]] before a change.",
+        **{"project_harness_design.md": other.replace("two layers", "a budget of 40 ms"), "MEMORY.md": rows},
+    )
+    assert "[[harness-design]]" in made.text("feedback_rules.md")
+
+
+def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
+    made = _dream(tmp_path, "Read [[no-such-note]] and [[another-one]] before a change.")
+    asked = [each for each in made.outcome.questions if each.kind == "gone"]
+    assert [each.why for each in asked] == [
+        "2 links to memories that are not there: another-one, no-such-note. They may be meant for later."
+    ]
+    remove = asked[0].options[0]
+    assert [option.id for option in asked[0].options] == ["remove", "keep"]
+    assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
+
+
+def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path) -> None:
+    made = _dream(tmp_path, "This supersedes [[feedback_harness_design]]: there is one layer now.")
+    (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
+    assert [place.path for place in asked.places] == ["feedback_harness_design.md", "feedback_rules.md"]
+    history = next(option for option in asked.options if option.id == "history")
+    assert "> Out of date, says [[feedback_rules]]: This supersedes" in (history.edits[0].after or "")
+    assert "The harness has two layers." in (history.edits[0].after or "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "This is superseded by [[feedback_harness_design]].",
+        "See [[feedback_harness_design]]; the old parser was replaced last year.",
+        "Read [[feedback_harness_design]] before a change.",
+    ],
+)
+def test_a_memory_that_is_only_named_is_not_asked_about(tmp_path: Path, body: str) -> None:
+    assert not [each for each in _dream(tmp_path, body).outcome.questions if each.kind == "changed"]
+
+
+def test_a_row_and_its_file_with_two_counts_of_one_thing_are_asked_about(tmp_path: Path) -> None:
+    row = "- [Modules](project_modules.md) — all 24 modules with their ports\n"
+    file = "---\nname: modules\ndescription: what each module does\ntype: project\n---\n\nThere are 21 modules in the service.\n"
+    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{row}", "project_modules.md": file})
+    (asked,) = [each for each in made.outcome.questions if each.kind == "conflict"]
+    assert [place.path for place in asked.places] == ["MEMORY.md", "project_modules.md"]
+    assert [option.id for option in asked.options] == ["first", "second", "keep"]
+    texts = {option.id: option.edits[0].after for option in asked.options if option.edits}
+    assert "There are 24 modules in the service." in (texts["first"] or "")
+    assert "all 21 modules with their ports" in (texts["second"] or "")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "There are 24 modules, and 21 modules of them are live.",
+        "On 2026-09-01 there were 21 modules.",
+        "Pillar 21 modules are described here.",
+        "A restart takes 21 seconds.",
+    ],
+)
+def test_counts_that_need_not_differ_are_left(tmp_path: Path, told: str) -> None:
+    row = "- [Modules](project_modules.md) — all 24 modules with their ports\n"
+    file = f"---\nname: modules\ndescription: what each of them does\ntype: project\n---\n\n{told}\n"
+    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{row}", "project_modules.md": file})
+    assert not [each for each in made.outcome.questions if each.kind == "conflict"]
+
+
+def test_a_row_that_is_pending_and_a_description_that_is_merged_are_asked_about(tmp_path: Path) -> None:
+    row = "- [Sharing types](project_types.md) — sharing types is pending, audit first\n"
+    file = "---\nname: types\ndescription: types are shared between server and client, merged in May\ntype: project\n---\n\nTypes live in one package.\n"
+    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{row}", "project_types.md": file})
+    (asked,) = [each for each in made.outcome.questions if each.kind == "conflict"]
+    (second, keep) = asked.options
+    assert (second.id, keep.id) == ("second", "keep")
+    assert "— types are shared between server and client, merged in May" in (second.edits[0].after or "")
