@@ -255,7 +255,15 @@ def _order(
         hunk.pk for file in ready for hunk in file.hunks.all() if hunk.is_taken and hunk.applied_in_id is None
     )
     origin = memories.version_origin(proposal)
-    return Order(proposal, reviewer, tuple(ops), hunks, origin, make_dirs=_modes_like(snapshot))
+    return Order(
+        proposal,
+        reviewer,
+        tuple(ops),
+        hunks,
+        origin,
+        make_dirs=_modes_like(snapshot),
+        directory=snapshot.identity,
+    )
 
 
 def _modes_like(snapshot: workspace.Snapshot) -> Mapping[str, int]:

@@ -62,6 +62,8 @@ class Snapshot:
     exists: bool
     files: Mapping[str, SnapshotFile] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
+    # (device, inode) of the directory that was read.
+    identity: tuple[int, int] | None = None
 
     def contents(self) -> dict[str, bytes]:
         return {path: file.data for path, file in self.files.items()}
@@ -81,6 +83,7 @@ def take(memory_dir: Path) -> Snapshot:
     files: dict[str, SnapshotFile] = {}
     skipped: dict[str, str] = {}
     with root:
+        identity = root.identity()
         for name in root.listdir(limit=MAX_FILES):
             if name.endswith(".md") and st.S_ISDIR(root.lstat(name).st_mode):
                 skipped[name] = "is a folder"
@@ -89,7 +92,7 @@ def take(memory_dir: Path) -> Snapshot:
                 skipped[entry.rel] = entry.why
             elif not _is_hidden(entry.rel):
                 _read_into(root, entry, files, skipped)
-    return Snapshot(exists=True, files=files, skipped=skipped)
+    return Snapshot(exists=True, files=files, skipped=skipped, identity=identity)
 
 
 def _is_hidden(path: str) -> bool:

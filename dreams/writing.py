@@ -47,6 +47,7 @@ class Order:
     make_dirs: Mapping[str, int] = field(default_factory=dict)
     remove_dirs: tuple[str, ...] = ()
     dir_states: Mapping[str, journal.DirState] = field(default_factory=dict)
+    directory: tuple[int, int] | None = None
 
 
 def journal_dir() -> Path:
@@ -75,6 +76,7 @@ def write(order: Order, held: locks.Held) -> journal.Result:
         make_dirs=order.make_dirs,
         remove_dirs=order.remove_dirs,
         dir_states=order.dir_states,
+        identity=order.directory,
     )
     held.heartbeat()
     result = _run(plan)

@@ -81,7 +81,8 @@ class Plan:
     `id` is unique among plans; running an id again that was applied writes nothing. Directory paths are relative
     to the target: "" is the target itself, ".." its parent, and so on up. Missing directories that a file needs are
     made (mode 0700, or as `make_dirs` says); `remove_dirs` are removed where they are empty in the end;
-    `dir_states` are the mtimes to put back last of all.
+    `dir_states` are the mtimes to put back last of all. `identity` is (device, inode) of the directory that the plan was
+    made for; None: it was missing then, or whichever is there will do.
     """
 
     target_dir: str
@@ -92,6 +93,7 @@ class Plan:
     make_dirs: Mapping[str, int] = field(default_factory=dict)
     remove_dirs: tuple[str, ...] = ()
     dir_states: Mapping[str, DirState] = field(default_factory=dict)
+    identity: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.safefs import Root, SafeFsError
+from dreams.safefs import Root, SafeFsError, UnsafePath
 
 from .look import Seen, dir_state, look, state_of
 from .plan import BadPlan, Conflict, DirState, FileOp, FileState, Plan, check_plan, sha256_of
@@ -85,10 +85,23 @@ def check(system: System, plan: Plan) -> Iterator[Checked]:
     check_plan(plan)
     place = locate(plan)
     with Root.open_resolved(place.base) as root:
+        _refuse_exchanged(plan, place, root)
         checker = _Checker(system, plan, place, root)
         for number, op in enumerate(plan.ops):
             checker.add(number, op)
         yield checker.finish()
+
+
+def _refuse_exchanged(plan: Plan, place: Place, root: Root) -> None:
+    if plan.identity is None:
+        return
+    try:
+        with root.sub(place.prefix) as target:
+            if target.identity() == plan.identity:
+                return
+    except FileNotFoundError:
+        pass
+    raise UnsafePath(plan.target_dir, "was moved away or exchanged since it was read; look at it again")
 
 
 class _Checker:

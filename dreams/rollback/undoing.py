@@ -149,6 +149,7 @@ def _order(
         reason=reason,
         remove_dirs=whole.dirs_made if whole else (),
         dir_states=whole.dirs_before if whole else {},
+        directory=snapshot.identity,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -40,6 +42,31 @@ def test_a_folder_that_was_exchanged_is_a_failed_write(
     assert report.error and not report.applied
     assert AuditEntry.objects.filter(action="apply.failed").exists()
     assert applying.apply(approved, world.ME).applied
+
+
+def test_a_folder_that_was_exchanged_for_a_link_since_it_was_read_is_not_followed(
+    approved: Proposal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, outside, run = world.folder(approved.project), tmp_path / "outside", journal.run
+
+    def exchanged(*given: Any) -> journal.Result:
+        shutil.copytree(folder, outside)
+        folder.rename(tmp_path / "aside")
+        folder.symlink_to(outside)
+        try:
+            return run(*given)
+        finally:
+            folder.unlink()
+            (tmp_path / "aside").rename(folder)
+
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".md"}
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "run", exchanged)
+        report = applying.apply(approved, world.ME)
+    assert "exchanged since it was read" in report.error and not report.applied
+    for place in (folder, outside):
+        assert {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".md"} == before
+    assert applying.apply(approved, world.ME).complete
 
 
 def test_a_history_that_cannot_be_kept_now_is_told_and_kept_at_the_next_look(
