@@ -130,48 +130,6 @@ def test_what_a_person_says_later_counts(tmp_path: Path) -> None:
     assert check(evidence, "The beta group is 40 people", before_line=2).verdict == "supported"
 
 
-def test_without_a_listing_places_in_files_are_not_held_against_a_claim(session: Evidence) -> None:
-    claim = "`mergeEntries` sorts the entries by their sequence number (lines 8-12)"
-    assert check(session, claim).verdict == "supported"
-
-
-LISTED = """package lamp
-
-// lightLamp lights the lamp on a pin of the board.
-func lightLamp(pin int) {
-	board.Write(pin, High)
-}
-
-// dimLamp halves the current.
-func dimLamp(pin int) {
-	board.Half(pin)
-}
-"""
-
-
-@pytest.mark.parametrize(
-    ("claim", "verdict"),
-    [
-        ("`lightLamp` lights the lamp on a pin of the board (lines 93-96)", "supported"),
-        ("`lightLamp` lights the lamp on a pin of the board (lines 61-96)", "unsupported"),
-        ("`dimLamp` halves the current, see `lamp.go:99`", "supported"),
-        ("`dimLamp` halves the current, see `lamp.go:93`", "unsupported"),
-        ("`dimLamp` halves the current, see `lamp.go:400`", "supported"),  # beyond what was listed
-        ("`internal/lamp.go` (101 lines)", "supported"),
-        ("`internal/lamp.go` (230 lines)", "unsupported"),
-    ],
-)
-def test_a_place_in_a_file_is_looked_up_in_listings(tmp_path: Path, claim: str, verdict: str) -> None:
-    listing = "\n".join(f"{number:6}→{line}" for number, line in enumerate(LISTED.splitlines(), start=91))
-    lines = [
-        tool_call("Read", file_path="/repo/internal/lamp.go", id="r"),
-        tool_result("r", listing),
-        tool_call("Read", file_path="/repo/internal/board.go", id="s"),
-        tool_result("s", "    61→// half is half of High.\n    62→const half = High / 2"),
-    ]
-    assert check(read(write(tmp_path / "a.jsonl", lines)), claim).verdict == verdict
-
-
 @pytest.mark.parametrize(
     ("text", "presence"),
     [
@@ -256,7 +214,6 @@ def test_a_version_is_said_by_a_longer_one(tmp_path: Path) -> None:
         ("The gate's `retries` default to 4", "The gate's `retries` default to 2"),  # 2 is a line, and 2>&1
         ("`gate.conf` sets `burst: 9` for the gate", "`gate.conf` sets `burst: 4` for the gate"),
         ("The gate needs gatelib v3.12.1 to start", "The gate needs gatelib v3.12.4 to start"),
-        ("`any` header passes the gate", "`this` header passes the gate"),
         ("`hooks/gate.conf` sets the burst to 9", "`hooks/door.conf` sets the burst to 9"),
     ],
 )
@@ -392,14 +349,6 @@ def test_a_member_stands_below_the_name_of_its_owner() -> None:
     evidence.add(MEMBERS, 2, "tool", prose=False)
     for name, line in (("Ledger.flush", 1), ("Journal.flush", 4)):
         assert occurrences(evidence, claim_of(f"`{name}()` drops").anchors[0], 99).places == [0, line + 1]
-
-
-def test_no_lines_go_from_a_later_to_an_earlier_one(session: Evidence) -> None:
-    claim = "`mergeEntries` sorts the entries by their sequence number (lines 12-8)"
-    assert (check(session, claim).verdict, check(session, claim).why) == (
-        "unsupported",
-        "no lines are “12-8”",
-    )
 
 
 OPTIONS = """parser = build(

@@ -56,7 +56,6 @@ class Claim:
     text: str
     pieces: tuple[Piece, ...]
     anchors: tuple[Anchor, ...]
-    hollow: tuple[str, ...] = ()  # code that is a word of no weight: `any`, `this`
 
 
 def claim_of(text: str) -> Claim:
@@ -66,11 +65,7 @@ def claim_of(text: str) -> Claim:
     loose = [(start, end) for kind, start, end in spans if kind == "number" and _is_loose(text, start, end)]
     found = tuple(piece for piece in pieces(text) if not _is_within(piece, loose))
     anchors = tuple(_anchors(text, found, spans))
-    bound = {anchor.start for anchor in anchors}
-    hollow = (
-        text[s:e] for kind, s, e in spans if kind == "code" and s not in bound and text[s - 1 : s] == "`"
-    )
-    return Claim(text, found, anchors, tuple(word for word in hollow if word.isalpha()))
+    return Claim(text, found, anchors)
 
 
 def _is_loose(text: str, start: int, end: int) -> bool:

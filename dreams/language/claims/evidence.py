@@ -61,7 +61,6 @@ class Evidence:
         self.headed: dict[int, list[int]] = {}  # for each heading (its first unit), the parts below it
         self._versions: tuple[int, dict[str, list[str]]] | None = None
         self._named: dict[str, tuple[int, int]] = {}  # prefix → (units when counted, names)
-        self.listed = array("I")  # for each unit, its line in a file where a tool listed it so, or 0
         self.names: list[tuple[str, ...]] = []  # for each unit, the identifiers and numbers in it
 
     def add(
@@ -74,14 +73,13 @@ class Evidence:
         if heading:
             self.headed.setdefault(heading.start, []).append(part)
         above: list[tuple[int, int]] = []  # the lines that the next one may stand under: depth, unit
-        for depth, listed, piece, shown in pieces_of(text[:LONGEST_PART], prose=prose):
+        for depth, piece, shown in pieces_of(text[:LONGEST_PART], prose=prose):
             if len(self.units) >= MOST_UNITS:
                 break
             while above and above[-1][0] >= depth:
                 above.pop()
             self.parents.append(above[-1][1] if above else -1)
             above.append((depth, len(self.units)))
-            self.listed.append(listed)
             self._index(piece)
             self.units.append(Unit(piece, line, role, part, prose, keyed, shown))
         return range(first, len(self.units))

@@ -38,14 +38,12 @@ class Laid(NamedTuple):
     """A sentence of prose or a line of code; it stands under the last one that is less deep."""
 
     depth: int
-    place: int  # the line of its file that a tool's listing gives it, or 0
     text: str
     shown: str = ""  # one line of it, where its sentence runs over several
 
 
 class _Line(NamedTuple):
     depth: int
-    place: int
     texts: tuple[str, ...]  # one, or the lines of a wrapped paragraph
     flows: bool  # sentences, not code
     comment: bool = False
@@ -61,20 +59,20 @@ def pieces_of(text: str, *, prose: bool) -> Iterator[Laid]:
         bare = _ORDINAL.sub(r"\1", line.text) or line.text
         for piece in _SENTENCE.split(bare) if line.flows else (bare,):
             for cut in _cut(piece.strip()):
-                yield Laid(line.depth, line.place, cut, _shown(line.texts, cut))
+                yield Laid(line.depth, cut, _shown(line.texts, cut))
 
 
 def _of_prose(lines: Sequence[str]) -> Iterator[_Line | None]:
     """None for an empty line."""
     for line in lines:
         bare = line.strip()
-        yield _Line(_depth(line, bare), 0, (bare,), flows=True) if bare else None
+        yield _Line(_depth(line, bare), (bare,), flows=True) if bare else None
 
 
 def _of_code(lines: Sequence[str]) -> Iterator[_Line | None]:
     """Lines of code, of comments, and of documentation between triple quotes."""
     block, quoted = -1, False  # how deep an open block comment stands; whether triple quotes are open
-    for place, line in _unnumbered(lines):
+    for line in _unnumbered(lines):
         bare = line.strip()
         if not bare:
             yield None
@@ -83,7 +81,7 @@ def _of_code(lines: Sequence[str]) -> Iterator[_Line | None]:
         comment = block >= 0 or bool(not was_quoted and _COMMENT.match(bare))
         depth = block if block >= 0 else _indent(line)
         text = _CLOSED.sub("", bare) if comment and bare.endswith("*/") else bare
-        yield _Line(depth, place, (text,), comment or was_quoted or quoted, comment)
+        yield _Line(depth, (text,), comment or was_quoted or quoted, comment)
         if comment and (block >= 0 or bare.startswith("/*")):
             block = -1 if "*/" in bare else depth
 
@@ -145,13 +143,13 @@ def _shown(lines: Sequence[str], piece: str) -> str:
     return max((line for line in lines if line in piece), key=len, default="") or next(begins, lines[0])
 
 
-def _unnumbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _unnumbered(lines: Sequence[str]) -> Iterator[str]:
     """The lines without the numbers that a tool put before them: they say where a line stands, and nothing of what it says."""
     matches = [_NUMBERED.match(line) for line in lines]
     numbers = [int(match[1]) if match else -1 for match in matches]
     for at, (line, match, number) in enumerate(zip(lines, matches, numbers, strict=True)):
         follows = number - 1 in numbers[max(0, at - 1) : at] or number + 1 in numbers[at + 1 : at + 2]
-        yield (number, line[match.end() :]) if match and (match[2] == "→" or follows) else (0, line)
+        yield line[match.end() :] if match and (match[2] == "→" or follows) else line
 
 
 def _depth(line: str, bare: str) -> int:

@@ -1,12 +1,11 @@
 """Whether a claim stands in a session: supported, unsupported or contradicted, with the place. Pure.
 
 The words of a claim are not enough, and neither is that each stands somewhere: numbers, names and denials are held against
-what they are said of. `doubt` measures that for each anchor; `polarity` and `dropped` for denials and opposites.
+what they are said of. `doubt` measures that for each anchor; `polarity` and `turned` for denials and opposites.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -19,13 +18,11 @@ from dreams.language.claims.binding.doubt import PRESENT, doubted
 from dreams.language.claims.denials import polarity
 from dreams.language.claims.denials.asked import answered_otherwise
 from dreams.language.claims.denials.disowned import disowned
-from dreams.language.claims.denials.dropped import dropped, outweighed
 from dreams.language.claims.denials.reversed import reversed_of
 from dreams.language.claims.denials.turned import turned_word
 from dreams.language.claims.evidence import FOREIGN, Evidence, Unit
 from dreams.language.claims.field import Field
 from dreams.language.claims.numbered import are_of_others
-from dreams.language.claims.places import misplaced
 from dreams.language.claims.verbatim import overtaken, quoted
 from dreams.language.claims.wordings import Wordings, wordings
 
@@ -38,7 +35,6 @@ KNOWN = 0.5  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
 ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
 _PLACES = 40
-CLOSE = 0.7  # of the best share, up to which a place speaks of the claim too
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +108,6 @@ def _by_parts(field: Field, claim: Claim) -> Verdict:
         or _by_answer(field, claim)
         or _by_clauses(field, claim)
         or _by_anchors(field, claim, bindings)
-        or _by_places(field, claim)
-        or _by_hollow_code(field, claim)
         or _by_polarity(field, claim)
         or (None if claim.anchors else _by_words(field, claim))
         or _supported(field, bindings)
@@ -184,27 +178,6 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict 
     return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
 
 
-def _by_places(field: Field, claim: Claim) -> Verdict | None:
-    found = misplaced(field, claim)
-    if found is None:
-        return None
-    number, place = found
-    why = "what tools listed does not have this at" if place >= 0 else "no lines are"
-    return Verdict("unsupported", _quotes(field, [place]), f"{why} “{number}”")
-
-
-def _by_hollow_code(field: Field, claim: Claim) -> Verdict | None:
-    """`any` and `this` cannot be looked up, but where the rest stands best they must stand too."""
-    best = field.richest(_PLACES)
-    top = field.at(best[0]) if best else 0.0
-    close = {near for place in best if field.at(place) >= CLOSE * top for near in field.beside(place)}
-    for word in claim.hollow:
-        alone = re.compile(rf"(?<![\w/.-]){word}(?![\w/-])")
-        if not any(alone.search(field.evidence.units[place].text) for place in close):
-            return Verdict("unsupported", _quotes(field, best[:1]), f"“{word}” is not said of this")
-    return None
-
-
 def _says_another(field: Field, claim: Claim, binding: Binding) -> bool:
     """Whether the place where the rest stands best has another number or name instead."""
     if binding.elsewhere < 0 or binding.elsewhere == binding.best or binding.anywhere[0] < SAME:
@@ -229,10 +202,6 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
     if denial is not None:
         answer: Answer = "contradicted" if best and field.at(best[0]) >= SAME else "unsupported"
         return Verdict(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
-    denied = dropped(field, claim)
-    denied = outweighed(field, claim) if denied is None else denied
-    if denied is not None:
-        return Verdict("contradicted", _quotes(field, [denied]), "the sources deny it")
     opposite = turned_word(field, claim)
     if opposite is not None:
         word, place = opposite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -26,7 +26,6 @@ def align(one: Told, other: Told) -> Alignment:
     same = _partners(one, other, {}, FAMILY, EXACT)
     best = same | _partners(one, other, same, 0.0, FAMILY)
     pairs = [(place, there, how) for place, (there, how) in sorted(best.items())]
-    pairs += _acronyms(one, other, best)
     return _weighed(pairs, one, other)
 
 
@@ -52,15 +51,14 @@ def _weighed(pairs: list[tuple[int, int, float]], one: Told, other: Told) -> Ali
     back: dict[int, float] = {}
     for _, j, sure in pairs:
         back[j] = max(back.get(j, 0.0), sure)
-    theirs = sum(other.units[j].weight * sure for j, sure in back.items() if j >= 0)
+    theirs = sum(other.units[j].weight * sure for j, sure in back.items())
     mine = sum(one.units[i].weight * sure for i, _, sure in pairs)
-    unplaced = sum(one.units[i].weight * sure for i, j, sure in pairs if j < 0)
     plain = sum(one.units[i].weight for i, _, sure in pairs if sure >= FAMILY)
     return Alignment(
         tuple(pairs),
         mine / (one.weight or 1),
         theirs / (other.weight or 1),
-        min(mine, theirs + unplaced),
+        min(mine, theirs),
         plain,
     )
 
@@ -74,12 +72,3 @@ def _within(one: Unit, other: Unit) -> bool:
 
 def _end(one: Unit) -> str:
     return one.word.rpartition("/")[2].partition(".")[0]
-
-
-def _acronyms(one: Told, other: Told, matched: Container[int]) -> list[tuple[int, int, float]]:
-    """ "SPH" and "Smoothed Particle Hydrodynamics": which of the units those are is left open (-1)."""
-    return [
-        (place, -1, FAMILY)
-        for place, unit in enumerate(one.units)
-        if place not in matched and 2 < len(unit.word) < 6 and unit.anchor and unit.word in other.initials
-    ]

@@ -15,7 +15,6 @@ from dreams.language.statements import canonical
 
 MOST_CHANGES = 2  # that make a copy another statement; one with more was written anew
 CLAUSE = 3  # words of meaning
-FEWEST_LISTED = 3  # members, with the label before them more
 LONGEST_LEAD = 4
 _DENYING = lexicon.NEGATIONS | {lexicon.CONTRAST}
 _TOPICS = lexicon.GENERIC | lexicon.WORKADAY | LIGHT | RELATING
@@ -49,8 +48,6 @@ def edited(pair: Pair) -> bool:
         return True
     if _changes(short, long) > MOST_CHANGES or in_other_form(short, long):
         return False
-    if _one_more_listed(short, long):
-        return False
     return (
         altered(short, long, detailed=True)
         or regraded(short, long)
@@ -62,21 +59,6 @@ def edited(pair: Pair) -> bool:
 def _leading(one: Statement) -> frozenset[str]:
     """What says of which kind the note is: "Open question about ...", "Critical lesson: ..."."""
     return frozenset(one.flow[:LONGEST_LEAD]) & _KINDS
-
-
-def _one_more_listed(short: Statement, long: Statement) -> bool:
-    """Whether a list of three and more behind a label is told but for one member."""
-    told = [
-        change
-        for change in edit(short, long).changes
-        if _told(change.gone, short) or _told(change.come, long)
-    ]
-    if len(told) != 1 or told[0].gone or not (short.labelled and long.labelled):
-        return False
-    start = told[0].at[1]
-    inside = {long.clause_of[place] for place in range(start, start + len(told[0].come))}
-    whole = sum(clause in inside for clause in long.clause_of) == len(told[0].come)
-    return whole and len(short.clauses) > FEWEST_LISTED
 
 
 def denial_changed(short: Statement, long: Statement) -> bool:

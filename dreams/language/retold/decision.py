@@ -56,7 +56,7 @@ def paired(short: Statement, long: Statement) -> Pair | None:
     found = align(one, other)
     if not enough(found, one, other):
         return None
-    words = {other.units[j].word: one.units[i].word for i, j, sure in found.pairs if j >= 0 and sure > PART}
+    words = {other.units[j].word: one.units[i].word for i, j, sure in found.pairs if sure > PART}
     words = {theirs: mine for theirs, mine in words.items() if theirs != mine}
     return Pair(short, reworded(long, words), one, other, found)
 

@@ -8,7 +8,7 @@ from dreams.language import helpers, lexicon, polarity
 from dreams.language.amounts import apart
 from dreams.language.lexicon import LIMITS, ONLY
 from dreams.language.parts import Statement
-from dreams.language.retold.pair import ALL, Pair, all_that_differs, beside, lead
+from dreams.language.retold.pair import ALL, Pair, beside
 from dreams.language.statements import canonical
 
 LEAST_UNDONE = 5  # letters: "in" and "come" are no "income"
@@ -42,13 +42,7 @@ def environments_apart(pair: Pair) -> bool:
     words = frozenset(canonical(word) for word in one.raw if lexicon.ENVIRONMENTS.get(word) in own)
     if one.flow[0] in words and one.flow[1:2] and one.flow[1] in lexicon.ARTICLES | {"these", "those"}:
         return False  # "staging these files"
-    said = bool(words & _shared(one, pair)) and (pair.close or _is_place(one, words))
-    return said or (bool(words) and all_that_differs(pair, words, of_long=of_long))
-
-
-def _is_place(one: Statement, words: frozenset[str]) -> bool:
-    """ "in production", and not "production behaviour"."""
-    return any(lead(one, place) in _INTO for place, word in enumerate(one.flow) if word in words)
+    return bool(words & _shared(one, pair))
 
 
 def _shared(one: Statement, pair: Pair) -> set[str]:

@@ -13,7 +13,6 @@ from dreams.language.retold.units import LIGHT, Told
 
 ALL = 0.99  # of a text's weight
 NEAR = 2  # items between which a name and a word stand side by side
-ALIKE = 0.35  # of a text's weight: if no more is its own, a limit put in is what makes it another
 CLOSE, CLOSE_COPY, NEARLY = 0.5, 0.4, 0.35  # of the longer one's weight told by the shorter one
 
 
@@ -58,7 +57,7 @@ class Pair:
 
 def matched(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
     mine = frozenset(pair.one.units[i].word for i, _, _ in pair.found.pairs)
-    theirs = frozenset(pair.other.units[j].word for _, j, _ in pair.found.pairs if j >= 0)
+    theirs = frozenset(pair.other.units[j].word for _, j, _ in pair.found.pairs)
     return mine | pair.common, theirs | pair.common
 
 
@@ -85,16 +84,3 @@ def lead(one: Statement, place: int) -> str:
         at -= 1
     inside = at >= 0 and one.clause_of[at] == one.clause_of[place]
     return one.flow[at] if inside and one.flow[at] in lexicon.PHRASE_STARTS else ""
-
-
-def all_that_differs(pair: Pair, words: frozenset[str], *, of_long: bool) -> bool:
-    """Whether one text has next to nothing of its own but these words."""
-    mine, theirs = matched(pair)
-    told, also = (pair.other, theirs) if of_long else (pair.one, mine)
-    return _own_weight(told, also, words) < ALIKE
-
-
-def _own_weight(told: Told, matched: frozenset[str], but: frozenset[str]) -> float:
-    return sum(u.weight for u in told.units if u.word not in matched and u.word not in but) / (
-        told.weight or 1
-    )

@@ -12,7 +12,6 @@ from dreams.language.retold import thesaurus
 from dreams.language.statements import Item, canonical, statement
 from dreams.language.words import tokens
 
-_WORD = re.compile(r"[^\W\d_]+")
 _DULL = frozenset(
     "src lib use get set js ts tsx py md json yaml yml html css sh php test index main app the of to com io".split()  # noqa: SIM905 - a word list
 )
@@ -91,11 +90,10 @@ def parts_of(code: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The units of one text; `index` gives for each key the places of the units that have it; `initials` are those of all words."""
+    """The units of one text; `index` gives for each key the places of the units that have it."""
 
     units: tuple[Unit, ...]
     index: dict[str | int, tuple[tuple[int, float], ...]]
-    initials: str
     weight: float
 
 
@@ -123,7 +121,6 @@ def told(text: str) -> Told:
     return Told(
         units,
         {key: tuple(places) for key, places in index.items()},
-        "".join(word[0] for word in _WORD.findall(text.lower())),
         sum(unit.weight for unit in units),
     )
 
