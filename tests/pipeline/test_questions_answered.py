@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from dreams import apply as applying
 from dreams import review, rollback
+from dreams.engines.types import Option, Place
+from dreams.engines.types import Question as Asked
 from dreams.manifest import manifest
-from dreams.models import AuditEntry, Evidence, Hunk, Proposal, Question
+from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.review import ReviewRefused
 from dreams.services.questions import answering
 from tests.pipeline import asking, engines, world
@@ -153,15 +156,75 @@ def test_an_undone_answer_is_asked_once_more_and_not_a_third_time(tmp_path: Path
     }
 
 
+def asked_beside(project, monkeypatch, *edits) -> tuple[Question, Proposal]:
+    """An open question, and a dream's open proposal that came by another way and was not held against it."""
+    asking.dream(project, monkeypatch, ASK)
+    return Question.objects.get(), world.propose(project, *edits)
+
+
+GAMMA = world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY.replace("alpha", "gamma"), "gamma")
+
+
 def test_an_answer_that_clashes_with_an_undecided_change_waits_in_the_projects_answers(
     tmp_path: Path, monkeypatch
 ) -> None:
+    question, proposal = asked_beside(world.make_project(tmp_path), monkeypatch, GAMMA)
+    done = answering.answer(question, "replace", world.ME)
+    assert done.proposal is not None and done.proposal.origin == "answers"
+    assert proposal.files.get().hunks.get().verdict == "pending"
+
+
+def test_an_answer_that_clashes_with_an_approved_change_stays_open(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    question, proposal = asked_beside(project, monkeypatch, GAMMA)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    with pytest.raises(ReviewRefused, match="Apply that first"):
+        answering.answer(question, "replace", world.ME)
+    assert asking.states(project) == ["open"]
+
+
+def test_two_answers_that_touch_the_same_lines_are_given_one_after_the_other(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    other = asking.asks("project_deploy.md", "host alpha", "the host alpha", subject="the", weight=0.4)
+    asking.dream(project, monkeypatch, ASK, other)
+    first, second = Question.objects.order_by("pk")
+    answering.answer(first, "replace", world.ME)
+    with pytest.raises(ReviewRefused, match="the question stays open"):
+        answering.answer(second, "replace", world.ME)
+    assert asking.states(project) == ["waiting", "open"]
+
+
+def test_what_the_dreams_own_changes_touch_is_not_asked(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     gamma = engines.rewrite("project_deploy.md", "host alpha", "host gamma")
-    run = asking.dream(project, monkeypatch, ASK, act=gamma)
-    done = answering.answer(Question.objects.get(), "replace", world.ME)
-    assert done.proposal is not None and done.proposal.origin == "answers"
-    assert Proposal.of(run).files.get().hunks.get().verdict == "pending"
+    asking.dream(project, monkeypatch, ASK, ASK_RESET, act=gamma)
+    assert [row.places[0]["path"] for row in Question.objects.all()] == ["feedback_testing.md"]
+
+
+def test_the_answer_explains_the_lines_that_the_question_showed(tmp_path: Path, monkeypatch) -> None:
+    """Nothing else says where they went, and the person saw them; a line that was not shown still has to be confirmed."""
+    project = world.make_project(tmp_path)
+
+    def ask(*shown: str):
+        def made(job):
+            edit = asking.changes("feedback_testing.md", "\nSnapshots are reviewed by hand.\n", "")(job)
+            places = tuple(Place("feedback_testing.md", 11, text) for text in shown)
+            bare = dataclasses.replace(edit, fates=())
+            return Asked(
+                "derived", shown[0], "The code says it.", places, (Option("remove", "Remove it", (bare,)),)
+            )
+
+        return made
+
+    asking.dream(project, monkeypatch, ask(RESET), ask("Snapshots are reviewed by hand."))
+    unseen, seen = Question.objects.order_by("pk")
+    with pytest.raises(answering.NeedsConfirmation):
+        answering.answer(unseen, "remove", world.ME)
+    done = answering.answer(seen, "remove", world.ME)
+    (entry,) = LedgerEntry.objects.filter(hunk__operation=done.operations[0])
+    assert (entry.fate, entry.note) == ("stated", "You answered: Remove it")
 
 
 def test_a_question_whose_file_changed_at_its_place_is_outdated(tmp_path: Path, monkeypatch) -> None:

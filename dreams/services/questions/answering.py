@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -28,6 +28,7 @@ _NO_LONGER_FIT = (options.DoesNotFit, joining.NothingToDo, blobs.MissingBlob)
 NOT_NOW = dt.timedelta(days=7)
 #: Quotes that a change has from its question.
 MOST_EVIDENCE = 5
+APPLY_FIRST = "Apply that first, then answer this; the question stays open."
 SUMMARY = "Your answers to questions."
 
 
@@ -247,15 +248,32 @@ def _joined(
 ) -> tuple[Proposal, list[Operation]]:
     """Where the answer's change is now: the dream's open proposal where it fits, else the project's open answers."""
     citations = _citations(question)
+    if not options.brought_onto(present, edits):
+        raise joining.NothingToDo
     if waiting is not None and _still_open(waiting):
         try:
             return waiting, joining.join(waiting, question, edits, present, citations)
-        except (options.DoesNotFit, joining.NothingToDo):
-            pass  # it would tear a change that nobody decided on yet
+        except joining.NothingToDo:
+            pass  # it changes back what the dream changes
+        except options.DoesNotFit:
+            _refuse_beside_approved(waiting, edits, present)
     target = _answers_of(question.project, reviewer, present)
     for file in target.files.filter(path__in={edit.path for edit in edits}):
         rebase.rebase(file, present.get(file.path))  # it may be days old
-    return target, joining.join(target, question, edits, present, citations)
+    try:
+        return target, joining.join(target, question, edits, present, citations)
+    except (options.DoesNotFit, joining.NothingToDo) as problem:
+        raise ReviewRefused(f"Another answer changes the same lines. {APPLY_FIRST}") from problem
+
+
+def _refuse_beside_approved(proposal: Proposal, edits: Sequence[Edit], present: Mapping[str, bytes]) -> None:
+    """An answer that clashes with what is approved already could not be written behind it."""
+    files = proposal.files.filter(path__in={edit.path for edit in edits}).prefetch_related("hunks")
+    decided = {file.path: proposals.decided_bytes(file) for file in files}
+    try:
+        options.brought_onto({**present, **decided}, edits)
+    except options.DoesNotFit as problem:
+        raise ReviewRefused(f"An approved change touches the same lines. {APPLY_FIRST}") from problem
 
 
 def _still_open(proposal: Proposal) -> bool:

@@ -15,7 +15,7 @@ from dreams.engines.types import Question as Asked
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.proposals import edit_rows
 from dreams.proposals.limits import QUOTE_LIMIT
-from dreams.services.questions import options, states
+from dreams.services.questions import joining, options, states
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,8 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
     """
     project = dream.project
     states.refresh(project)
-    chosen = _fitting(sorted(asked, key=lambda one: -one.weight))
+    ranked = sorted(asked, key=lambda one: -one.weight)
+    chosen = _bounded(one for one in ranked if proposal is None or _fits(one, proposal))
     shas = states.shas_of(project, {place.path for one in chosen.values() for place in one.places})
     texts = {sha: states.one_line(text.decode(data)) for sha, data in blobs.get_many(shas.values()).items()}
     with transaction.atomic():
@@ -70,7 +71,7 @@ def digest(one: Asked) -> str:
     return hashlib.sha256(f"{one.kind}\0{one.subject}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _fitting(asked: Iterable[Asked]) -> dict[str, Asked]:
+def _bounded(asked: Iterable[Asked]) -> dict[str, Asked]:
     """By digest, the first of each, as many as a dream may ask and as there is room for."""
     found: dict[str, Asked] = {}
     size = 0
@@ -84,6 +85,33 @@ def _fitting(asked: Iterable[Asked]) -> dict[str, Asked]:
         if found.setdefault(digest(one), one) is one:
             size += new
     return found
+
+
+def _fits(one: Asked, proposal: Proposal) -> bool:
+    """Whether each answer can stand beside the dream's own changes: what those touch is asked once they are decided."""
+    return all(
+        joining.fits(proposal, edits, _before(edits))
+        for option in one.options
+        for edits in _apart(one, option)
+    )
+
+
+def _apart(one: Asked, option: Option) -> list[Sequence[Edit]]:
+    """What can be chosen of an option: for an `index` question each row."""
+    if one.kind != "index":
+        return [option.edits] if option.edits else []
+    return [
+        [edit for edit in option.edits if edit.operation == row]
+        for row in {e.operation for e in option.edits}
+    ]
+
+
+def _before(edits: Sequence[Edit]) -> dict[str, bytes]:
+    """The files as the dream found them."""
+    found: dict[str, str | None] = {}
+    for edit in edits:
+        found.setdefault(edit.path, edit.before)
+    return {path: text.encode(side) for path, side in found.items() if side is not None}
 
 
 def _size(one: Asked) -> int:

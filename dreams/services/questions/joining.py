@@ -67,6 +67,17 @@ def join(
     return list(dict.fromkeys(made.values()))
 
 
+def fits(proposal: Proposal, edits: Sequence[Edit], present: Mapping[str, bytes]) -> bool:
+    """Whether `join` would add these edits. Saves nothing."""
+    try:
+        _parts(proposal, edits, present)
+    except DoesNotFit:
+        return False
+    except NothingToDo:
+        return True
+    return True
+
+
 def _parts(
     proposal: Proposal, edits: Sequence[Edit], present: Mapping[str, bytes]
 ) -> tuple[drafts.Draft, list[_Part]]:

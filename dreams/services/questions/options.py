@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dreams import blobs, merge, rebase, text
-from dreams.engines.types import Edit
+from dreams import blobs, merge, rebase, text, textdiff
+from dreams.engines.types import Edit, Fate
 from dreams.models import Question, QuestionOption, Session
 from dreams.proposals import edit_rows
 
@@ -63,10 +63,29 @@ def edits_of(option: QuestionOption, rows: Sequence[str] = ()) -> list[Edit]:
             kind=edit_rows.operation_kind(edit["kind"]),
             reason=edit["reason"],
             citations=tuple(edit_rows.citation(found, sessions) for found in edit["citations"]),
-            fates=tuple(edit_rows.fate(found) for found in edit["fates"]),
+            fates=(*map(edit_rows.fate, edit["fates"]), *_answered(option, edit, kept)),
         )
         for edit in wanted
     ]
+
+
+def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str, bytes]) -> list[Fate]:
+    """The lines that the edit removes and the question shows: who chose this option saw them, and said that they may go.
+
+    It counts where the ledger finds nothing better. What the question does not show stays to be confirmed.
+    """
+    shown = [_one_line(place["text"]) for place in option.question.places if place["path"] == edit["path"]]
+    if not shown:
+        return []
+    before, after = (textdiff.split_lines(_text(edit[side], kept) or "") for side in ("before", "after"))
+    there = set(after)
+    gone = dict.fromkeys(line.rstrip("\r\n") for line in before if line not in there)
+    note = f"You answered: {option.label}"
+    return [Fate(line, "stated", note=note) for line in gone if any(_one_line(line) in one for one in shown)]
+
+
+def _one_line(content: str) -> str:
+    return " ".join(content.split())
 
 
 def _chosen(option: QuestionOption, rows: Sequence[str]) -> list[dict[str, Any]]:
