@@ -25,7 +25,7 @@ def test_a_wish_becomes_a_memory_with_an_index_row_and_the_prompt_as_evidence(tm
     (cited,) = file.citations
     assert (cited.session_pk, cited.line_no, cited.offset, cited.role, cited.at) == (7, 2, 200, "user", NOON)
     assert cited.quote == "from now on, use pnpm instead of npm"
-    assert made.summary.startswith("Learnt 1 thing you asked for.")
+    assert made.summary.startswith("Learnt 1 thing from your prompts.")
 
 
 def test_a_title_is_the_first_clause_and_the_file_is_named_by_its_words(tmp_path: Path):

@@ -47,10 +47,8 @@ def now(line: str, said: str) -> str:
         ("Python version: 3.10", "we're on Python 3.12 now", "Python version: 3.12"),
         ("The cache TTL is 60 seconds.", "your notes are wrong, the cache TTL is 300 seconds", "The cache TTL is 300 seconds."),
         ("The office is in Lyon.", "we moved offices, the office is in Nantes now", "The office is in Nantes."),
-        ("The sync starts at 10:00 EST.", "Ab jetzt the sync starts at 11:00 EST", "The sync starts at 11:00 EST."),
         ("Package manager: pnpm", "pnpm is out, bun is in. package manager is bun now", "Package manager: bun"),
         ("The cache TTL is 60 seconds.", "cache TTL isnt 60 seconds anymore, its 300 seconds", "The cache TTL is 300 seconds."),
-        ("We use Jira for tickets.", "wir nutzen jetzt Linear statt Jira for tickets", "We use Linear for tickets."),
         ("The cache TTL is 60 seconds.", "cache TTL: 300 seconds now (was 60)", "The cache TTL is 300 seconds."),
         ("Passwords are hashed with bcrypt.", "passwords are hashed with argon2 now instead of bcrypt", "Passwords are hashed with argon2."),
         ("We sign builds with GPG.", "builds are signed with cosign now, not GPG", "We sign builds with cosign."),
@@ -95,7 +93,6 @@ def test_a_change_is_understood_however_it_is_typed(line: str, said: str, wanted
         ("Deploys go out on Tuesdays.", "Priya: deploys go out on Thursdays now"),
         ("Deploys go out on Tuesdays.", "wow, deploys go out on Sundays now, what could go wrong"),
         ("Cache: Redis", "cache is cold now"),
-        ("The sync starts at 10:00 EST.", "das `jetzt` flag of the sync starts at 11:00 EST"),
         ("Deploys go out on Tuesdays.", "per the runbook deploys go out on Thursdays now"),
         ("Deploys go out on Tuesdays.", "perfect, deploys go out on Sundays now, nobody will notice"),
         ("Deploys go out on Tuesdays.", "from the retro notes — deploys go out on Thursdays now"),
@@ -223,19 +220,6 @@ def test_a_sentence_of_which_a_part_is_not_understood_tells_nothing(said: str) -
 )
 def test_what_others_want_from_now_on_is_no_wish(said: str) -> None:
     assert wishes(said) == []
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        "the gateway has a new port",
-        "we changed the gateway port yesterday",
-        "about the gateway port: it changed",
-    ],
-)
-def test_it_is_what_the_sentence_before_named_as_changed(before: str) -> None:
-    assert [told.core for told in tellings("it is 9443 now", before)] == ["the gateway port is 9443"]
-    assert not tellings("it is 9443 now", f"did you see that {before}?")[0].about - {"9443"}
 
 
 def test_what_stands_below_a_line_with_a_colon_is_somebodys_text() -> None:

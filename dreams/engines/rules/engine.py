@@ -207,7 +207,7 @@ def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, befor
 def _told(counts: dict[str, int]) -> str:
     """What was done, in one sentence."""
     parts = [
-        (counts.get("learnt", 0), "learnt {} you asked for", "thing", "things"),
+        (counts.get("learnt", 0), "learnt {} from your prompts", "thing", "things"),
         (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
         (counts.get("superseded", 0), "left out {} that a newer one contradicts", "statement", "statements"),
         (counts.get("forgotten", 0), "took out {} that you asked to forget", "statement", "statements"),

@@ -99,7 +99,7 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
     for session, prompt in _in_time(job):
         report.checkpoint()
         before = last.get(session.pk)
-        asked, told = wishes(prompt.text), tellings(prompt.text, before.prompt.text if before else "")
+        asked, told = wishes(prompt.text), tellings(prompt.text)
         # A statement with a date of its own is learnt with that day written out, and exchanges nothing.
         told += [
             asserted(w.text, w.quote)

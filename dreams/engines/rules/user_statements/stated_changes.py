@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dreams.engines.rules.notes.wording import is_labelled, sentences, whole
-from dreams.engines.rules.user_statements import dialect, topics
 from dreams.engines.rules.user_statements.changes import ChangeTold, changes_in
 from dreams.engines.rules.user_statements.cited_statements import Replaced, replaced
 from dreams.engines.rules.user_statements.clauses import is_read_whole, opened, told_clauses, trimmed
@@ -74,6 +73,16 @@ _LEAD_IN = re.compile(
 )
 _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
 
+_SHORT = {"wo": "will", "ca": "can"}
+_APOSTROPHE = re.compile(
+    r"\b(is|are|does|do|did|was|were|has|have|had|could|should|would|wo|ca)nt\b", re.IGNORECASE
+)
+_WAS = re.compile(
+    r"\s*\((?:(?:it )?was|previously|formerly|before|instead of|not|used to be|old(?: value)?):?\s+(?![^()]*\byet\b)([^()]+)\)\s*[.!]*$",
+    re.IGNORECASE,
+)
+_ITS = re.compile(r"\bits(?= (?:now )?\S*\d)")
+
 
 @dataclass(frozen=True, slots=True)
 class Telling:
@@ -102,26 +111,16 @@ def asserted(text: str, quote: str) -> Telling:
     return Telling(quote, text.rstrip(" .!"), "", "", keys_of(text), asked=True)
 
 
-def tellings(prompt: str, before: str = "") -> list[Telling]:
-    """The changes told in one prompt, in order. Of a short one, each plain statement is listed too.
-
-    `before` is the prompt before it: the first "it" may be what that one named.
-    """
+def tellings(prompt: str) -> list[Telling]:
+    """The changes told in one prompt, in order. Of a short one, each plain statement is listed too."""
     text = prompt[:MAX_PROMPT]
     short = len(text) <= SHORT_PROMPT
     if not short and not _ANY.search(text):
         return []
     lines = typed_lines(text)
     cited = [_in_place_of(each) for each in replaced(lines)]
-    if cited:
-        return cited
-    said = [sentence for line in lines for sentence in _statements(line)]
-    earlier = [before, *said] if len(before) <= SHORT_PROMPT else ["", *said]
-    return [
-        telling
-        for sentence, last in zip(said, earlier, strict=False)
-        for telling in _of_sentence(sentence, short, last)
-    ]
+    said = [] if cited else [sentence for line in lines for sentence in _statements(line)]
+    return cited or [telling for sentence in said for telling in _of_sentence(sentence, short)]
 
 
 def _in_place_of(each: Replaced) -> Telling:
@@ -137,9 +136,8 @@ def _statements(line: str) -> list[str]:
     return [line, *parts] if len(parts) > 1 else parts
 
 
-def _of_sentence(sentence: str, short: bool, last: str) -> Iterator[Telling]:
-    text, outdated = opened(dialect.plain(sentence))
-    text = topics.spelt_out(text, dialect.plain(opened(last)[0]))
+def _of_sentence(sentence: str, short: bool) -> Iterator[Telling]:
+    text, outdated = opened(_spelt_out(sentence))
     stripped = _LEAD_IN.sub("", text).strip()
     outdated = outdated or stripped != text
     text = _THANKS.sub("", stripped).rstrip(" .!")
@@ -162,6 +160,12 @@ def _of_sentence(sentence: str, short: bool, last: str) -> Iterator[Telling]:
         and (plain := _as_plain(text, sentence, outdated, heard=bool(found)))
     ):
         yield plain
+
+
+def _spelt_out(sentence: str) -> str:
+    """ "isnt", "its 300" and "(was 60)" in full."""
+    text = _APOSTROPHE.sub(lambda found: f"{_SHORT.get(found[1].lower(), found[1])} not", sentence)
+    return _WAS.sub(r", no longer \1", _ITS.sub("it is", text))
 
 
 def _as_plain(text: str, sentence: str, outdated: bool, *, heard: bool = False) -> Telling | None:
