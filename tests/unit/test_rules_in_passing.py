@@ -164,6 +164,22 @@ def test_what_memory_says_already_is_not_asked(tmp_path: Path) -> None:
     assert not questions(dream(tmp_path, files, [session(1, said)]))
 
 
+def test_what_an_update_brought_into_memory_is_not_asked(tmp_path: Path) -> None:
+    files = {**FILES, "auth.md": memory("- The auth rewrite is driven by tech debt.\n", name="Auth")}
+    done = dream(tmp_path, files, [session(1, "the auth rewrite is driven by legal, not tech debt")])
+    assert "- The auth rewrite is driven by legal." in done.text("auth.md")
+    assert not questions(done)
+
+
+def test_one_statement_is_not_asked_about_twice(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "deploys.md": memory("- Jonas owns the deploy pipeline and the runners.\n", name="Deploys"),
+    }
+    done = dream(tmp_path, files, [session(1, "Marta owns the deploy pipeline and the runners")])
+    assert len([each for each in done.outcome.questions if any(p.session_pk for p in each.places)]) <= 1
+
+
 def test_what_was_taken_back_is_neither_learnt_nor_asked(tmp_path: Path) -> None:
     done = slept(tmp_path, session(1, "Jonas owns the deploy pipeline", "sorry, that was wrong"))
     assert done.after == done.before

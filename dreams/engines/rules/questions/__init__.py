@@ -45,8 +45,8 @@ FAMILIES: tuple[Family, ...] = (
 def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> list[Question]:
     """The questions of this dream, the most useful first.
 
-    Left out: what is about a line that the dream changes, what no answer would change anything for, and a second
-    question of the same kind and subject.
+    Left out: what is about a line that the dream changes, what no answer would change anything for, whether to learn what
+    another question would bring into memory, and a second question of the same kind and subject.
     """
     draftsman = Draftsman(job.workspace, rec.report)
     before = draftsman.tree
@@ -58,6 +58,7 @@ def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> 
             rec.report.checkpoint()
             if _is_askable(context, question):
                 found.append(question)
+    found = [question for question in found if not _is_asked_better(question, found)]
     found.sort(key=lambda each: (-each.weight, each.kind, each.subject))
     once = {(each.kind, each.subject): each for each in reversed(found)}
     return [each for each in found if once[each.kind, each.subject] is each][:MOST_QUESTIONS]
@@ -66,6 +67,19 @@ def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> 
 def _is_askable(context: Asking, question: Question) -> bool:
     changes = any(option.edits for option in question.options)
     return changes and not any(map(context.is_touched, question.places))
+
+
+def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:
+    """Whether it only asks to learn what another one would put in the place of an older statement."""
+    if question.kind != "learn":
+        return False
+    others = [place for each in found if each.kind != "learn" for place in each.places if place.session_pk]
+    return any(
+        (place.session_pk, place.line_no) == (own.session_pk, own.line_no)
+        and (place.text in own.text or own.text in place.text)
+        for own in question.places
+        for place in others
+    )
 
 
 def _touched(before: Tree, after: Tree) -> dict[str, frozenset[int]]:

@@ -120,9 +120,12 @@ def _said_in_fewer_words(memory: Known, text: str) -> str:
 def drop(found: Gathered, told: Iterable[str]) -> None:
     """Leave out what an update has brought into memory already."""
     said = {similarity.normalised(text) for text in told}
-    found.lessons = [
-        lesson for lesson in found.lessons if said.isdisjoint(map(similarity.normalised, _readings(lesson)))
-    ]
+    found.lessons = [each for each in found.lessons if not _is_told(each, said)]
+    found.asked = [each for each in found.asked if not _is_told(each, said)]
+
+
+def _is_told(lesson: Lesson, said: set[str]) -> bool:
+    return not said.isdisjoint(map(similarity.normalised, _readings(lesson)))
 
 
 def drop_twins(found: Gathered) -> None:
