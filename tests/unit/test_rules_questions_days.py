@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,23 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
 def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) -> None:
     found = last_day(text)
     assert (found.isoformat() if found else None) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Before April 2: the grant takes priority", "2026-04-02"),
+        ("Review the retention by 1 March", "2027-03-01"),
+        ("The freeze ends in May", None),
+        ("The gateway moved on April 2", None),
+        ("Due April 31", None),
+        ("Due April 2 and paid by May 3", None),
+    ],
+)
+def test_a_day_without_a_year_is_the_next_one_after_its_line_was_written(text: str, day: str | None) -> None:
+    found = last_day(text, dt.date(2026, 3, 20))
+    assert (found.isoformat() if found else None) == day
+    assert last_day(text) is None
 
 
 def test_what_has_passed_is_asked_about_and_what_is_ahead_is_not(tmp_path: Path) -> None:

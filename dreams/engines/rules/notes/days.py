@@ -17,6 +17,10 @@ _MONTHS = {
 _MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 # A day or a month as notes write them: 2026-03-01, 2026-03, 1 March 2026, March 1, 2026, March 2026.
 WRITTEN = rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)(?![\w-])|(?:(?P<d>\d{{1,2}})\.?\s+)?(?P<m>{_MONTH})\s+(?:(?P<d2>\d{{1,2}}),?\s+)?(?P<y>\d{{4}})\b)"
+# March 1, 1 March: a day of some year.
+NO_YEAR = (
+    rf"(?:\b(?P<d>\d{{1,2}})\.?\s+)?\b(?P<m>{_MONTH})(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?![\w-])"
+)
 # Every weekday once, all over the year: "next Friday" has two readings on a Monday, and one on a Thursday.
 _SOME_DAYS = tuple(dt.date(2001, 1, 1) + dt.timedelta(days=61 * number) for number in range(7))
 _WEEKDAY = re.compile(r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?\b", re.IGNORECASE)
@@ -75,5 +79,17 @@ def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
         if day or not last:
             return dt.date(year, month, int(day or 1))
         return dt.date(year + month // 12, month % 12 + 1, 1) - dt.timedelta(days=1)
+    except ValueError:
+        return None
+
+
+def next_day(match: re.Match[str], after: dt.date | None) -> dt.date | None:
+    """The day of a match of `NO_YEAR` that comes next after a day; None for no real day, and for a month alone."""
+    day = match["d"] or match["d2"]
+    if after is None or not day:
+        return None
+    try:
+        found = dt.date(after.year, _MONTHS[match["m"][:3].lower()], int(day))
+        return found if found >= after else found.replace(year=after.year + 1)
     except ValueError:
         return None

@@ -23,6 +23,7 @@ from dreams.language import similarity
 
 LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
+_NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
@@ -51,7 +52,7 @@ def passed(context: Asking) -> Iterator[Question]:
     today = context.job.now.astimezone(context.job.time_zone).date()
     for unit in askable(context.tree_before):
         context.report.checkpoint()
-        day = last_day(unit.text)
+        day = last_day(unit.text, _written(context, unit))
         if day is None or day >= today or any(map(_ANY_DAY.search, unit.headings)):
             continue
         note = f"It names {day.isoformat()} as its end, which has passed."
@@ -68,18 +69,33 @@ def passed(context: Asking) -> Iterator[Question]:
         )
 
 
-def last_day(text: str) -> dt.date | None:
-    """The one day that a statement names, if it is named as the end of something."""
-    found = list(_DAY.finditer(text))
+def _written(context: Asking, unit: Unit) -> dt.date | None:
+    known = context.job.line_dates.get(unit.path, ())
+    line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
+    return line.day if line and not line.ours else None
+
+
+def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
+    """The one day that a statement names, if it is named as the end of something.
+
+    A day without a year is the next one after the line was `written`.
+    """
     told = sentences(text)
-    if len(found) != 1 or len(text) > LONGEST or len(_ANY_DAY.findall(text)) != 1 or "?" in text:
+    if len(text) > LONGEST or "?" in text or len(told) > MOST_SENTENCES:
+        return None
+    found, years = list(_DAY.finditer(text)), len(_ANY_DAY.findall(text))
+    if not years and written:
+        found = list(_NO_YEAR.finditer(text))
+    elif years != 1:
+        return None
+    if len(found) != 1:
         return None
     sentence = next((one for one in told if found[0][0] in one), "")
-    if len(told) > MOST_SENTENCES:
-        return None
     before, _, behind = sentence.partition(found[0][0])
     ends = _BEFORE_AN_END.search(before) or (not before.strip(" *_`[(") and _BEHIND_AN_END.match(behind))
-    return days.written(found[0], last=True) if ends and not _HAPPENED.search(sentence) else None
+    if not ends or _HAPPENED.search(sentence):
+        return None
+    return days.written(found[0], last=True) if years else days.next_day(found[0], written)
 
 
 def _weight(day: dt.date, today: dt.date) -> float:

@@ -128,7 +128,11 @@ def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
 
 def _written_out(line: str, spans: Sequence[dates.DateSpan]) -> str:
     """The line with its days written out; empty where it would not read well, or a second look would find another date."""
-    if line.lstrip().startswith("|") or not all(_is_plain(line, span) for span in spans):
+    if (
+        line.lstrip().startswith("|")
+        or _ISO_DAY.search(line)
+        or not all(_is_plain(line, span) for span in spans)
+    ):
         return ""
     new = dates.rewrite(line, spans)
     return "" if days_of.names_a_day(new) else new
