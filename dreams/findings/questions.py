@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dreams import memdir
 from dreams.findings.base import Subject
@@ -77,8 +78,14 @@ def _topic(path: str, before: Mapping[str, bytes]) -> str:
     front = memdir.parse(before[path]).frontmatter if path in before else None
     if front and (front.name or front.description):
         return " ".join(filter(None, [front.name, front.description])).replace("_", " ").replace("-", " ")
-    index = memdir.parse_index(decode(before.get(memdir.INDEX_NAME, b"")))
+    index = _index(before.get(memdir.INDEX_NAME, b""))
     return " ".join(f"{row.title} {row.hook}" for row in index.rows_for(path))
+
+
+@lru_cache(maxsize=2)
+def _index(data: bytes) -> memdir.Index:
+    """Asked for by every question of one check."""
+    return memdir.parse_index(decode(data))
 
 
 def _touched(subject: Subject) -> dict[str, set[int] | None]:
