@@ -23,12 +23,14 @@ Relation = Literal["same", "other value", "none"]
 # more than nine of ten.
 WITH_ANCHORS = 0.34  # two rare values in common
 WITH_ANCHOR = 0.5  # one
-PLAIN, PLAIN_COMMON = 0.6, 0.3  # none: words alone
+PLAIN, PLAIN_COMMON, PLAIN_APART = 0.6, 0.3, 0.5  # none: words alone; more where one has a value of its own
 LEAST_COMMON = 2.4  # the weight in common: fewer is a topic
 COPIED = 0.75  # of the longer one's, where the value is one name or a path, which differ for many reasons
 FRAME = 0.6  # of the words beside two values, to be about one thing
 MOST_NEW = 0.4  # of the weight of what a text says, that may be other words for what is known
 LEAST = 0.25  # of the shorter one's weight, word for word: with less nothing else is looked at
+OPENING = 3  # characters before a value that opens its statement: a bracket, emphasis
+TELLING = 0.6  # the least weight of a word that tells what a statement is about
 NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do for a few words
 ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 SLIP = 84  # of two long words: one is the other misspelt, or in another form
@@ -69,7 +71,11 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     differing = _differing(mine, theirs)
     if differing is not None:
         return _with_two_values(mine, theirs, differing, score, is_rare)
-    enough = _enough(covered, shared, weight, len(anchors))
+    told_apart = bool(
+        mine.anchors - theirs.anchors - theirs.terms.keys()
+        or theirs.anchors - mine.anchors - mine.terms.keys()
+    )
+    enough = _enough(covered, shared, weight, len(anchors), told_apart)
     return Compared("same" if enough else "none", score, enough or "too little in common")
 
 
@@ -86,15 +92,15 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     return said.weight - sum(_common(said, held).values()) > most_new * said.weight
 
 
-def _enough(covered: float, shared: float, weight: float, anchors: int) -> str:
-    """The signal that the two tell one fact, empty for none."""
+def _enough(covered: float, shared: float, weight: float, anchors: int, told_apart: bool) -> str:
+    """The signal that the two tell one fact, empty for none. `told_apart`: one has a value that the other lacks."""
     if weight < LEAST_COMMON:
         return ""
     if anchors > 1 and covered >= WITH_ANCHORS:
         return "both name the same rare values"
     if anchors == 1 and covered >= WITH_ANCHOR:
         return "both name one rare value, and most words are common"
-    if covered >= PLAIN and shared >= PLAIN_COMMON:
+    if covered >= PLAIN and shared >= (PLAIN_APART if told_apart else PLAIN_COMMON):
         return "most words are common"
     return ""
 
@@ -124,6 +130,8 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
         for back in theirs.terms.keys() - mine.terms
     ):
         return "they have opposite words"
+    if _of_one_family(mine, theirs):
+        return "they name two things"
     if any(_units_differ(one, other) for one in mine.values for other in theirs.values):
         return "the units differ"
     alike = fuzz.token_sort_ratio(one.lower(), other.lower())
@@ -137,6 +145,18 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
 def _is_form_of(one: str, other: str) -> bool:
     """ "own" and "owner", "backup" and "backups"."""
     return one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SLIP
+
+
+def _of_one_family(mine: Reading, theirs: Reading) -> bool:
+    """ "ledger-worker" in the one and "ledger-mailer" in the other: two things, whatever else is said of both."""
+    kinds = {"name", "identifier"}
+    left = [value for value in mine.values if value.kind in kinds and value.key not in theirs.anchors]
+    right = [value for value in theirs.values if value.kind in kinds and value.key not in mine.anchors]
+    return any(
+        _parts(one) & _parts(other) and not (_parts(one) <= _parts(other) or _parts(other) <= _parts(one))
+        for one in left
+        for other in right
+    )
 
 
 def _units_differ(one: Value, other: Value) -> bool:
@@ -155,16 +175,23 @@ def _exchanged(mine: Reading, theirs: Reading) -> bool:
 
 
 def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:
-    """The first value that each gives another of: a number of one sort, or a name where each has a name of its own."""
+    """The value that each gives another of: a number of one sort, or a name where each has a name of its own.
+
+    What opens a statement is rather what it is about, so that comes last.
+    """
     only = [
         value for value in mine.values if value.key not in theirs.anchors and value.key not in theirs.terms
     ]
     back = [value for value in theirs.values if value.key not in mine.anchors and value.key not in mine.terms]
-    for value in only:
-        for other in back:
+    for value in sorted(only, key=_order):
+        for other in sorted(back, key=_order):
             if _of_one_sort(value, other):
                 return value, other
     return None
+
+
+def _order(value: Value) -> tuple[bool, bool, int]:
+    return value.kind == "date", value.start <= OPENING, value.start
 
 
 def _of_one_sort(one: Value, other: Value) -> bool:
@@ -176,7 +203,13 @@ def _of_one_sort(one: Value, other: Value) -> bool:
         return bool(one.sort & other.sort) or _form(one) == _form(other)
     if one.kind == "path" and (one.key[:1] == "/", _ending(one)) != (other.key[:1] == "/", _ending(other)):
         return False
+    if one.kind in {"name", "identifier"} and _parts(one) & _parts(other):
+        return False  # "ledger-worker" and "ledger-mailer" are two things
     return one.key not in other.key and other.key not in one.key
+
+
+def _parts(value: Value) -> set[str]:
+    return set(value.key.replace("-", " ").replace("_", " ").split())
 
 
 def _ending(value: Value) -> str:
@@ -197,34 +230,36 @@ def _with_two_values(
 ) -> Compared:
     """About one thing with another value each, where what is beside the values is common."""
     old, new = differing
+    sides = ((mine, theirs, old), (theirs, mine, new))
     rest = [
         {word: weight for word, weight in reading.terms.items() if word not in _words_of(value)}
-        for reading, value in ((mine, old), (theirs, new))
+        for reading, _, value in sides
     ]
     common = sum(min(w, rest[1][word]) for word, w in rest[0].items() if word in rest[1])
-    short = min(sum(each.values()) for each in rest)
-    left_over = [
-        [
-            v
-            for v in reading.values
-            if v.key not in others.anchors and v.key not in others.terms and v is not value
-        ]
-        for reading, others, value in ((mine, theirs, old), (theirs, mine, new))
+    short, long = sorted(sum(each.values()) for each in rest)
+    others = [
+        any(_is_own(v, other) and (v.start, v.end) != (value.start, value.end) for v in reading.values)
+        for reading, other, value in sides
     ]
-    named = {key for key in mine.anchors & theirs.anchors if is_rare(key)}
-    if all(left_over) or not short:
+    if all(others) or not short:
         return Compared("none", score, "several values differ")
-    if (
-        old.kind != "number"
-        and " " not in old.key + new.key
-        and common / max(sum(each.values()) for each in rest) < COPIED
-    ):
+    named = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
+    own = [
+        any(weight >= TELLING and word not in b for word, weight in a.items()) for a, b in (rest, rest[::-1])
+    ]
+    if all(own) and not named:
+        return Compared("none", score, "each says it of another thing")
+    rare = any(map(is_rare, named))
+    if not rare and old.kind != "number" and " " not in old.key + new.key and common / long < COPIED:
         return Compared("none", score, "values differ")
-    enough = common >= LEAST_COMMON - (1.0 if named else 0.0) or (common / short >= NEARLY and common > SHORT)
+    enough = common >= LEAST_COMMON - (1.0 if rare else 0.0) or (common / short >= NEARLY and common > SHORT)
     if common / short >= FRAME and enough:
-        likeness = common / max(sum(each.values()) for each in rest)
-        return Compared("other value", round(likeness, 3), "one thing, two values", old, new)
+        return Compared("other value", round(common / long, 3), "one thing, two values", old, new)
     return Compared("none", score, "values differ")
+
+
+def _is_own(value: Value, others: Reading) -> bool:
+    return value.kind != "date" and value.key not in others.anchors and value.key not in others.terms
 
 
 def _words_of(value: Value) -> set[str]:

@@ -17,7 +17,7 @@ import re2
 
 from dreams import memdir
 from dreams import text as texts
-from dreams.lib.prose.comparing import Compared, compare
+from dreams.lib.prose.comparing import OPENING, Compared, compare
 from dreams.lib.prose.values import LONGEST, Reading, encodable, read
 
 Source = Literal["body", "description", "row"]
@@ -37,9 +37,8 @@ ONE_VALUE, SHORT_WORDS = (
     0.4,
     16,
 )  # the score, for two statements of so few words that name a thing and its value
-HALF = 0.5
+HALF, EXACT = 0.5, 0.95
 NEAR_COPY = 0.85  # of the words beside two values
-OPENING = 3  # characters before a value that opens its statement: a bracket, emphasis
 COPY = 0.85  # in one list, what scores less is another member of it
 LEAST_SAID = 3.0  # weight beside its links, of a statement that says something
 TWO_THINGS = "their files are about two things"
@@ -227,7 +226,7 @@ class StatementIndex:
             } & other.reading.anchors
             is_person = " " in old.key and " " in new.key
             opens = old.start <= OPENING and new.start <= OPENING
-            if not (named or is_person) or (opens and not is_person):
+            if not (named or is_person or found.score >= EXACT) or (opens and not is_person):
                 return False
         few = all(self._count[each.path] <= FEW for each in (one, other))
         return few or found.score >= NEAR_COPY or (self._name_one_thing(one, other) and found.score >= HALF)
@@ -301,6 +300,8 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     if one.path == other.path:
         if one.headings != other.headings:
             return "they are under different headings"
+        if all(each.text.startswith(("**", "__")) for each in (one, other)):
+            return "they are labelled"
         return (
             "" if found.relation == "same" and found.score >= COPY else "they belong to one list or section"
         )

@@ -237,10 +237,10 @@ def _is_code(text: str) -> bool:
 
 
 def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
-    if token.kind == "number":
+    if token.kind == "number" or (token.kind == "code" and token.text.strip("`").isdigit()):
         if _is_day_of_month(found, place):
             return Value("date", token.text.lower(), token.start, token.end)
-        key, unit = _measured(token.text)
+        key, unit = _measured(token.text.strip("`"))
         return Value("number", key, token.start, token.end, _sort(found, place) | unit)
     kind, key = _named(token)
     return Value(kind, key, token.start, token.end) if kind else None
@@ -249,7 +249,8 @@ def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
 def _named(token: _Token) -> tuple[ValueKind | None, str]:
     low = token.text.lower()
     if token.kind == "code":
-        return "code", " ".join(low.strip("`").split())
+        inner = " ".join(low.strip("`").split())
+        return ("code" if " " in inner else _kind_of_code(inner)), _as_identifier(inner)
     if token.kind == "date":
         return "date", low
     if token.kind == "address":
@@ -258,7 +259,19 @@ def _named(token: _Token) -> tuple[ValueKind | None, str]:
         return "path", low.rstrip("/").removeprefix("./")
     bare = _bare(token.text).removesuffix("()")
     coded = _is_code(token.text) or any(map(str.isdigit, low)) or (_is_camel(token.text) and not token.opens)
-    return ("identifier" if coded and "'" not in bare else None), bare
+    return ("identifier" if coded and "'" not in bare else None), _as_identifier(bare)
+
+
+def _kind_of_code(text: str) -> ValueKind:
+    kinds = [token.kind for token in _tokens(text)]
+    if kinds == ["path"]:
+        return "path"
+    return "address" if kinds == ["address"] else "identifier"
+
+
+def _as_identifier(text: str) -> str:
+    """ "ledger_worker" and "Ledger-Worker" are one name."""
+    return text.replace("_", "-") if " " not in text and "/" not in text else text
 
 
 def _inside(value: Value) -> Iterator[Value]:

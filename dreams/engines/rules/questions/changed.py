@@ -70,7 +70,8 @@ def _said(heard: Sequence[Heard]) -> Iterator[Said]:
         told = set()
         for telling in each.tellings:
             told.add(telling.quote)
-            yield Said(telling.core, telling.quote, each, telling.old)
+            if not telling.unsure and not _doubts(telling.quote):
+                yield Said(telling.core, telling.quote, each, telling.old)
         if any(wish.verdict == "forget" for wish in each.wishes) or len(each.prompt.text) > MOST_PROMPT:
             continue
         for line in typed_lines(each.prompt.text):
@@ -83,7 +84,11 @@ def _tells(sentence: str) -> bool:
     """A plain statement with a value: no question, no supposition, nobody else's word."""
     if len(sentence.split()) > MOST_WORDS or asks(sentence) or not read(sentence).anchors:
         return False
-    return not any(table.search(sentence) for table in (SUPPOSED, OTHERS, *DOUBTFUL))
+    return not _doubts(sentence)
+
+
+def _doubts(sentence: str) -> bool:
+    return any(table.search(sentence) for table in (SUPPOSED, OTHERS, *DOUBTFUL))
 
 
 def _older(index: StatementIndex, said: Said) -> list[tuple[Statement, Value, Value]]:

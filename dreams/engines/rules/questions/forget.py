@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from dreams.engines.rules.notes.tree import Recorder
+from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Wish
+from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Option, Place, Question
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
@@ -18,15 +21,49 @@ from dreams.text import quoted
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
 LEAST_ALIKE = 0.4  # how much of a request a statement must have
 WEIGHT = 0.9
+MOST_PROMPT = 600  # characters
+# Whatever is to be removed; a statement of memory must have the value that the sentence names.
+_REMOVES = re.compile(
+    r"\b(?:un-?remember|forget|obsolete|(?:not|n['’]t|stop) (?:keep(?:ing)?|remember(?:ing)?)|"
+    r"(?:delete|remove|erase|drop|purge|clean(?:up)?)\b.*\b(?:note|memory|line|entry|fact)|"
+    r"(?:note|memory|line|entry|fact)\b.*\b(?:delete|remove|erase|drop|purge|clean(?:up)?))\b",
+    re.IGNORECASE,
+)
+_ABOUT_NOTES = frozenset(
+    [
+        "forget",
+        "note",
+        "memory",
+        "line",
+        "entry",
+        "fact",
+        "keep",
+        "safely",
+        "unremember",
+        "obsolete",
+        "delete",
+        "remove",
+    ]
+)
 
 
 def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
-    for heard, wish in forgetting.requests(asking.heard):
+    for heard, wish in (*forgetting.requests(asking.heard), *_maybe_requests(asking.heard)):
         candidates = [each for each in _candidates(index, wish) if not asking.is_touched(place_of(each))]
         if 0 < len(candidates) <= MOST_CANDIDATES:
             for each in candidates:
                 yield from _question(asking, heard, wish, each)
+
+
+def _maybe_requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
+    """Sentences that speak of forgetting or removing what has a value, and were not understood as requests."""
+    for each in heard:
+        known = " ".join(wish.quote for wish in each.wishes)
+        for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
+            for sentence in sentences(line):
+                if _REMOVES.search(sentence) and sentence not in known and not asks(sentence):
+                    yield each, Wish(sentence, sentence, fact=False, verdict="forget")
 
 
 def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
@@ -38,7 +75,7 @@ def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
     most = [each for each in dict.fromkeys(named) if all(key in each.reading.anchors for key in values)]
     if named:
         return most or list(dict.fromkeys(named))
-    told = {word for word, weight in wanted.terms.items() if weight > LEAST_ALIKE}
+    told = {word for word, weight in wanted.terms.items() if weight > LEAST_ALIKE} - _ABOUT_NOTES
     near = [each for each, _ in index.related(text) if len(told & each.reading.terms.keys()) > len(told) / 2]
     return near if len(told) > 1 else []
 
