@@ -6,7 +6,7 @@ never merges and never asks: what it holds back stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +33,7 @@ OPENING = 3  # characters before a value that opens its statement: a bracket, em
 TELLING = 0.6  # the least weight of a word that tells what a statement is about
 NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do for a few words
 ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
+LONG_WORD = 4  # letters: a shorter word has no misspelling
 SLIP = 84  # of two long words: one is the other misspelt, or in another form
 _UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
@@ -60,7 +61,7 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     plain = sum(min(weight, theirs.terms.get(word, 0.0)) for word, weight in mine.terms.items())
     if plain < LEAST * short:
         return Compared("none", round(plain / short / 2, 3), "too little in common")
-    common = _common(mine, theirs)
+    common = _common(mine.terms, theirs.terms)
     weight = sum(common.values())
     covered = weight / short
     shared = weight / (mine.weight + theirs.weight - weight)
@@ -89,7 +90,7 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
         return True
     if said.denials and not held.denials:
         return True
-    return said.weight - sum(_common(said, held).values()) > most_new * said.weight
+    return said.weight - sum(_common(said.terms, held.terms).values()) > most_new * said.weight
 
 
 def _enough(covered: float, shared: float, weight: float, anchors: int, told_apart: bool) -> str:
@@ -105,17 +106,15 @@ def _enough(covered: float, shared: float, weight: float, anchors: int, told_apa
     return ""
 
 
-def _common(mine: Reading, theirs: Reading) -> dict[str, float]:
-    """What both say, word by word; long words that differ by a slip or an ending count as one."""
-    common = {
-        word: min(weight, theirs.terms[word]) for word, weight in mine.terms.items() if word in theirs.terms
-    }
-    left = [w for w in mine.terms if w not in common and len(w) > 5 and w.isalpha()]
-    right = [w for w in theirs.terms if w not in common and len(w) > 5 and w.isalpha()]
+def _common(mine: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str, float]:
+    """What both say, word by word; words that differ by a slip or an ending count as one."""
+    common = {word: min(weight, theirs[word]) for word, weight in mine.items() if word in theirs}
+    left = [word for word in mine if word not in common and len(word) > LONG_WORD and word.isalpha()]
+    right = [word for word in theirs if word not in common and len(word) > LONG_WORD and word.isalpha()]
     for word in left:
         best = process.extractOne(word, right, scorer=fuzz.ratio, score_cutoff=SLIP) if right else None
         if best is not None:
-            common[word] = min(mine.terms[word], theirs.terms[best[0]])
+            common[word] = min(mine[word], theirs[best[0]])
             right.remove(best[0])
     return common
 
@@ -232,10 +231,10 @@ def _with_two_values(
     old, new = differing
     sides = ((mine, theirs, old), (theirs, mine, new))
     rest = [
-        {word: weight for word, weight in reading.terms.items() if word not in _words_of(value)}
+        {word: weight for word, weight in reading.terms.items() if word not in _words_of(reading, value)}
         for reading, _, value in sides
     ]
-    common = sum(min(w, rest[1][word]) for word, w in rest[0].items() if word in rest[1])
+    common = sum(_common(rest[0], rest[1]).values())
     short, long = sorted(sum(each.values()) for each in rest)
     others = [
         any(_is_own(v, other) and (v.start, v.end) != (value.start, value.end) for v in reading.values)
@@ -262,5 +261,7 @@ def _is_own(value: Value, others: Reading) -> bool:
     return value.kind != "date" and value.key not in others.anchors and value.key not in others.terms
 
 
-def _words_of(value: Value) -> set[str]:
-    return set(read(value.key).terms) | {value.key}
+def _words_of(reading: Reading, value: Value) -> set[str]:
+    """The value, the number right behind it ("Redis 7"), and days: none of them is what a statement is about."""
+    beside = {each.key for each in reading.values if each.kind == "date" or each.start == value.end + 1}
+    return {value.key, *read(value.key).terms, *beside}

@@ -220,13 +220,17 @@ class StatementIndex:
         old, new = found.old, found.new
         if old is None or new is None:
             return False
+        if old.kind == "date" and old.start <= OPENING and new.start <= OPENING:
+            return False  # both begin with the day that they were written
         if not old.is_measured:
             named = {
                 value.key for value in one.reading.values if not value.is_measured
             } & other.reading.anchors
             is_person = " " in old.key and " " in new.key
             opens = old.start <= OPENING and new.start <= OPENING
-            if not (named or is_person or found.score >= EXACT) or (opens and not is_person):
+            if not (named or is_person or (old.kind == "name" and found.score >= EXACT)) or (
+                opens and not is_person
+            ):
                 return False
         few = all(self._count[each.path] <= FEW for each in (one, other))
         return few or found.score >= NEAR_COPY or (self._name_one_thing(one, other) and found.score >= HALF)

@@ -58,6 +58,7 @@ _WEAK = frozenset(
 )
 _MONTHS = frozenset("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905 - a word list
 _PARTS_WEIGH = 0.5  # of a plain word: the words inside a path or an identifier
+MOST_NAME = 4  # words of a name
 _NAME, _VALUE = 1.6, 2.0
 
 
@@ -96,6 +97,7 @@ class _Token:
     start: int
     end: int
     opens: bool  # begins a sentence
+    labelled: bool = False  # comes behind a colon: a value, where little follows
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -191,7 +193,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
             yield from _split(held, start, opens)
         else:
-            yield _Token(kind, held, start, end, opens)
+            yield _Token(kind, held, start, end, opens, between.rstrip(" *_")[-1:] == ":")
         before = match.end()
 
 
@@ -205,22 +207,24 @@ def _split(text: str, start: int, opens: bool) -> Iterator[_Token]:
 def _name_at(found: list[_Token], place: int) -> int:
     """How many words from here on are one name: "Carla Castellanos", "PostgreSQL". 0 for none."""
     run = 0
-    while place + run < len(found) and run < 4:
-        token = found[place + run]
-        joined = not run or token.start == found[place + run - 1].end + 1
-        capital = token.kind == "word" and token.text[0].isupper() and not token.opens
-        first = token.kind == "word" and token.text[0].isupper() and not run
-        if not joined or not (capital or first) or _is_code(token.text):
-            break
+    while place + run < len(found) and run < MOST_NAME and _is_capital(found, place + run, run):
         run += 1
-    if run == 1 and found[place].opens and not _is_product(found[place].text):
+    if not run:
         return 0
-    if run and found[place].opens and run > 1 and _bare(found[place].text) in lexicon.KNOWN:
-        return 0  # "Use Docker": a verb, and then a name
-    low = _bare(found[place].text)
-    return (
-        0 if run == 1 and (low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS) else run
-    )
+    first, low = found[place], _bare(found[place].text)
+    opens = first.opens and not (first.labelled and len(found) - place - run <= 1)
+    if run == 1:
+        plain = low in lexicon.FILLER or low in lexicon.NEGATIONS or low in lexicon.DAYS
+        return 0 if plain or (opens and not _is_product(first.text)) else 1
+    return 0 if opens and low in lexicon.KNOWN else run  # "Use Docker": a verb, and then a name
+
+
+def _is_capital(found: list[_Token], place: int, run: int) -> bool:
+    token = found[place]
+    if token.kind != "word" or not token.text[0].isupper() or _is_code(token.text):
+        return False
+    joined = not run or token.start == found[place - 1].end + 1
+    return joined and not (run and (token.opens or _bare(token.text) in lexicon.FILLER))
 
 
 def _is_product(text: str) -> bool:

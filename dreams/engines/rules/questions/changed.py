@@ -47,10 +47,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A value that another one is in the place of now, and the statements that a question asks about already."""
+    """A value that another one is in the place of now; `was` is a statement that had it, `about` are those that a question
+    asks about already."""
 
     old: str
     new: str
+    was: str
     about: tuple[Statement, ...]
     citations: tuple[Citation, ...]
 
@@ -147,7 +149,7 @@ def _told(
     citations = (*said.heard.citations(said.quote), *map(cited, meant))
     question = Question("changed", f"{subject_of(meant)} {now.key}", why, places, options, citations, SAID)
     about = tuple(each.statement for each in wordings)
-    yield question, Exchange(value.key, new, about, citations)
+    yield question, Exchange(value.key, new, statement.text, about, citations)
 
 
 def _everywhere(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> list[Rewording]:
@@ -247,7 +249,7 @@ def _changed(
         citations,
         NOTED * _sure(pair),
     )
-    yield question, Exchange(value.key, surface(new.text, now), (old, new), citations)
+    yield question, Exchange(value.key, surface(new.text, now), old.text, (old, new), citations)
 
 
 def _sure(pair: Pair) -> float:

@@ -9,6 +9,7 @@ from dreams.engines.rules.questions.changed import Exchange
 from dreams.engines.rules.questions.rewriting import reword, surface, with_value
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.types import Edit, Option, Question
+from dreams.lib.prose.comparing import TELLING
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import Value, read
 
@@ -23,13 +24,23 @@ def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Exchange]
         if not _is_telling(index, each.old):
             continue
         for statement in index.leans_on(each.old):
-            if statement not in each.about and not asking.is_touched(place_of(statement)):
+            is_asked = statement in each.about or asking.is_touched(place_of(statement))
+            if not is_asked and _is_about_it(statement, each):
                 yield from _question(asking, statement, each)
 
 
 def _is_telling(index: StatementIndex, value: str) -> bool:
     """Whether a value is rare enough that who names it means the same thing."""
     return index.is_rare(value) and not (value.isdigit() and len(value) <= SHORT_NUMBER)
+
+
+def _is_about_it(statement: Statement, exchange: Exchange) -> bool:
+    """Whether it names what the value was of: another value that was beside it, or two words."""
+    mine, theirs = statement.reading, read(exchange.was)
+    if (mine.anchors & theirs.anchors) - {exchange.old}:
+        return True
+    both = [word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms]
+    return len(set(both) - {exchange.old}) > 1
 
 
 def _exchanged(edits: Sequence[Edit]) -> Iterator[Exchange]:
@@ -43,7 +54,7 @@ def _exchanged(edits: Sequence[Edit]) -> Iterator[Exchange]:
         for old, new in zip(gone, come, strict=False):
             pair = _one_for_another(old, new)
             if pair:
-                yield Exchange(pair[0].key, surface(new, pair[1]), (), edit.citations)
+                yield Exchange(pair[0].key, surface(new, pair[1]), old, (), edit.citations)
 
 
 def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
