@@ -7,8 +7,9 @@ A plan says what must stand in each place and what shall. The order, which is wh
 3. each new file lies whole beside its place under a dotfile name, with mode, owner, attributes and mtime, fsynced;
 4. each is swapped in by an exchanging rename; what came out is hashed, and is put back if it was not expected;
 5. the directories are fsynced;
-6. the commit record is fsynced; then the old files are removed.
+6. the commit record is fsynced; then the old files are taken away, and kept for a while beside the journal.
 
+Nothing is swapped while somebody has one of the files open for writing, and nothing committed while they have an old one.
 Before 6 everything is undone, after it everything is finished, by the failing run itself or by `recover`. The promise
 is "all or none after recovery", not "at one instant": POSIX cannot replace several files at once. Works on any
 directory, without a database. Pure: no Django.

@@ -18,7 +18,7 @@ from typing import Literal
 from dreams.safefs import Root, SafeFsError
 
 from .plan import JournalDamaged, Result
-from .records import End, Script, Staged
+from .records import End, KeptTexts, Script, Staged
 from .run import complete
 from .script import boot_id
 from .stage import Work
@@ -183,6 +183,7 @@ def _verify(journal: Journal) -> list[str]:
     journal.get("staged", Staged)
     journal.get("commit", End)
     journal.get("end", End)
+    journal.get("kept", KeptTexts)
     named = (
         {state.sha256 for task in script.tasks for state in (task.before, task.after) if state}
         if script

@@ -171,6 +171,8 @@ def _settle(work: Work, folder: int, task: Task, name: str) -> None:
         if move in _TAKES_T and temp is not None and _is_written_to(work, folder, task, temp):
             continue
         if move is Move.DONE:
+            if work.who(task, here) in ("ours", "grown"):
+                raise OSError(errno.EBUSY, "is still new", task.path)
             _say_what_is_left(work, task, work.who(task, here))
             return
         if temp is not None and move in (Move.EXCHANGE, Move.PUT_BACK):

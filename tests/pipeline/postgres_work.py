@@ -57,6 +57,35 @@ def request(number: int, times: int, project: int) -> None:
         dreaming.request(Project.objects.get(pk=project), DreamRun.Trigger.PAGE)
 
 
+def discover(number: int, folder: str) -> None:
+    """The same new config root, found by several processes at once."""
+    from dreams import discovery
+
+    discovery.discover([folder])
+
+
+def root(number: int, folder: str) -> None:
+    from tests.pipeline import world
+
+    for name in ("one", "two", "three"):
+        world.write_sessions(Path(folder), 3, slug=f"-home-dev-{name}")
+        world.put(Path(folder) / "projects" / f"-home-dev-{name}" / "memory" / "MEMORY.md", world.INDEX)
+
+
+def story(number: int, folder: str) -> bool:
+    """Propose, decide, apply and undo, in a project of its own."""
+    from dreams import apply, review, rollback
+    from dreams.models import Hunk
+    from tests.pipeline import world
+
+    mine = world.make_project(Path(folder) / str(number))
+    proposal = world.three_changes(mine)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
+    done = apply.apply(proposal, world.ME)
+    return done.complete and rollback.rollback(proposal, world.ME).complete
+
+
 def project(number: int, folder: str) -> int:
     from tests.pipeline import world
 
@@ -68,7 +97,7 @@ def figures(number: int) -> dict[str, object]:
     from django_q.models import Schedule
 
     from dreams import auditlog
-    from dreams.models import AuditEntry, DreamRun, Override, Version
+    from dreams.models import AuditEntry, DreamRun, Override, Project, Session, Version
 
     return {
         "entries": AuditEntry.objects.count(),
@@ -76,12 +105,15 @@ def figures(number: int) -> dict[str, object]:
         "dreams": DreamRun.objects.count(),
         "overrides": Override.objects.count(),
         "schedules": Schedule.objects.count(),
+        "projects": Project.objects.count(),
+        "sessions": Session.objects.count(),
         "versions": Version.objects.count(),
     }
 
 
 WORK: dict[str, Callable[..., object]] = {
-    work.__name__: work for work in (audit, mutation, setting, schedule, sync, request, project, figures)
+    work.__name__: work
+    for work in (audit, mutation, setting, schedule, sync, request, discover, root, story, project, figures)
 }
 
 

@@ -65,6 +65,21 @@ def test_the_schedule_is_there_once(site: Site) -> None:
     assert site.alone("figures")["schedules"] == 1
 
 
+def test_whole_stories_side_by_side(site: Site, tmp_path: Path) -> None:
+    """Their memory directories and projects are different ones; the audit log and the texts are the same."""
+    assert site.together("story", folder=str(tmp_path)) == []
+    assert site.alone("figures")["chain"] == []
+
+
+def test_one_root_is_discovered_by_three_at_once(site: Site, tmp_path: Path) -> None:
+    site.alone("root", folder=str(tmp_path))
+    before = site.alone("figures")
+    assert site.together("discover", folder=str(tmp_path)) == []
+    after = site.alone("figures")
+    assert (after["projects"] - before["projects"], after["sessions"] - before["sessions"]) == (3, 9)
+    assert after["versions"] - before["versions"] == 3
+
+
 def test_one_project_is_looked_at_by_three_at_once_and_each_version_is_kept_once(
     site: Site, tmp_path: Path
 ) -> None:
