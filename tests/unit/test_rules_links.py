@@ -76,12 +76,20 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
 
 
-def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path) -> None:
-    made = _dream(tmp_path, "This supersedes [[feedback_harness_design]]: there is one layer now.")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "This supersedes [[feedback_harness_design]]: there is one layer now.",
+        "**Key fact (corrects [[feedback_harness_design]]):** there is one layer.",
+        "The two layers of `feedback_harness_design.md` are obsolete now.",
+    ],
+)
+def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, body: str) -> None:
+    made = _dream(tmp_path, body)
     (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
     assert [place.path for place in asked.places] == ["feedback_harness_design.md", "feedback_rules.md"]
     history = next(option for option in asked.options if option.id == "history")
-    assert "> Out of date, says [[feedback_rules]]: This supersedes" in (history.edits[0].after or "")
+    assert "> See [[feedback_rules]]: " in (history.edits[0].after or "")
     assert "The harness has two layers." in (history.edits[0].after or "")
 
 

@@ -92,3 +92,25 @@ def test_a_day_from_a_copied_file_is_filled_in_and_asked(tmp_path: Path) -> None
 def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "We moved to Valkey yesterday.", more="pinned: true\n")
     assert question.kind == "changed"
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("The import is in progress (2026-03-16); half of the tables are done.", True),
+        ("Coverage is 71 % as of 2026-02-01.", True),
+        ("Coverage is 71 % as of 2026-09-01.", False),
+        ("Coverage was measured on 2026-02-01.", False),
+        ("As of 2026-02-01 it was 71 %, as of 2026-03-01 75 %.", False),
+    ],
+)
+def test_a_state_of_half_a_year_ago_is_asked_about(tmp_path: Path, line: str, asked: bool) -> None:
+    files = {
+        "MEMORY.md": "# Memory\n\n- [Import](project_import.md) — the import\n",
+        "project_import.md": f"---\nname: import\ndescription: the import\ntype: project\n---\n\nIt reads CSV.\n\n{line}\n",
+    }
+    made = dream(tmp_path, files)
+    found = [each for each in made.outcome.questions if each.kind == "expired"]
+    assert [[option.id for option in each.options] for each in found] == (
+        [["remove", "keep"]] if asked else []
+    )

@@ -35,6 +35,7 @@ FAMILIES: tuple[Family, ...] = (
     statements.about_statements,
     typed.typed_in_passing,
     passed_days.passed,
+    passed_days.old_states,
     line_days.unsure_days,
     repository.about_the_repository,
     named_memories.about_named_memories,

@@ -30,7 +30,7 @@ OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15
 _MARK = "\0"  # stands for the name of the other memory
 # "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
 _ACTIVE = re.compile(
-    rf"\b(?:supersed|replac|correct|overrid|obsolet)(?:es?|ing|ed)?\b(?! by\b)[^.;]{{0,80}}?{_MARK}", re.I
+    rf"\b(?:supersed|replac|correct|overrid|obsolet)(?:es|e|s|ing|ed)?\b(?! by\b)[^.;]{{0,80}}?{_MARK}", re.I
 )
 _PASSIVE = re.compile(
     rf"{_MARK}[^.;]{{0,40}}?\b(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
@@ -79,7 +79,7 @@ def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Itera
     yield Question(
         "changed",
         f"{old} {unit.path}",
-        f"{unit.path} says that {old} is out of date, and {old} does not say so.",
+        f"{unit.path} says that it replaces or corrects {old}, and {old} does not say so.",
         (
             Place(old, tree.document(old).body_start_line, _told(tree, old)),
             Place(unit.path, unit.first_line, unit.text),
@@ -99,7 +99,7 @@ def _told(tree: Tree, path: str) -> str:
 
 def _put_above(rec: Recorder, path: str, unit: Statement, sentence: str) -> None:
     document = rec.tree.document(path)
-    said = f"> Out of date, says [[{unit.path.removesuffix('.md')}]]: {sentence}\n\n"
+    said = f"> See [[{unit.path.removesuffix('.md')}]]: {sentence}\n\n"
     lead = document.body[: len(document.body) - len(document.body.lstrip("\r\n"))]
     after = memdir.with_body(document, lead + said + document.body[len(lead) :]).text
     reason = f"{unit.path} says: {quoted(sentence)}."

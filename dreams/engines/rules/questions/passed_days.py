@@ -36,6 +36,9 @@ _BEFORE_AN_END = re.compile(
 _BEHIND_AN_END = re.compile(
     r"^\W{0,4}(?:is (?:the )?|the )?(?:deadline|last day|end of|cut-?off|due)\b", re.IGNORECASE
 )
+OLD_STATE, STATE = 180, 0.35  # days; how much an answer helps
+# A state that names its own day: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
+_AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
 _HAPPENED = re.compile(
     r"\b(?:was|were|had|did|used to|since|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
     re.IGNORECASE,
@@ -67,6 +70,46 @@ def passed(context: Asking) -> Iterator[Question]:
             (cited,),
             weight=_weight(day, today),
         )
+
+
+def old_states(context: Asking) -> Iterator[Question]:
+    """Whether a state of half a year ago is still of use: "Status (as of 2026-02-16)". One question for each memory."""
+    today = context.job.now.astimezone(context.job.time_zone).date()
+    asked: set[str] = set()
+    for unit in askable(context.tree_before):
+        context.report.checkpoint()
+        day = _state_day(unit.text)
+        if (
+            day is None
+            or unit.path in asked
+            or (today - day).days < OLD_STATE
+            or any(map(_ANY_DAY.search, unit.headings))
+        ):
+            continue
+        note = f"It tells a state as of {day.isoformat()}."
+        cited = from_memory(unit.path, unit.first_line, unit.raw, note)
+        option = removal(context.draftsman, unit, note, cited)
+        if option is None:
+            continue
+        asked.add(unit.path)
+        yield Question(
+            "expired",
+            f"{similarity.normalised(unit.text)[:200]} {day.isoformat()}",
+            f"This is a state as of {day.isoformat()}, {(today - day).days // 30} months ago. Is it still of use?",
+            (place(unit),),
+            (option, KEEP),
+            (cited,),
+            weight=STATE,
+        )
+
+
+def _state_day(text: str) -> dt.date | None:
+    """The one day that a statement says it holds as of."""
+    days_named = list(_DAY.finditer(text))
+    if len(days_named) != 1 or len(_ANY_DAY.findall(text)) != 1:
+        return None
+    found = _AS_OF.search(text[: days_named[0].start()])
+    return days.written(days_named[0], last=True) if found else None
 
 
 def _written(context: Asking, unit: Unit) -> dt.date | None:
