@@ -63,7 +63,7 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
 
 def hold(project: Project) -> None:
     """One at a time keeps or answers questions of a project; call it first in a transaction."""
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def digest(one: Asked) -> str:
