@@ -60,7 +60,6 @@ def conflict(short: Statement, long: Statement) -> str:
         (lambda: turned_round(short, long) or sequence.turned(short, long), "the order is turned round"),
         (lambda: sequence.told_by_one(short, long), "only one says what comes first"),
         (lambda: swapped(short, long), "names change places"),
-        (lambda: bindings.exchanged(short, long), "numbers change places"),
         (lambda: bindings.handed_round(short, long), "names change places"),
         (lambda: other_doer(short, long), "who does it changes"),
         (lambda: altered(short, long), "a copy with one thing changed"),

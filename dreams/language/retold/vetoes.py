@@ -43,7 +43,6 @@ def conflict(pair: Pair) -> str:
         (lambda: opposed(pair), "opposite words"),
         (lambda: turned_round(short, long) or sequence.turned(short, long), "the order is turned round"),
         (lambda: names_crossed(pair) or bindings.handed_round(short, long), "names change places"),
-        (lambda: bindings.exchanged(short, long), "numbers change places"),
         (lambda: codes_apart(pair), "names differ"),
         (lambda: pair.near and graded(short, long), "one says all, the other some"),
         (lambda: other_doer(short, long) or roles_changed(short, long), "who does it changes"),
