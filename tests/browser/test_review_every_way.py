@@ -159,7 +159,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     keys.press("?")
     sheet = page.locator("#keys")
     expect(sheet.get_by_role("table")).to_have_accessible_name(
-        "They work where a page has something for them, and not while you type."
+        "Keys work where a page has something for them, and not while you type."
     )
     for key in ("j", "n", "a", "r", "e", "u", "o", "v", "f"):
         expect(sheet.locator("kbd", has_text=key).first).to_be_visible()

@@ -64,7 +64,7 @@ def test_what_stood_there_first_is_said_to_be_older_than_the_first_look(
     browser: Client, deploy: Memory
 ) -> None:
     assert set(_kinds(deploy).values()) == {"found"}
-    assert "Found when first looked at" in _page(browser, deploy)
+    assert "Already there when memoryweb started" in _page(browser, deploy)
 
 
 def test_a_dreams_line_has_its_change_its_reason_and_the_quote_behind_it(

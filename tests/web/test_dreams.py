@@ -170,7 +170,7 @@ def test_a_completed_dream_names_what_it_improved_and_leads_to_the_review(browse
     assert reverse("review", args=[proposal.public_id]) in text
     assert "1 change left out, as you rejected it before" in text
     assert ">1 to confirm<" in text and ">2 warnings<" in text
-    assert '<details class="fold" open><summary>Checked before you saw it: 2 things' in text
+    assert '<details class="fold" open><summary>The engine was asked to fix 2 problems' in text
     assert "Fix the port" in text
     Proposal.objects.update(state=Proposal.State.APPLIED)
     text = _page(browser, run)

@@ -165,7 +165,7 @@ def test_what_was_written_lately_is_told_with_its_undo_and_what_was_undone_witho
         ("Forgot 1 memory", True),
     ]
     text = browser.get("/").content.decode()
-    assert text.count("/undo/") == 1 and "undone since" in text
+    assert text.count("/undo/") == 1 and ">undone<" in text
     Application.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []
 

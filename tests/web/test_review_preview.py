@@ -52,7 +52,7 @@ def test_a_preview_of_no_lines_says_that_they_go(browser: Client, proposal: Prop
     text = preview(
         browser, desk.hunk_with(proposal, "very short"), "", **{"HX-Request": "true"}
     ).content.decode()
-    assert "Nothing: these lines go." in text
+    assert "Nothing: these lines are removed." in text
 
 
 def test_a_preview_on_a_state_that_is_gone_is_refused(browser: Client, proposal: Proposal) -> None:

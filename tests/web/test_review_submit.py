@@ -52,9 +52,9 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
     approve(proposal, "reference_runbook")
     review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
     shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "Writes 1 change to 1 file, leaves out 1, leaves 6 undecided for a later dream." in shown
+    assert "Writes 1 change to 1 file, rejects 1, 6 stay undecided for a later dream." in shown
     text = submit(browser, proposal)
-    assert "Written: 1 file. 4 files of the proposal stayed untouched." in text
+    assert "Written: 1 file. 4 files of the proposal unchanged." in text
     assert "](reference_runbook.md)" in (folder / "feedback_testing.md").read_text()
     assert (folder / "user_role.md").read_text() == desk.ROLE
     assert "Undo all" in text and "Undo this change" in text
@@ -75,7 +75,7 @@ def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
     assert "Changed since" not in text and "nothing written yet" not in text and "Write now" not in text
     recovery.recover()
     after = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "manage.py recover" not in after and "1 change stands on disk" in after
+    assert "manage.py recover" not in after and "1 change is on disk" in after
 
 
 def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided(
@@ -138,7 +138,7 @@ def test_a_file_changed_before_the_submit_is_brought_up_shown_and_confirmed(
     outside = desk.TESTING.replace("Rule 1:", "Rule one:")
     file.write_text(outside)
     text = follow(browser, proposal, "bring-up")
-    assert "brought onto what is on disk now" in text and "Confirm this result" in text
+    assert "updated to what is on disk now" in text and "Confirm this result" in text
     assert file.read_text() == outside
     change = proposal.files.get(path="feedback_testing.md")
     assert not change.rebase_confirmed

@@ -193,7 +193,7 @@ def test_many_findings_of_one_kind_are_a_list_of_which_only_what_is_ticked_passe
     for finding, said in zip(found, lost, strict=True):
         Finding.objects.filter(pk=finding.pk).update(code="unexplained-loss", told={"statement": said})
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "4 statements would stand nowhere any more." in text and "I saw this" not in text
+    assert "4 statements would no longer appear anywhere." in text and "I saw this" not in text
     for finding, said in zip(found, lost, strict=True):
         box = text[text.index(f'value="{finding.key}"') :].partition("</label>")[0]
         assert said in box and "checked" not in box

@@ -55,7 +55,7 @@ def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> 
     review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     assert applying.apply(made, world.ME).complete
     response = undo(browser, made, reason="It was wrong")
-    assert "Undone: 5 files written back." in response.content.decode()
+    assert "Undone: 5 files restored." in response.content.decode()
     assert manifest(world.folder(project)) == before
     made.refresh_from_db()
     back = made.undone_by.get()
@@ -72,7 +72,7 @@ def test_one_change_is_undone_alone(browser: Client, proposal: Proposal) -> None
     now = (world.folder(proposal.project) / "feedback_testing.md").read_text()
     assert "](runbook.md)" in now and "PostgreSQL 16" in now
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    assert "7 changes stand on disk, 1 undone" in " ".join(text.split())
+    assert "7 changes are on disk, 1 undone" in " ".join(text.split())
 
 
 def test_never_again_is_kept_with_its_reason(browser: Client, proposal: Proposal) -> None:

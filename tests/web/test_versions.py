@@ -62,11 +62,19 @@ def test_each_version_says_who_did_what_why_and_leads_to_its_dream_and_proposal(
 
 
 def test_versions_are_filtered_by_what_brought_them_and_by_whom(browser: Client, memory: Memory) -> None:
-    everything = ["Changed outside", "Edited by hand", "Applied from a dream", "Found when first looked at"]
+    everything = [
+        "Changed outside",
+        "Edited by hand",
+        "Applied from a dream",
+        "Already there when memoryweb started",
+    ]
     assert _what(browser, memory, "") == everything
     assert _what(browser, memory, "?kind=apply") == ["Applied from a dream"]
     assert _what(browser, memory, "?who=owner") == ["Edited by hand", "Applied from a dream"]
-    assert _what(browser, memory, "?who=-outside") == ["Changed outside", "Found when first looked at"]
+    assert _what(browser, memory, "?who=-outside") == [
+        "Changed outside",
+        "Already there when memoryweb started",
+    ]
     assert _what(browser, memory, "?kind=nonsense") == everything
     assert "No version matches" in _page(browser, memory, "?kind=apply&who=nobody")
 

@@ -111,7 +111,7 @@ KINDS = {
     "session": "written in sessions",
     "hand": "by hand here",
     "outside": "changed outside",
-    "found": "there at the first look",
+    "found": "already there when memoryweb started",
 }
 
 

@@ -21,11 +21,11 @@ MOST_LATELY = 5
 LATELY = dt.timedelta(days=7)
 WRITTEN: Mapping[str, str] = {
     Proposal.Origin.DREAM: "Improved",
-    Proposal.Origin.ROLLBACK: "Took back",
-    Proposal.Origin.RESTORE: "Brought back",
+    Proposal.Origin.ROLLBACK: "Undid changes to",
+    Proposal.Origin.RESTORE: "Restored",
     Proposal.Origin.EDIT: "Edited",
     Proposal.Origin.FORGET: "Forgot",
-    Proposal.Origin.REDACTION: "Took secrets out of",
+    Proposal.Origin.REDACTION: "Removed secrets from",
     Proposal.Origin.ANSWERS: "Answered questions about",
 }
 

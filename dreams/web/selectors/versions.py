@@ -64,7 +64,7 @@ class Comparison:
 
 
 ORIGINS = {
-    Version.Origin.FOUND: ("eye", "", "Found when first looked at"),
+    Version.Origin.FOUND: ("eye", "", "Already there when memoryweb started"),
     Version.Origin.OUTSIDE: ("edit", "", "Changed outside"),
     Version.Origin.APPLY: ("moon", "accent", "Applied from a dream"),
     Version.Origin.ROLLBACK: ("undo", "warn", "Undone"),

@@ -61,8 +61,8 @@ def only_for_buttons(request: HttpRequest) -> HttpResponse:
     return _page(
         request,
         405,
-        "No page stands here",
-        "This address belongs to a button and cannot be opened by itself. Nothing was changed.",
+        "This address has no page",
+        "It belongs to a button and cannot be opened directly. Nothing was changed.",
     )
 
 

@@ -25,7 +25,7 @@ from dreams.web.selectors.review.desk import Loaded
 from dreams.web.selectors.review.loaded import HunkRow
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
-CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Badly put")
+CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
 
 
 def _to_file(proposal: Proposal, asked: selector.Asked) -> str:

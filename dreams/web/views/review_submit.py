@@ -46,13 +46,13 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
     moved = [file for file, outcome in outcomes.items() if outcome in ("rebased", "already-there")]
     if moved:
         how_many = plural(len(moved), "file")
-        messages.success(request, f"{how_many} brought onto what is on disk now. Look at the new result.")
+        messages.success(request, f"{how_many} updated to what is on disk now. Look at the new result.")
     for file in outcomes:
         gone = len(loaded.hunks[file.pk]) - file.hunks.count()
         if gone > 0:
             messages.warning(
                 request,
-                f"{file.path}: {plural(gone, 'change')} no longer fit what is there and left the proposal.",
+                f"{file.path}: {plural(gone, 'change')} no longer fit the file and were removed from the proposal.",
             )
 
 
@@ -109,9 +109,7 @@ def _tell(request: Request, report: applying.ApplyReport) -> None:
     if report.applied:
         written = plural(len(report.applied), "file")
         rest = (
-            f" {plural(len(report.untouched), 'file')} of the proposal stayed untouched."
-            if report.untouched
-            else ""
+            f" {plural(len(report.untouched), 'file')} of the proposal unchanged." if report.untouched else ""
         )
         messages.success(request, f"Written: {written}.{rest}")
     for said in report.said:

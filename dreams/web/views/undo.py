@@ -18,7 +18,7 @@ from dreams.web.htmx import Request, SeeOther
 from dreams.web.selectors import undo as selector
 from dreams.web.selectors.review import desk as review_selector
 
-CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Only trying")
+CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
 
 
 @owner
@@ -68,7 +68,7 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
         messages.error(request, str(refused))
         return SeeOther(review_selector.address(proposal))
     if report.complete:
-        messages.success(request, f"Undone: {plural(len(report.applied), 'file')} written back.")
+        messages.success(request, f"Undone: {plural(len(report.applied), 'file')} restored.")
     else:
         messages.error(request, f"Nothing was undone: {_why(report)}")
     return SeeOther(review_selector.address(proposal))

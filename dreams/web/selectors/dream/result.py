@@ -73,8 +73,8 @@ class Result:
     def mended_sentence(self) -> str:
         """How much of what was told is mended."""
         done = sum(one.is_mended for one in self.mended)
-        told = plural(len(self.mended), "thing")
-        return f"Checked before you saw it: {told} went back to the engine, {done or 'none'} mended"
+        told = plural(len(self.mended), "problem")
+        return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
 
 
 def result(run: DreamRun) -> Result:

@@ -112,11 +112,11 @@ class Bar:
         if writes := self.approved - self.clashing:
             said.append(f"writes {plural(writes, 'change')} to {plural(self.files, 'file')}")
         if self.clashing:
-            said.append(f"keeps {self.clashing} until its clash is solved")
+            said.append(f"holds {self.clashing} until the conflict is solved")
         if self.rejected:
-            said.append(f"leaves out {self.rejected}")
+            said.append(f"rejects {self.rejected}")
         if self.undecided:
-            said.append(f"leaves {self.undecided} undecided for a later dream")
+            said.append(f"{self.undecided} stay undecided for a later dream")
         return ", ".join(said).capitalize() + "."
 
 

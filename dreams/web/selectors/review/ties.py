@@ -110,7 +110,7 @@ class Ties:
             )
         move = self._moves[0].get(textdiff.Place(row.file.path, row.hunk_id, number))
         if move is not None:
-            return (self._move("Moved to", "Moved, a little reworded, to", move, move.target, row),)
+            return (self._move("Moved to", "Moved, lightly reworded, to", move, move.target, row),)
         return (self._entry(entry, row),) if entry is not None else ()
 
     def _came(
@@ -123,7 +123,7 @@ class Ties:
         move = self._moves[1].get(textdiff.Place(row.file.path, row.hunk_id, number))
         if move is None or row.verdict == Hunk.Verdict.EDITED:
             return ()
-        return (self._move("Moved from", "Moved, a little reworded, from", move, move.source, row),)
+        return (self._move("Moved from", "Moved, lightly reworded, from", move, move.source, row),)
 
     def _move(
         self, word: str, reworded: str, move: textdiff.Move, there: textdiff.Place, here: HunkRow

@@ -51,7 +51,7 @@ def window(loaded: Loaded, files: Sequence[FileChange], asked: Asked) -> Window:
     heights = [_height(row) for row in rows]
     if len(rows) < PAGED_FROM and sum(heights) <= MOST_PIXELS:
         return Window(tuple(files), None, 1, 1, 1, len(rows), len(rows))
-    starts = _starts(heights)
+    starts = _starts(rows, heights)
     number = _number(rows, starts, asked)
     first = starts[number - 1]
     last = starts[number] if number < len(starts) else len(rows)
@@ -77,14 +77,17 @@ def _height(row: HunkRow) -> int:
     return _FRAME + max(_PROOF, _LINE * min(row.base_count + row.new_count, OPEN_LINES))
 
 
-def _starts(heights: Sequence[int]) -> list[int]:
-    """The index at which each page starts: a page is full by number or by height."""
-    starts, height = [0], 0
+def _starts(rows: Sequence[HunkRow], heights: Sequence[int]) -> list[int]:
+    """The index at which each page starts: a page is full by number or by height. A file is only parted where it alone
+    is more than a page."""
+    starts, height, file_at = [0], 0, 0
     for index, one in enumerate(heights):
+        if rows[index].file_id != rows[file_at].file_id:
+            file_at = index
         height += one
         if index - starts[-1] >= MOST_ON_PAGE or (height > MOST_PIXELS and index > starts[-1]):
-            starts.append(index)
-            height = one
+            starts.append(file_at if file_at > starts[-1] else index)
+            height = sum(heights[starts[-1] : index + 1])
     return starts
 
 
