@@ -65,3 +65,8 @@ def test_an_option_is_merged_into_what_was_changed_since_and_a_conflict_is_no_an
 def test_several_edits_of_one_file_count_from_the_first_to_the_last() -> None:
     steps = Option("merge", "Merge", (edit("a.md", ONE, "x\n"), edit("a.md", "x\n", "- door is red\n")))
     assert apply(steps, FILES) == {**FILES, "a.md": b"- door is red\n"}
+
+
+def test_a_double_that_no_case_is_about_is_merged_all_the_same() -> None:
+    reviewer = Reviewer(Directory(FILES), [case(stands=(FACT,)), case(stands=(DOOR,))])
+    assert set(reviewer.answer([question(KEEP, MERGE)], FILES)) == {"a.md"}

@@ -11,6 +11,7 @@ from dreams.dev.dreambench.passages import Directory, Passage, plain
 from dreams.dev.dreambench.truth import Case
 
 Verdict = Literal["right", "left", "wrong"]
+SAID_TWICE = 0.1  # a fact that is said twice is no fault where no case asks for one, but once is better
 _DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\b(?:19|20)\d\d\b")
 
 
@@ -48,12 +49,13 @@ def distance(cases: Iterable[Case], states: States) -> float:
 
 def _distance(case: Case, states: States) -> float:
     judged = judge(case, states)
+    double = sum(max(0, states.after.times(claim) - 1) for claim in case.stands)
     if judged.verdict == "right":
-        return 0.0
+        return SAID_TWICE * double
     lost = sum(states.before.says(claim) and not states.after.says(claim) for claim in case.stands)
     old = sum(len(states.after.holding(claim)) for claim in case.gone)
-    double = sum(max(0, states.after.times(claim) - 1) for claim in case.stands) if case.once else 0
-    return 1 + old + double + 20 * lost + (50 if judged.verdict == "wrong" else 0)
+    wrong = 50 if judged.verdict == "wrong" else 0
+    return 1 + old + (1 if case.once else SAID_TWICE) * double + 20 * lost + wrong
 
 
 def _standing(case: Case, states: States) -> Iterable[Judged]:
