@@ -1,9 +1,13 @@
 """What a person types in passing: rules for later are learnt, what may be for one task only is asked, the rest is left alone."""
 
+import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dreams.engines.rules.questions import typed
 from dreams.engines.rules.user_statements.in_passing import MOST_LIKELY, remarks
@@ -227,3 +231,56 @@ def test_a_secret_said_in_passing_is_left_out(tmp_path: Path) -> None:
     done = slept(tmp_path, session(1, said))
     assert not any(b"hunter" in text for text in done.after.values())
     assert not questions(done)
+
+
+PIECES = st.sampled_from(
+    [
+        "I prefer tabs",
+        "we never deploy on Fridays",
+        "you keep mocking it",
+        "stop doing that",
+        "don't use yarn",
+        "use npm",
+        "because it broke",
+        "from now on",
+        "please",
+        "fix the build",
+        "the api is down",
+        "never",
+        "ever",
+        "`code",
+        '"',
+        "(",
+        "\n",
+        "\n\n",
+        ". ",
+        ", ",
+        " ",
+        "; ",
+        "?",
+        "!",
+        "- ",
+        "> ",
+        "…",
+        "\x00",
+        "🙄",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=25).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_typed_only_its_own_words_are_kept(prompt: str) -> None:
+    words = Counter(prompt.split())
+    for remark in remarks(prompt):
+        assert not Counter(remark.text.split()) - words
+        assert remark.text and "\n" not in remark.text
+
+
+@pytest.mark.parametrize(
+    "run", ["I prefer " * 2000, "a" * 12_000, "never " * 2000, "we " + "x, " * 4000, "no, " * 3000]
+)
+def test_a_long_run_is_read_in_no_time(run: str) -> None:
+    started = time.process_time()
+    remarks(run)
+    assert time.process_time() - started < 2
