@@ -201,7 +201,9 @@ def test_what_fails_at_the_moment_takes_the_place_of_nothing(tmp_path: Path) -> 
     assert not told(tmp_path, line, "no, the gateway is broken on port 9400").edits
 
 
-def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_named(tmp_path: Path) -> None:
+def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_asked_about(
+    tmp_path: Path,
+) -> None:
     more = "- The API of Oslo runs on PostgreSQL 15.\n"
     made = told(
         tmp_path,
@@ -210,16 +212,18 @@ def test_of_two_statements_that_could_be_meant_neither_changes_and_both_are_name
         more=more,
     )
     assert not made.operations("update")
-    assert "not sure" in made.summary and "Bergen" in made.summary and "Oslo" in made.summary
+    (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
+    assert {"Bergen" in place.text for place in asked.places[:-1]} == {True, False}
 
 
-def test_a_statement_that_leans_on_the_old_value_is_named_and_stays(tmp_path: Path) -> None:
+def test_a_statement_that_leans_on_the_old_value_is_asked_about_and_stays(tmp_path: Path) -> None:
     more = "- Firewall rule 12 opens 8080 for billing-api.\n- Firewall rule 13 opens 8080 for search-api.\n"
     made = told(tmp_path, "`billing-api` listens on port 8080.", "billing-api is on port 9090 now", more=more)
     assert "`billing-api` listens on port 9090." in made.text("notes.md")
     assert "Firewall rule 12 opens 8080 for billing-api." in made.text("notes.md")
-    assert "look at “Firewall rule 12 opens 8080 for billing-api.”" in made.summary
-    assert "rule 13" not in made.summary
+    (asked,) = [each for each in made.outcome.questions if each.kind == "leans"]
+    assert [place.text for place in asked.places] == ["Firewall rule 12 opens 8080 for billing-api."]
+    assert "Firewall rule 12 opens 9090 for billing-api." in (asked.options[0].edits[-1].after or "")
 
 
 def test_pinned_and_shared_memories_keep_the_old_value(tmp_path: Path) -> None:

@@ -223,9 +223,11 @@ class StatementIndex:
         if old.kind == "date" and old.start <= OPENING and new.start <= OPENING:
             return False  # both begin with the day that they were written
         if not old.is_measured:
-            named = {
-                value.key for value in one.reading.values if not value.is_measured
-            } & other.reading.anchors
+            # What both share must be a thing then, no value: "a: Java 17" and "b: Java 17" are two things.
+            things = {
+                value.key for value in one.reading.values if value.kind not in {"name", "number", "date"}
+            }
+            named = things & other.reading.anchors
             is_person = " " in old.key and " " in new.key
             opens = old.start <= OPENING and new.start <= OPENING
             if not (named or is_person or (old.kind == "name" and found.score >= EXACT)) or (

@@ -64,13 +64,15 @@ _NAME, _VALUE = 1.6, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value at `start` to `end` of its text. `sort` says what it is a value of, where a word beside it tells: "port", "day"."""
+    """A value at `start` to `end` of its text. `sort` says what it is a value of, where a word beside it tells: "port", "day";
+    `unit` is the one behind it."""
 
     kind: ValueKind
     key: str
     start: int
     end: int
     sort: frozenset[str] = frozenset()
+    unit: str = ""
 
     @property
     def is_measured(self) -> bool:
@@ -245,7 +247,8 @@ def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
         if _is_day_of_month(found, place):
             return Value("date", token.text.lower(), token.start, token.end)
         key, unit = _measured(token.text.strip("`"))
-        return Value("number", key, token.start, token.end, _sort(found, place) | unit)
+        behind = next(iter(unit), "") or next(iter(_sort(found[place : place + 2], 0)), "")
+        return Value("number", key, token.start, token.end, _sort(found, place) | unit, behind)
     kind, key = _named(token)
     return Value(kind, key, token.start, token.end) if kind else None
 

@@ -18,9 +18,9 @@ from dreams.engines.rules.user_statements.phrases import DOUBTFUL, OTHERS, SUPPO
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
-from dreams.lib.prose.comparing import Compared, says_more
+from dreams.lib.prose.comparing import OPENING, Compared, says_more
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex
-from dreams.lib.prose.values import Value, read
+from dreams.lib.prose.values import Reading, Value, read
 
 MOST_PROMPT = 2_000  # characters of a prompt that are read: who pastes more tells no change
 MOST_WORDS = 40  # of a typed sentence
@@ -61,8 +61,8 @@ def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Questi
     """Statements of memory that something typed in a session gives another value."""
     for said in _said(asking.heard):
         found = _older(index, said)
-        found = [pair for pair in found if not asking.is_touched(place_of(pair[0]))]
-        if found and len(found) <= MOST_PLACES:
+        done = any(asking.is_touched(place_of(pair[0])) for pair in found)  # then the others lean on it
+        if found and len(found) <= MOST_PLACES and not done:
             yield from _told(asking, index, said, found)
 
 
@@ -101,8 +101,10 @@ def _older(index: StatementIndex, said: Said) -> list[tuple[Statement, Value, Va
         return []  # memory says it
     found: dict[Statement, tuple[Value, Value]] = {}
     for each, compared in near:
-        if compared.relation == "other value" and compared.old and compared.new:
-            found[each] = _sides(each, compared.old, compared.new)
+        if compared.relation == "other value" and compared.old and compared.new and _shares_thing(each, new):
+            past, now = _sides(each, compared.old, compared.new)
+            if past.is_measured or past.start > OPENING or " " in past.key:
+                found[each] = past, now
     fresh = [value for value in _whole(new.values) if not index.said_where(value.key)]
     for key in sorted(read(said.quote).anchors | read(said.old).anchors):
         for each in index.leans_on(key) if index.is_rare(key) else ():
@@ -111,6 +113,12 @@ def _older(index: StatementIndex, said: Said) -> list[tuple[Statement, Value, Va
             if value is not None and come is not None and each not in found and _speaks_of(each, said, key):
                 found[each] = (value, come)
     return [(each, *values) for each, values in found.items()]
+
+
+def _shares_thing(statement: Statement, said: Reading) -> bool:
+    """Where things are named by identifiers, both name the same one."""
+    things = [{v.key for v in each.values if v.kind == "identifier"} for each in (statement.reading, said)]
+    return not all(things) or bool(things[0] & things[1])
 
 
 def _whole(values: Sequence[Value]) -> list[Value]:

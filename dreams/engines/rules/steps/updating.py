@@ -1,7 +1,7 @@
 """What a session changed: the value in the statement that surely speaks of it, where it still stands. Pure but for the recorder.
 
 A change that was changed back leaves nothing; one that is spoken of again later, in words that are not understood, is left
-to the person; a statement that leans on a changed one is named, never edited.
+to a question, and so is a statement that leans on a changed one.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from dreams.language import similarity
 from dreams.language.pieces import keys_of, pairs_of, pieces
 
 MOST_TELLINGS = 500
-MOST_NOTED = 20
-MOST_UNSURE = 3
 SHORT = 8  # words of a remark that takes something back by its name alone
 
 
@@ -52,13 +50,12 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
     having = _Having(pending)
     for each, telling in told:
         rec.report.checkpoint()
-        _tell(rec, pending, having, each, telling)
+        _tell(pending, having, each, telling)
     done: set[str] = set()
     for group in _together([p for p in pending if p.steps]):
         if _stands(group, heard) and _write(rec, group, pending):
             rec.count("updated", 1)
             done |= {telling.core for _, telling in group[0].told}
-            _name_leaning(rec, group, pending)
     return done
 
 
@@ -76,18 +73,14 @@ class _Having:
         return sorted({place for key in keys for place in self._places.get(key, ())})
 
 
-def _tell(
-    rec: Recorder, pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling
-) -> None:
-    """Change the sentences that it surely speaks of, in mind; name them where it is not sure which one is meant."""
+def _tell(pending: Sequence[_Pending], having: _Having, heard: Heard, telling: Telling) -> None:
+    """Change the sentences that it surely speaks of, in mind; where it is not sure which one is meant, none."""
     near = [pending[place] for place in having.near(telling)]
     if telling.asked and any(retyped(one.text, telling.core) for one in near):
         return  # the whole statement is put anew, not one value of it
     found = [(one, slot) for one in near if (slot := _meant(telling, one, heard))]
     found = found or _sole(telling, near)
     chosen = _chosen(found, telling)
-    if found and not chosen:
-        _name_unsure(rec, telling, [one for one, _ in found])
     if chosen and any(_says_already(telling, one, chosen[0]) for one in near):
         return  # what still has the old value leans on it, or was left as it is before
     for one, slot in chosen:
@@ -124,13 +117,6 @@ def _says_already(telling: Telling, one: _Pending, chosen: tuple[_Pending, Slot]
         return named <= keys_of(one.text) | one.spot.place
     both = pairs_of(pieces(telling.core)) & pairs_of(pieces(one.text))
     return any(set(pair) <= subject for pair in both)
-
-
-def _name_unsure(rec: Recorder, telling: Telling, found: Sequence[_Pending]) -> None:
-    """A few that could be meant are named; of many, none was."""
-    if len(found) <= MOST_UNSURE:
-        which = " or ".join(f"“{one.text[:160]}” in {one.spot.path}" for one in found)
-        rec.note(f"You said “{telling.quote[:160]}”; look at {which}: which of them it changes is not sure.")
 
 
 def _chosen(found: list[tuple[_Pending, Slot]], telling: Telling) -> list[tuple[_Pending, Slot]]:
@@ -268,30 +254,3 @@ def _fates(before: str, after: str, path: str) -> Iterable[Fate]:
             rows = memdir.parse_index(new).rows if is_index(path) else ()
             now = rows[0].hook if rows else new.strip()
             yield Fate(old.rstrip("\r"), "superseded-by", path, now, "You said that it has changed.")
-
-
-def _name_leaning(rec: Recorder, group: Sequence[_Pending], pending: Sequence[_Pending]) -> None:
-    """Name statements that have the old value and speak of the same thing: they may hold no longer."""
-    first = group[0]
-    old, new = first.steps[0][0], first.steps[-1][1]
-    telling = first.told[-1][1]
-    leaning = [
-        one
-        for one in pending
-        if one not in group
-        and one.spot.kind == "body"
-        and has(one.text, old)
-        and _is_about(telling, first, one)
-    ]
-    for one in leaning[:MOST_NOTED]:
-        rec.note(f"{old} is {new} now; look at “{one.text[:200]}” in {one.spot.path}, which may lean on it.")
-
-
-def _is_about(telling: Telling, changed: _Pending, other: _Pending) -> bool:
-    """Whether it names what the changed statement is about: by its name, or by two words side by side."""
-    subject = _subject(telling, changed)
-    named = {piece.key for piece in pieces(telling.core) if piece.is_value} & subject
-    if named:
-        return named <= keys_of(other.text) | other.spot.place
-    both = pairs_of(pieces(changed.spot.text)) & pairs_of(pieces(other.text))
-    return any(set(pair) <= subject for pair in both)

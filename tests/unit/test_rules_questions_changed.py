@@ -1,0 +1,108 @@
+"""One thing with two values: asked with the answers drafted, the older one first; what is certain is never asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.types import LineDate, Question
+from tests.unit.rules_kit import Dreamt, dream, memory, session
+
+OLD, NEW = LineDate(dt.date(2026, 3, 1), "history", ""), LineDate(dt.date(2026, 9, 1), "history", "")
+INDEX = "- [A](a.md) - the port\n- [B](b.md) - how to reach it\n"
+ONE, OTHER = "ledger-worker listens on port 41873.", "Use port 50020 when you curl ledger-worker."
+
+
+def asked(made: Dreamt, kind: str) -> list[Question]:
+    return [each for each in made.outcome.questions if each.kind == kind]
+
+
+def two(folder: Path, one: str = ONE, other: str = OTHER, *, dated: bool) -> Dreamt:
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{one}\n"), "b.md": memory(f"{other}\n")}
+    return dream(folder, files, written={"a.md": OLD, "b.md": NEW} if dated else OLD)
+
+
+def texts(question: Question, option: str) -> dict[str, str | None]:
+    chosen = next(each for each in question.options if each.id == option)
+    return {edit.path: edit.after for edit in chosen.edits}
+
+
+def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value(tmp_path: Path) -> None:
+    made = two(tmp_path, dated=True)
+    (question,) = asked(made, "changed")
+    assert [place.text for place in question.places] == [ONE, OTHER]
+    assert [option.id for option in question.options] == ["replace", "keep", "history"]
+    after = {"a.md": made.text("a.md"), "b.md": made.text("b.md"), **texts(question, "replace")}
+    assert "41873" not in "".join(text or "" for text in after.values())
+    history = texts(question, "history")["a.md"] or ""
+    assert "port 41873 (until 2026-09-01; now 50020)." in history
+    assert made.edits == []
+
+
+def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> None:
+    (question,) = asked(two(tmp_path, dated=False), "conflict")
+    assert [option.id for option in question.options] == ["first", "second", "keep"]
+    first = "".join(text or "" for text in texts(question, "first").values())
+    second = "".join(text or "" for text in texts(question, "second").values())
+    assert "50020" not in first and "41873" not in second
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ONE, "audit-worker listens on port 50020."),
+        ("The worker of staging listens on port 41873.", "The worker of production listens on port 50020."),
+        ("Runtime of ledger-worker: Java 17.", "Runtime of audit-mailer: Java 17."),
+        ("ledger-worker keeps logs for 30 days.", "ledger-worker keeps 14 backups on disk."),
+    ],
+)
+def test_two_things_are_not_asked_about(tmp_path: Path, one: str, other: str) -> None:
+    made = two(tmp_path, one, other, dated=True)
+    assert asked(made, "changed") == asked(made, "conflict") == []
+
+
+def test_what_a_session_tells_in_words_that_are_not_understood_is_asked(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md) - port 41873 of ledger-worker\n",
+        "a.md": memory(f"{ONE}\n", description=ONE),
+    }
+    made = dream(tmp_path, files, [session(1, "infra gave ledger-worker port 50020")])
+    if made.edits:
+        pytest.fail("it is certain by now, so another sentence is needed here")
+    (question,) = asked(made, "changed")
+    assert question.places[-1].session_pk == 1 and question.places[0].text == ONE
+    after = texts(question, "replace")
+    assert "41873" not in (after["a.md"] or "") + (after["MEMORY.md"] or "")
+    assert (after["a.md"] or "").count("50020") == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "does ledger-worker use port 50020?",
+        "maybe ledger-worker gets port 50020",
+        "ledger-worker has port 41873",
+    ],
+)
+def test_what_is_asked_supposed_or_known_is_no_change(tmp_path: Path, said: str) -> None:
+    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"{ONE}\n")}, [session(1, said)])
+    assert asked(made, "changed") == []
+
+
+def test_who_leans_on_an_asked_change_is_asked_too(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory(f"{ONE}\n"),
+        "b.md": memory(
+            "Open the firewall for ledger-worker on 41873 before each drill, and close it again.\n"
+        ),
+    }
+    made = dream(tmp_path, files, [session(1, "infra gave ledger-worker port 50020")])
+    (leaning,) = asked(made, "leans")
+    assert leaning.places[0].path == "b.md" and [option.id for option in leaning.options] == [
+        "update",
+        "keep",
+    ]
+    assert "on 50020 before each drill" in (texts(leaning, "update")["b.md"] or "")
