@@ -53,6 +53,7 @@ class Work:
                     self.system.fsync_dir(fd, rel)
                 finally:
                     os.close(fd)
+        self.journal.sync_old()
 
 
 def make_dirs(work: Work) -> None:

@@ -121,6 +121,15 @@ class Journal:
             pass
         return os.open("old", _DIR, dir_fd=self._fd)
 
+    def sync_old(self) -> None:
+        """Bring the folder of replaced files to disk, if there is one: once for all of them."""
+        if (self.path / "old").exists():
+            folder = self.old_folder()
+            try:
+                self.system.fsync_dir(folder, "old")
+            finally:
+                os.close(folder)
+
     def _write_whole(self, folder: int, name: str, data: bytes) -> None:
         temp = f"{name}.tmp"
         with suppress(FileNotFoundError):

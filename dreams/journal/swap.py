@@ -218,7 +218,6 @@ def retire(work: Work, folder: int, task: Task, name: str) -> None:
         old = work.journal.old_folder()
         try:
             work.system.move_away(folder, name, old, f"{name}.{secrets.token_hex(4)}")
-            work.system.fsync_dir(old, "old")
             return
         finally:
             os.close(old)
