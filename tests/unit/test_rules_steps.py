@@ -217,6 +217,10 @@ def test_the_same_line_in_two_files_stays_in_one(tmp_path: Path):
             "## `workspaces`\n\nThis value is not exported to the build.\n",
         ),
         (
+            "## ai-review\n\n- Merged into `ollama-git-precommit`, see above; published in August.\n\n",
+            "## ai-secrets\n\n- Merged into `ollama-git-precommit`, see above; published in August.\n",
+        ),
+        (
             "## Reviewers\n- [ana](https://a.example) - Ana Weber\n",
             "## Owners\n- [ana](https://a.example) - Ana Weber\n",
         ),

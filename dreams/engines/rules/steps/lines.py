@@ -72,6 +72,8 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     """Which stays and which goes, or neither."""
     if is_index(one.path) != is_index(two.path):
         return None
+    if one.path == two.path and one.headings != two.headings:
+        return None  # each says it of what its own heading names
     exact = similarity.normalised(one.text) == similarity.normalised(two.text)
     if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
         return None
