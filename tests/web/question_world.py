@@ -34,7 +34,8 @@ FILES = {
     "feedback_testing.md": (
         "---\nname: Testing\ndescription: how tests run here\ntype: feedback\n---\n\n"
         "Run the integration tests with `make test-db`; it starts PostgreSQL 15 itself.\n\n"
-        "Never mock the database in these tests.\n\nThe helper `scripts/reset_db.sh` empties it.\n"
+        "Never mock the database in these tests.\n\nThe helper `scripts/reset_db.sh` empties it.\n\n"
+        "Snapshots of its tables are reviewed by hand.\n"
     ),
     "project_freeze.md": (
         "---\nname: Freeze\ntype: project\n---\n\nNo releases before 18 November 2026, the audit is running.\n"
@@ -45,6 +46,7 @@ STAGING_TOO = "Staging deploys itself from the branch main, to the cluster kind-
 POSTGRES = "Run the integration tests with `make test-db`; it starts PostgreSQL 15 itself."
 POSTGRES_NEW = "Run the integration tests with `make test-db`; it starts PostgreSQL 16 itself."
 MOCK = "Never mock the database in these tests."
+SNAPSHOTS = "Snapshots of its tables are reviewed by hand."
 HELPER = "The helper `scripts/reset_db.sh` empties it."
 FREEZE = "No releases before 18 November 2026, the audit is running."
 KEEP = Option("keep", "Leave as it is")
@@ -143,14 +145,18 @@ def expired() -> Asked:
 
 
 def blocked() -> Asked:
-    """What nothing explains is lost by its answer: a finding that a person confirms."""
+    """Its answer also removes a line that the question does not show: a finding that a person confirms."""
     return Asked(
         "gone",
         "scripts/reset_db.sh",
         "The repository no longer has scripts/reset_db.sh.",
         (place("feedback_testing.md", HELPER),),
         (
-            Option("remove", "Remove it", (edit("feedback_testing.md", HELPER + "\n", "", explained=False),)),
+            Option(
+                "remove",
+                "Remove it",
+                (edit("feedback_testing.md", f"{HELPER}\n\n{SNAPSHOTS}\n", "", explained=False),),
+            ),
             KEEP,
         ),
         weight=0.5,
