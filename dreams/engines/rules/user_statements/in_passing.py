@@ -47,10 +47,11 @@ _ABSOLUTE = re.compile(
     r"at all times|without asking|(?:as much as|wherever|whenever) possible)\b",
     re.IGNORECASE,
 )
+_AT_HAND_OBJECT = re.compile(r"\b(?:the|this|that|these|those|it|them|my|your)\b", re.IGNORECASE)
 # Verbs by which somebody tells what they perceive, need or think just now, and auxiliaries: no habit.
 _MOMENTARY = (
     r"(?:need|want|see|get|hit|think|guess|hope|know|mean|believe|wonder|feel|find|notice|understand|suppose|agree|assume|wish|"
-    r"have|had|has|are|were|was|am|is|be|do|did|can|could|will|would|should|shall|must|may|might|just|also|really|currently|got|lost|now|still|both|"
+    r"have|had|has|are|were|was|am|is|be|did|can|could|will|would|should|shall|must|may|might|just|also|really|currently|got|lost|now|still|both|"
     r"made|went|did|saw|found|ran|took|came|gave|told|said|broke|wrote|built|chose|began|left|kept|merged|\w+ed|\w+ing)\b"
 )
 _SCOPE = r"(?:(?:for|in|on|with|when|whenever|before|after) [^,.;]{2,50}?,? )?"
@@ -99,6 +100,7 @@ _AHEAD = re.compile(
     r"^(?:from now on|going forward|starting now|next time|in (?:the )?future(?: sessions?)?|for all future \w+)[\s,:—–-]+(?:please )?",
     re.IGNORECASE,
 )
+_SOME_DAY = re.compile(r"in (?:the )?future\b", re.IGNORECASE)
 _AHEAD_LAST = re.compile(r",? (?:from now on|going forward)$", re.IGNORECASE)
 _FORBIDS_USE = re.compile(r"(?:please )?(?:don['’]?t|do not|never) use \S", re.IGNORECASE)
 _USE = re.compile(r"(?:please )?(?:always )?use \S", re.IGNORECASE)
@@ -118,7 +120,7 @@ _PREFERS = _compiled(
     rf"^{_SCOPE}i {_ADVERBS}(?:prefer|favou?r|hate|dislike|can['’]?t stand|loathe) (?P<object>.+)$"
 )
 _LIKES_MORE = _compiled(
-    rf"^{_SCOPE}i {_ADVERBS}(?:like|love) (?P<object>.+ (?:more than|better than|over) .+)$"
+    rf"^{_SCOPE}(?:i {_ADVERBS}(?:like|love)|(?:please )?prefer) (?P<object>.+ (?:more than|better than|over) .+)$"
 )
 _DISLIKES_WHEN = _compiled(rf"^i (?:don['’]?t|do not|hate|dislike) {_ADVERBS}(?:like )?(?:it )?when you .+$")
 _WANTS = _compiled(
@@ -128,7 +130,7 @@ _MY_HABIT = _compiled(rf"^{_SCOPE}i {_HABITUAL} (?!{_MOMENTARY})[a-z]+ .+$")
 _I_WORK = _compiled(r"^i (?:use|speak|code|live|work)(?: (?P<where>in|from|at|with))? (?P<object>.+)$")
 _I_AM = _compiled(
     rf"^(?:i['’]?m|i am|we['’]re|we are) {_ADVERBS}(?:(?P<role>an? (?!bit\b|little\b|lot\b|few\b|fan\b|huge\b|big\b|idea\b|hurry\b)(?:[\w/+#.-]+ ){{0,3}}?[\w/+#-]{{3,}}(?=$|[,.;!—–-]| (?:and|who|with|by|at|in|on|for|so|but|here|\w+ing)\b).*)|"
-    r"(?:the (?:only|sole|main|lead|maintainer|owner|author)\b.+)|(?:very |quite |completely |not |most |more )*(?:new to|familiar with|unfamiliar with|comfortable (?:in|with)|fluent in|an expert|responsible for|in charge of|based in|colou?r[- ]?blind|on (?:windows|linux|mac\w*|wsl))\b.*)$"
+    r"(?:the (?:[\w-]+ ){0,2}?(?:only|sole|main|lead|maintainer|owner|author|designer)\b.+)|(?:very |quite |completely |not |most |more )*(?:new to|familiar with|unfamiliar with|comfortable (?:in|with)|fluent in|an expert|responsible for|in charge of|based in|colou?r[- ]?blind|on (?:windows|linux|mac\w*|wsl))\b.*)$"
 )  # fmt: skip
 _I_HAVE_DONE = _compiled(
     r"^(?:i['’]ve|i have) been \w+ing .+\b(?:for|since) (?:\w+ )?(?:\d+|\w+) (?:years?|decades?)\b.*$"
@@ -137,7 +139,7 @@ _WE_HABIT = _compiled(
     rf"^{_SCOPE}(?:as a team,? )?we (?:(?:all )?{_HABITUAL}|(?:don['’]?t|do not)(?: ever)?) (?!{_MOMENTARY})[a-z]+ .+$"
 )
 _WE_PRACTICE = _compiled(
-    rf"^{_SCOPE}we (?:all )?(?!{_MOMENTARY}|{_HABITUAL}|don['’]?t\b|do\b|use the\b)[a-z]+ .+$"
+    rf"^{_SCOPE}we (?:all )?(?!{_MOMENTARY}|{_HABITUAL}|don['’]?t\b|do (?:not|it|that|this|so)\b|use the\b)[a-z]+ .+$"
 )
 _WE_MUST = _compiled(r"^we (?:should|must) (?:always|never|not ever) .+$")
 _HERE = _compiled(
@@ -147,7 +149,7 @@ _OUR = _compiled(
     r"^(?:all |every one of )?our [\w`/ -]{2,50}? (?:is|are|lives?|go(?:es)?|runs?|uses?|listens?|gets?) .+$"
 )
 _KEPT = _compiled(
-    r"^[\w`/' -]{3,60}? (?:lives?|(?:is|are) (?:kept|tracked|documented|stored|hosted|managed|described)) (?:in|at|on|under|with) .+$"
+    r"^(?!.*\b(?:should|must|will|would|could)\b)[\w`/' -]{3,60}? (?:lives?|(?:is|are) (?:kept|tracked|documented|stored|hosted|managed|described)) (?:in|at|on|under|with) .+$"
 )
 _YOUR_HABIT = _compiled(
     rf"^(?:again,? )?you (?:keep (?!{_MOMENTARY[:-2]}\b)?(?!getting|failing|having|seeing|hitting)\w+ing|(?:always|never) (?!{_MOMENTARY})[a-z]+|(?:always )?forget to \w+) .+$"
@@ -208,7 +210,8 @@ def _of_my_work(found: re.Match[str]) -> Sureness | None:
     """A short sentence of a habit; a long one tells what happened."""
     if len(found[0].split()) > MOST_OF_A_HABIT:
         return None
-    return None if _DEFINITE.search(" ".join(found["object"].split()[:3])) else "certain"
+    at_hand = _AT_HAND_OBJECT if found["where"] else _DEFINITE
+    return None if at_hand.search(" ".join(found["object"].split()[:3])) else "certain"
 
 
 def _absolute(found: re.Match[str]) -> Sureness | None:
@@ -259,8 +262,8 @@ _SIGNALS: Sequence[_Signal] = (
     _Signal(_WE_MUST, _likely, fact=True),
     _Signal(_WE_PRACTICE, _practice, fact=True),
     _Signal(_HERE, _certain, fact=True, state=True),
+    _Signal(_KEPT, _named, fact=True),
     _Signal(_OUR, _named, fact=True, state=True),
-    _Signal(_KEPT, _named, fact=True, state=True),
     _Signal(_STOP_DOING, _certain),
     _Signal(_ORDER, _certain),
     _Signal(_NOT_BUT, _of_any),
@@ -336,7 +339,8 @@ def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
     ahead = _AHEAD.sub("", _AHEAD_LAST.sub("", bare))
     found = _read(ahead, (*_CORRECTING, *_SIGNALS) if text != said else _SIGNALS)
     if ahead != bare:
-        text, found = ahead, _from_now_on(ahead, found)
+        wanted = _WANTS.match(ahead) and not _SOME_DAY.match(bare)
+        text, found = ahead, (_AS_ORDERED, "certain") if wanted else _from_now_on(ahead, found)
     if found is None:
         return None
     signal, sureness = found
@@ -379,7 +383,9 @@ def _may_count(sentence: str, text: str) -> bool:
         table.search(said) for table in (SUPPOSED, OTHERS, JOKING)
     ):
         return False
-    bare = _OF_THE_PROJECT.sub("", _ABSOLUTE.sub("", _STOP_IT.sub("", text)))
+    reason = _GIVES_REASON.search(text)
+    said = text[: reason.start()] if reason else text
+    bare = _OF_THE_PROJECT.sub("", _ABSOLUTE.sub("", _STOP_IT.sub("", said)))
     if _HERE_ONLY.search(bare) and not _names_something(bare):
         return False
     return not AT_HAND.search(bare)
