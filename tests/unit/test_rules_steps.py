@@ -217,8 +217,8 @@ def test_the_same_line_in_two_files_stays_in_one(tmp_path: Path):
             "## `workspaces`\n\nThis value is not exported to the build.\n",
         ),
         (
-            "## ai-review\n\n- Merged into `ollama-git-precommit`, see above; published in August.\n\n",
-            "## ai-secrets\n\n- Merged into `ollama-git-precommit`, see above; published in August.\n",
+            "## Review of staged changes\n\n- Merged into `ollama-git-precommit` — see above. **Published**: `/blog/ollama-git-precommit`.\n\n",
+            "## Detection of credentials in staged changes\n\n- Merged into `ollama-git-precommit` — see above. **Published**: `/blog/ollama-git-precommit`.\n",
         ),
         (
             "## Reviewers\n- [ana](https://a.example) - Ana Weber\n",
