@@ -70,3 +70,12 @@ def test_several_edits_of_one_file_count_from_the_first_to_the_last() -> None:
 def test_a_double_that_no_case_is_about_is_merged_all_the_same() -> None:
     reviewer = Reviewer(Directory(FILES), [case(stands=(FACT,)), case(stands=(DOOR,))])
     assert set(reviewer.answer([question(KEEP, MERGE)], FILES)) == {"a.md"}
+
+
+def test_an_old_value_that_goes_without_the_new_one_is_no_step_ahead() -> None:
+    stale = {"a.md": b"- relay is on 15\n", "b.md": b"---\ndescription: relay is on 15\n---\n"}
+    moved = case(stands=(Claim(("relay", "16")),), gone=(FACT,))
+    garbled = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- 16 is on 15\n"),))
+    good = Option("replace", "Replace", (edit("a.md", "- relay is on 15\n", "- relay is on 16\n"),))
+    assert Reviewer(Directory(stale), [moved]).answer([question(garbled, KEEP)], stale) == stale
+    assert b"16" in Reviewer(Directory(stale), [moved]).answer([question(good, KEEP)], stale)["a.md"]

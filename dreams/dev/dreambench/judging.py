@@ -54,6 +54,9 @@ def _distance(case: Case, states: States) -> float:
         return SAID_TWICE * double
     lost = sum(states.before.says(claim) and not states.after.says(claim) for claim in case.stands)
     old = sum(len(states.after.holding(claim)) for claim in case.gone)
+    fewer = old < sum(len(states.before.holding(claim)) for claim in case.gone)
+    if fewer and not all(states.after.says(claim) for claim in case.stands):
+        lost += 1  # the old value went from somewhere, and the new one came nowhere
     wrong = 50 if judged.verdict == "wrong" else 0
     return 1 + old + (1 if case.once else SAID_TWICE) * double + 20 * lost + wrong
 
