@@ -7,7 +7,7 @@ value or a rare word are compared, each with few others.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -147,6 +147,11 @@ class StatementIndex:
         """Every statement, of descriptions and rows too, that has the value."""
         key = " ".join(value.strip("`").lower().split())
         return [each for each in self.statements if key in each.reading.anchors or key in each.reading.terms]
+
+    def with_words(self, words: Collection[str]) -> list[Statement]:
+        """The statements of bodies that have every one of these words or values."""
+        places = [set(self._having.get(word, ())) for word in words]
+        return [self.statements[place] for place in sorted(set.intersection(*places))] if places else []
 
     def leans_on(self, value: str, beside: Statement | None = None) -> list[Statement]:
         """The statements of bodies that name a value, the one that says it aside."""

@@ -282,7 +282,11 @@ def _as_identifier(text: str) -> str:
 
 
 def _inside(value: Value) -> Iterator[Value]:
-    """The values in a command: the same target may be named without the program before it."""
+    """The values in a command or an address: the target without the program before it, the host by itself."""
+    if value.kind == "address" and "://" in value.key:
+        host = value.key.partition("://")[2].partition("/")[0]
+        if host != value.key:
+            yield Value("identifier", host, value.start, value.end)
     if value.kind == "code" and " " in value.key:
         for token in _tokens(value.key):
             if token.kind in {"path", "address"} or (

@@ -70,14 +70,13 @@ def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
     """Statements that have a rare value of the request, else most of its words."""
     text = forgetting.asked_text(wish)
     wanted = read(text)
-    values = [key for key in wanted.anchors if index.is_rare(key)]
+    values = [key for key in wanted.anchors if index.is_rare(key) and index.leans_on(key)]
     named = [each for key in values for each in index.leans_on(key)]
     most = [each for each in dict.fromkeys(named) if all(key in each.reading.anchors for key in values)]
     if named:
         return most or list(dict.fromkeys(named))
     told = {word for word, weight in wanted.terms.items() if weight > LEAST_ALIKE} - _ABOUT_NOTES
-    near = [each for each, _ in index.related(text) if len(told & each.reading.terms.keys()) > len(told) / 2]
-    return near if len(told) > 1 else []
+    return index.with_words(told) if len(told) > 1 else []
 
 
 def _question(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
