@@ -15,7 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dreams.language import statements
-from dreams.language.similarity import candidates, same, told_alike
+from dreams.language.similarity import candidates, same
+from dreams.lib.prose import comparing
 
 WHAT = ("tests", "uploads", "invoices", "backups", "deploys", "reports", "alerts", "imports")
 WHERE = ("in staging", "in production", "on Linux", "behind the proxy", "in the worker", "at night")
@@ -42,7 +43,7 @@ def compare() -> None:
 
 def tell_alike() -> None:
     for one, other in combinations(TEXTS, 2):
-        told_alike(one, other)
+        comparing.compare(one, other)
 
 
 def take_apart() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 from typing import Literal
@@ -17,9 +17,9 @@ from dreams.language import lexicon, properties
 from dreams.language.contrasts import conflict, enlarged, marks_differ, narrowed, told_whole
 from dreams.language.edits import edit, regraded
 from dreams.language.orders import swapped
-from dreams.language.retold import each_its_own, retells
 from dreams.language.statements import Statement, plain, statement
 from dreams.language.words import LONGEST
+from dreams.lib.prose.comparing import says_more
 
 # How many words the shorter statement has, the share of its weight that the longer one must have, and the share that both must
 # have in common: three words in common are a topic, ten are a statement.
@@ -32,6 +32,7 @@ TOPIC = 0.45  # in common, will do where the shorter one names a topic that the 
 RUN = 4  # so many words in a row make up for a lower share (0.66, and 0.4 or 0.3)
 MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure
 CONTAINING = 0.999  # of the shorter one's weight in the longer one: nothing is lost with it
+MOST_NEW = 0.1  # of the shorter one's weight, that the longer one has no word for: more is a question
 REPETITIVE_FROM = 30  # words of meaning
 REPEATED = 3  # times that each of them stands there on the average
 ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
@@ -45,8 +46,7 @@ class Similarity:
     """The decision, a score from 0 to 1, and a few words of reason for a person.
 
     `fuller` is the one to keep where they are the same; `lossless` is True if the other one has no word that it lacks
-    (filler aside), so that nothing is lost by leaving the other one out. `retold` is True where they tell of one thing, but
-    each may know more of it than the other: one memory, and yet none of the two may go.
+    (filler aside), so that nothing is lost by leaving the other one out.
     """
 
     same: bool
@@ -54,7 +54,6 @@ class Similarity:
     why: str
     fuller: Literal["a", "b"] = "a"
     lossless: bool = False
-    retold: bool = False
 
 
 def normalised(text: str) -> str:
@@ -73,16 +72,6 @@ def same(a: str, b: str) -> Similarity:
         return Similarity(False, 0.0, "too long to be sure", fuller)
     short, long = sorted((statement(a), statement(b)), key=lambda s: (s.weight, s.text))
     return _compared(short, long, "a" if long.text == a else "b")
-
-
-def told_alike(a: str, b: str) -> Similarity:
-    """As `same`, and whether they tell of one thing at least (`retold`); dearer, and no ground to take one away."""
-    found = same(a, b)
-    if found.same or not (plain(a) and plain(b)) or _unclear(a) or _unclear(b):
-        return found
-    if not retells(statement(a), statement(b)) or (each_its_own(a, b) and properties.differ(a, b)):
-        return found
-    return replace(found, score=max(found.score, 0.5), why="the same told with other details", retold=True)
 
 
 def _unclear(text: str) -> bool:
@@ -107,7 +96,7 @@ def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> S
         return Similarity(False, round(score / 2, 3), why, fuller)
     if properties.differ(short.text, long.text):
         return Similarity(False, round(score / 2, 3), "the same property of two things", fuller)
-    if not lossless and each_its_own(short.text, long.text):
+    if not lossless and says_more(short.text, long.text, MOST_NEW):
         return Similarity(False, score, "each tells something that the other has no word for", fuller)
     return Similarity(True, score, "the same statement in other words", fuller, lossless)
 

@@ -64,8 +64,8 @@ def test_a_reader_that_has_enough_ends_it_without_a_word(tmp_path: Path) -> None
 def test_a_hook_is_told_as_what_it_sums_up_and_yet_not_merged_with_it(tmp_path: Path) -> None:
     hook = "Print labels via the spooler in `tools/spool.py`, the driver loses jobs"
     whole = "The vendor's printer driver loses jobs when it sleeps; labels go through the spooler tools/spool.py since June"
-    twin, retold = run_batch(
+    twin, likely = run_batch(
         tmp_path, "similar", json.dumps({"a": hook, "b": hook + "."}), json.dumps({"a": hook, "b": whole})
     )
     assert (twin["same"], twin["mergeable"]) == (True, True)
-    assert (retold["same"], retold["mergeable"]) == (True, False)
+    assert (likely["same"], likely["mergeable"]) == (True, False)

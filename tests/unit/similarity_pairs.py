@@ -38,7 +38,6 @@ Launch the dev server with `pnpm dev`|Start the dev server using `pnpm dev`
 Use descriptive variable names|Variable names should be descriptive
 Wrap errors with context before returning them|Errors must be wrapped with context before being returned
 Never swallow exceptions silently|Do not silently swallow exceptions
-Test data must not contain real customer names|Don't put real customer names into test data
 The user dislikes long commit messages|User does not like long commit messages
 Answer in German when the user writes German|Reply in German if the user writes in German
 Skip generated files during review|Ignore generated files when reviewing
@@ -48,7 +47,6 @@ Use parametrized tests rather than loops|Use parametrized tests instead of loops
 Make sure the tests pass before pushing|Ensure tests pass before you push
 The parser must tolerate trailing commas|The parser has to tolerate trailing commas
 Don't forget to bump the version before a release|Remember to bump the version before releasing
-The login page redirects to /home after success|After a successful login the page redirects to /home
 Write commit messages in the imperative mood|Commit messages are written in imperative mood
 User is new to Rust but knows C++ well|The user knows C++ well but is new to Rust
 # passive

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.language.similarity import Similarity, same, told_alike
+from dreams.language.similarity import Similarity, same
 
 LINES = [
     "The exporter writes one file per customer and compresses it before the upload to the bucket",
@@ -48,7 +48,7 @@ in euros|in euros and Petra checks them
 
 
 def _alike(found: Similarity) -> bool:
-    return found.same or found.retold
+    return found.same
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -57,7 +57,7 @@ def test_one_thing_changed_makes_a_copy_another_statement(edit: str) -> None:
     for line in LINES:
         copy = line.replace(old, new) if old in line else line.replace(old.capitalize(), new.capitalize())
         if copy != line:
-            assert not _alike(told_alike(line, copy))
+            assert not _alike(same(line, copy))
             return
     raise AssertionError(f"no line has {old!r}")
 
@@ -81,7 +81,7 @@ PHRASES = [
 @pytest.mark.parametrize("line", LINES)
 def test_a_phrase_put_in_at_the_end_or_before_a_comma_makes_another_statement(line: str, phrase: str) -> None:
     copies = [line + phrase, line.replace(",", phrase + ",", 1)]
-    assert not any(_alike(told_alike(line, copy)) for copy in copies if copy != line)
+    assert not any(_alike(same(line, copy)) for copy in copies if copy != line)
 
 
 @settings(max_examples=60, deadline=None)
@@ -99,7 +99,7 @@ def test_two_words_that_change_places_make_another_statement(line: str, data: st
     if not between or listed or words[one][:5].lower() == words[other][:5].lower():
         return  # members of a list may change places
     words[one], words[other] = words[other], words[one]
-    assert not _alike(told_alike(line, " ".join(words)))
+    assert not _alike(same(line, " ".join(words)))
 
 
 MOVED = """

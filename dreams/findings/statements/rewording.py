@@ -24,9 +24,8 @@ from dreams.findings.statements.wordings import (
     SLIGHT,
     made,
 )
-from dreams.language import lexicon
+from dreams.language import lexicon, thesaurus
 from dreams.language.orders import other_doer
-from dreams.language.retold import thesaurus
 from dreams.language.statements import Statement
 from dreams.language.words import stem
 
