@@ -200,7 +200,36 @@ def test_what_the_dreams_own_changes_touch_is_not_asked(tmp_path: Path, monkeypa
     project = world.make_project(tmp_path)
     gamma = engines.rewrite("project_deploy.md", "host alpha", "host gamma")
     asking.dream(project, monkeypatch, ASK, ASK_RESET, act=gamma)
-    assert [row.places[0]["path"] for row in Question.objects.all()] == ["feedback_testing.md"]
+    asked = Question.objects.filter(asked=True)
+    assert [row.places[0]["path"] for row in asked] == ["feedback_testing.md"]
+
+
+def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    longer = engines.rewrite("project_deploy.md", ALPHA, f"{ALPHA}  ")
+    run = asking.dream(project, monkeypatch, ASK, act=longer)
+    question = Question.objects.get()
+    assert (question.state, question.asked) == ("later", False)
+    proposal = Proposal.of(run)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(proposal, world.ME)
+    question.refresh_from_db()
+    assert (question.state, question.asked) == ("open", True)
+
+
+def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_rejected(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    run = asking.dream(project, monkeypatch, ASK, act=engines.rewrite("project_deploy.md", "alpha", "gamma"))
+    proposal = Proposal.of(run)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.submit(proposal, world.ME)
+    asking.dream(project, monkeypatch, ASK)
+    question = Question.objects.get()
+    assert (question.state, question.asked) == ("open", True)
 
 
 def test_the_answer_explains_the_lines_that_the_question_showed(tmp_path: Path, monkeypatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from django.db import transaction
 
-from dreams import blobs, conf, text
+from dreams import blobs, conf, memories, text
 from dreams.engines.types import Edit, Option, Place, QuestionKind
 from dreams.engines.types import Question as Asked
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
@@ -37,12 +37,12 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
     """Save the questions of a dream, and show the most useful ones: as many as the setting says.
 
     What was answered, waits or was put off is not asked again. Open questions of the project that this dream does not
-    ask any more are outdated, but for those from a session: that was read once, and by the dream before. A question that cannot be kept is left out; the others are.
+    ask any more are outdated, but for those from a session: that was read once, and by the dream before. What the dream's
+    own changes touch is held back until they are decided. A question that cannot be kept is left out; the others are.
     """
     project = dream.project
     states.refresh(project)
-    ranked = sorted(asked, key=lambda one: -one.weight)
-    chosen = _bounded(one for one in ranked if proposal is None or _fits(one, proposal))
+    chosen = _bounded(sorted(asked, key=lambda one: -one.weight))
     shas = states.shas_of(project, {place.path for one in chosen.values() for place in one.places})
     texts = {sha: states.one_line(text.decode(data)) for sha, data in blobs.get_many(shas.values()).items()}
     with transaction.atomic():
@@ -55,10 +55,10 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
                 continue
             kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
             _note_files(kept[-1], shas, texts)
-        left = project.questions.filter(state=State.OPEN).exclude(pk__in=[row.pk for row in kept])
+        left = project.questions.filter(states.UNANSWERED).exclude(pk__in=[row.pk for row in kept])
         old = [row.pk for row in left if not any(place["session"] for place in row.places)]
         Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
-        _show_first(project, kept)
+        _show_first(project, [*kept, *(row for row in left if row.pk not in old)], proposal)
 
 
 def hold(project: Project) -> None:
@@ -87,33 +87,6 @@ def _bounded(asked: Iterable[Asked]) -> dict[str, Asked]:
     return found
 
 
-def _fits(one: Asked, proposal: Proposal) -> bool:
-    """Whether each answer can stand beside the dream's own changes: what those touch is asked once they are decided."""
-    return all(
-        joining.fits(proposal, edits, _before(edits))
-        for option in one.options
-        for edits in _apart(one, option)
-    )
-
-
-def _apart(one: Asked, option: Option) -> list[Sequence[Edit]]:
-    """What can be chosen of an option: for an `index` question each row."""
-    if one.kind != "index":
-        return [option.edits] if option.edits else []
-    return [
-        [edit for edit in option.edits if edit.operation == row]
-        for row in {e.operation for e in option.edits}
-    ]
-
-
-def _before(edits: Sequence[Edit]) -> dict[str, bytes]:
-    """The files as the dream found them."""
-    found: dict[str, str | None] = {}
-    for edit in edits:
-        found.setdefault(edit.path, edit.before)
-    return {path: text.encode(side) for path, side in found.items() if side is not None}
-
-
 def _size(one: Asked) -> int:
     return sum(len(edit.after or "") for option in one.options for edit in option.edits)
 
@@ -126,7 +99,7 @@ def _known(project: Project, subjects: Iterable[str]) -> dict[str, Question]:
 
 
 def _may_ask(row: Question, one: Asked, shas: Mapping[str, str]) -> bool:
-    if row.state in (State.OPEN, State.OUTDATED):
+    if row.state in (State.OPEN, State.OUTDATED) or states.is_held(row):
         return True
     if row.state != State.LATER or not states.is_due(row):
         return False
@@ -203,11 +176,36 @@ def _first_words(said: str, content: str) -> str:
     return " ".join(words[:low])
 
 
-def _show_first(project: Project, kept: Sequence[Question]) -> None:
-    muted = muted_kinds(project)
-    most = conf.current(project).questions_per_dream
-    shown = [row.pk for row in kept if row.kind not in muted][:most]
-    Question.objects.filter(pk__in=shown).update(asked=True)
+def _show_first(project: Project, rows: Sequence[Question], proposal: Proposal | None) -> None:
+    """Ask the most useful of `rows`. One whose answer would clash with the proposal is held back."""
+    muted, most = muted_kinds(project), conf.current(project).questions_per_dream
+    present = memories.contents(project) if proposal else {}
+    shown: list[int] = []
+    held: list[int] = []
+    for row in sorted(rows, key=lambda row: -row.weight):
+        if len(shown) == most:
+            break
+        if row.kind in muted:
+            continue
+        fits = proposal is None or _fits(row, proposal, present)
+        (shown if fits else held).append(row.pk)
+    all_of_them = Question.objects.filter(pk__in=[row.pk for row in rows])
+    all_of_them.update(asked=False, state=State.OPEN)
+    all_of_them.filter(pk__in=shown).update(asked=True)
+    all_of_them.filter(pk__in=held).update(state=State.LATER)
+
+
+def _fits(row: Question, proposal: Proposal, present: Mapping[str, bytes]) -> bool:
+    """Whether each of its answers can be given beside the changes of the proposal; of the index, each row."""
+    for option in row.options.all():
+        try:
+            edits = options.edits_of(option)
+        except blobs.MissingBlob:
+            return False
+        rows = {edit.operation for edit in edits}
+        if not all(joining.fits(proposal, [e for e in edits if e.operation == key], present) for key in rows):
+            return False
+    return True
 
 
 def show_more(project: Project) -> int:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams import blobs, ids, text
 from dreams.models import Hunk, Operation, Project, Proposal, Question
 
 State = Question.State
+#: Open, or held back by the dream that asked: put off, and not by a person.
+UNANSWERED = Q(state=State.OPEN) | Q(state=State.LATER, later_until=None)
 LIVE = (State.OPEN, State.WAITING, State.LATER)
 
 
@@ -105,6 +107,7 @@ def refresh(project: Project) -> None:
         if row.pk not in old and row.state == State.LATER and is_due(row) and has_changed(row, shas)
     ]
     reopen(due)
+    Question.objects.filter(pk__in=[row.pk for row in due]).update(asked=True)
 
 
 def shas_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
@@ -126,6 +129,11 @@ def is_there(place: Mapping[str, Any], now: Mapping[str, str]) -> bool:
 def one_line(content: str) -> str:
     """`content` with every run of white space as one space, as a database keeps it."""
     return " ".join(text.storable(content).split())
+
+
+def is_held(question: Question) -> bool:
+    """Held back because the dream's own changes touch it, until they are decided."""
+    return question.state == State.LATER and question.later_until is None
 
 
 def is_due(question: Question) -> bool:
