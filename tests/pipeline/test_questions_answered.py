@@ -234,11 +234,12 @@ def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_re
 
 def test_the_answer_explains_the_lines_that_the_question_showed(tmp_path: Path, monkeypatch) -> None:
     """Nothing else says where they went, and the person saw them; a line that was not shown still has to be confirmed."""
-    project = world.make_project(tmp_path)
+    listed = world.TESTING.replace("Snapshots", "- Snapshots")
+    project = world.make_project(tmp_path, {"MEMORY.md": world.INDEX, "feedback_testing.md": listed})
 
     def ask(*shown: str):
         def made(job):
-            edit = asking.changes("feedback_testing.md", "\nSnapshots are reviewed by hand.\n", "")(job)
+            edit = asking.changes("feedback_testing.md", "\n- Snapshots are reviewed by hand.\n", "")(job)
             places = tuple(Place("feedback_testing.md", 11, text) for text in shown)
             bare = dataclasses.replace(edit, fates=())
             return Asked(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from dreams import blobs, merge, rebase, text, textdiff
 from dreams.engines.types import Edit, Fate
 from dreams.models import Question, QuestionOption, Session
 from dreams.proposals import edit_rows
+
+_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
 
 class DoesNotFit(Exception):
@@ -79,9 +82,14 @@ def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str
         return []
     before, after = (textdiff.split_lines(_text(edit[side], kept) or "") for side in ("before", "after"))
     there = set(after)
-    gone = dict.fromkeys(line.rstrip("\r\n") for line in before if line not in there)
+    gone = dict.fromkeys(line.rstrip("\r\n") for line in before if line.strip() and line not in there)
     note = f"You answered: {option.label}"
-    return [Fate(line, "stated", note=note) for line in gone if any(_one_line(line) in one for one in shown)]
+    return [Fate(line, "stated", note=note) for line in gone if any(_said(line) in one for one in shown)]
+
+
+def _said(line: str) -> str:
+    """A line without the mark of its list, which is no word of what it says."""
+    return _one_line(_MARK.sub("", line))
 
 
 def _one_line(content: str) -> str:
