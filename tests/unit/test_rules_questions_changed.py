@@ -106,3 +106,10 @@ def test_who_leans_on_an_asked_change_is_asked_too(tmp_path: Path) -> None:
         "keep",
     ]
     assert "on 50020 before each drill" in (texts(leaning, "update")["b.md"] or "")
+
+
+def test_a_name_is_not_taken_for_the_value_that_was_exchanged(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [B](b.md) - branches\n", "b.md": memory("Trunk (nutmeg-collector) = `trunk`\n")}
+    made = dream(tmp_path, files, [session(1, "Branch rename — nutmeg-collector: `trunk` → `main`")])
+    (question,) = asked(made, "changed")
+    assert "Trunk (nutmeg-collector) = `main`\n" in (texts(question, "replace")["b.md"] or "")

@@ -106,13 +106,26 @@ def _older(index: StatementIndex, said: Said) -> list[tuple[Statement, Value, Va
             if past.is_measured or past.start > OPENING or " " in past.key:
                 found[each] = past, now
     fresh = [value for value in _whole(new.values) if not index.said_where(value.key)]
+    told: dict[Statement, list[tuple[Value, Value]]] = {}
     for key in sorted(read(said.quote).anchors | read(said.old).anchors):
         for each in index.leans_on(key) if index.is_rare(key) else ():
             value = next((v for v in _whole(each.reading.values) if v.key == key), None)
             come = _of_its_sort(value, fresh) if value else None
             if value is not None and come is not None and each not in found and _speaks_of(each, said, key):
-                found[each] = (value, come)
+                told.setdefault(each, []).append((value, come))
+    for each, pairs in told.items():
+        if (one := _written_alike(pairs, said)) is not None:
+            found[each] = one
     return [(each, *values) for each, values in found.items()]
+
+
+def _written_alike(pairs: Sequence[tuple[Value, Value]], said: Said) -> tuple[Value, Value] | None:
+    """Of several values that may have been exchanged the one that is written as the new one is, in backticks or not: of
+    "relay: `trunk` → `main`" it is no name. None where that is not one."""
+    coded = {v.key: said.quote[v.start : v.end].startswith("`") for v in read(said.quote).values}
+    alike = [pair for pair in pairs if coded.get(pair[0].key) == coded.get(pair[1].key)]
+    chosen = pairs if len(pairs) == 1 else alike
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def _shares_thing(statement: Statement, said: Reading) -> bool:
