@@ -24,11 +24,13 @@ from dreams import memories, rebase, review
 from dreams.login import ensure_owner
 from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
 from dreams.search import index
+from dreams.services.questions import answering
 from dreams.web import urls
 from tests import world as make
 from tests.browser.judging import bring_rules, broken_rules
 from tests.browser.shots import log_in
 from tests.pipeline import world as real
+from tests.web import question_world as asked
 from tests.web import review_world as desk
 
 if TYPE_CHECKING:
@@ -174,6 +176,7 @@ def full_installation(folder: Path) -> list[str]:
         *written(folder / "written"),
         *leaky(folder),
         *spoken(folder),
+        *asking(folder / "asking"),
         "/",
         "/projects/",
         "/dreams/",
@@ -223,6 +226,26 @@ def waiting(folder: Path) -> list[str]:
         f"{here}recall/?q=how+are+tests+run&after=1",
         f"{here}recall/",
         *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),
+    ]
+
+
+def asking(folder: Path) -> list[str]:
+    """A project whose dream asked, with one question answered and one put off, and its statements."""
+    project = asked.make_project(folder)
+    proposal = asked.propose(project)
+    question, answered, later, *_ = asked.ask_all(project, proposal)
+    answering.answer(answered, "replace", real.ME)
+    answering.later(later, real.ME)
+    memory = project.memories.get(path="project_deploys.md")
+    return [
+        f"/review/{proposal.public_id}/",
+        "/questions/",
+        f"/questions/{question.public_id}/",
+        f"/projects/{project.pk}/questions/",
+        f"/projects/{project.pk}/statements/?value=kind-eu-1",
+        f"/projects/{project.pk}/checkup/",
+        f"/memories/{memory.pk}/",
+        f"/memories/{memory.pk}/related/",
     ]
 
 
