@@ -101,3 +101,12 @@ def test_what_nothing_in_memory_says_changes_nothing(tmp_path: Path) -> None:
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory("The docs are built with Sphinx.\n")}
     made = dream(tmp_path, files, [session(1, REQUEST)])
     assert (made.edits, asked(made)) == ([], [])
+
+
+def test_a_thing_named_in_plain_words_is_asked_about(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n",
+        "a.md": memory("There are 52 parallel workers in the marble router.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, "You can safely forget about the marble router.")])
+    assert [each.places[0].path for each in asked(made)] == ["a.md"]

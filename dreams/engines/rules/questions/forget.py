@@ -14,6 +14,7 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Wish
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Option, Place, Question
+from dreams.language.statements import canonical
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
 from dreams.text import quoted
@@ -30,20 +31,25 @@ _REMOVES = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_NOTES = frozenset(
-    [
-        "forget",
-        "note",
-        "memory",
-        "line",
-        "entry",
-        "fact",
-        "keep",
-        "safely",
-        "unremember",
-        "obsolete",
-        "delete",
-        "remove",
-    ]
+    map(
+        canonical,
+        [
+            "forget",
+            "note",
+            "memory",
+            "line",
+            "entry",
+            "fact",
+            "keep",
+            "safely",
+            "unremember",
+            "obsolete",
+            "delete",
+            "remove",
+            "anything",
+            "everything",
+        ],
+    )
 )
 
 
@@ -59,7 +65,7 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
 def _maybe_requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
     """Sentences that speak of forgetting or removing what has a value, and were not understood as requests."""
     for each in heard:
-        known = " ".join(wish.quote for wish in each.wishes)
+        known = " ".join(wish.quote for wish in each.wishes if wish.verdict != "hint")
         for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
             for sentence in sentences(line):
                 if _REMOVES.search(sentence) and sentence not in known and not asks(sentence):
