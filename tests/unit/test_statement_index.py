@@ -168,3 +168,10 @@ def test_every_statement_is_on_the_lines_that_it_names(files: dict[str, str]) ->
     for each in statements_of(files):
         lines = files[each.path].splitlines()
         assert 1 <= each.first_line <= each.last_line <= max(1, len(lines))
+
+
+def test_a_title_of_a_list_in_bold_is_no_statement() -> None:
+    text = "**What was measured (2026-05-29):**\n\n- The pump holds at 40 bar for an hour.\n"
+    assert [each.text for each in statements_of({"pump.md": text})] == [
+        "The pump holds at 40 bar for an hour."
+    ]

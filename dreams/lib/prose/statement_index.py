@@ -119,7 +119,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
                     path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
                 )
             continue
-        if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.endswith(":"):
+        if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield Statement(path, "body", item.first_line, item.last_line, told, item.text, item.under)
 
 
