@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,22 @@ def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> No
     first = "".join(text or "" for text in texts(question, "first").values())
     second = "".join(text or "" for text in texts(question, "second").values())
     assert "50020" not in first and "41873" not in second
+
+
+def test_an_answer_to_a_conflict_takes_no_statement_out(tmp_path: Path) -> None:
+    made = two(tmp_path, other="ledger-worker listens on port 50020.", dated=False)
+    (question,) = asked(made, "conflict")
+    for option in ("first", "second"):
+        after = {"a.md": made.text("a.md"), "b.md": made.text("b.md"), **texts(question, option)}
+        assert all("ledger-worker" in (text or "") for text in after.values())
+
+
+def test_two_notes_of_other_days_in_a_copied_folder_have_no_order(tmp_path: Path) -> None:
+    files = {"MEMORY.md": INDEX, "a.md": memory(f"{ONE}\n"), "b.md": memory(f"{OTHER}\n")}
+    unsure = replace(NEW, source="file", believable=False)
+    made = dream(tmp_path, files, written={"a.md": OLD, "b.md": unsure})
+    assert asked(made, "changed") == []
+    assert len(asked(made, "conflict")) == 1
 
 
 @pytest.mark.parametrize(

@@ -175,3 +175,17 @@ def test_a_title_of_a_list_in_bold_is_no_statement() -> None:
     assert [each.text for each in statements_of({"pump.md": text})] == [
         "The pump holds at 40 bar for an hour."
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Noted Apr 20, 2026. Not yet built.",
+        "**Results of tier 2 (2022-01-03 to 2026-05-29, bear-inclusive):**",
+        "**Date:** 2026-02-15 **Skill:** citizen v1.0.0 **Auditor:** Ralph",
+        "Baseline of job 224: +112.8 % (16.3 % a year), Sharpe 0.83, drawdown -17.9 %",
+    ],
+)
+def test_what_tells_nothing_by_itself_is_no_double(text: str) -> None:
+    files = {f"{name}.md": f"---\nname: {name}\ntype: project\n---\n\n{text}\n" for name in ("one", "two")}
+    assert not StatementIndex(files).possible_duplicates()

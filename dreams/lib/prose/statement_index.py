@@ -42,10 +42,14 @@ NEAR_COPY = 0.85  # of the words beside two values
 COPY = 0.85  # in one list, what scores less is another member of it
 LEAST_SAID = 3.0  # weight beside its links, of a statement that says something
 TWO_THINGS = "their files are about two things"
+RECORD = 4  # numbers in one statement: results of something, each true where it was written
 FORM = 3  # lines that two files have alike, where their names are of two things
 _KEEPS = frozenset({"paragraph", "bullet"})
 _DAY = re2.compile(
     r"(?i)(?:^|\D)(?:19|20)\d\d[-_]\d{2}(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog)(?:[^a-z]|$)"
+)
+_NAMED_DAY = re2.compile(
+    r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?|\b(?:19|20)\d\d(?:-\d\d){0,2}\b"
 )
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 # Said in a file's name of every file of its sort.
@@ -189,11 +193,16 @@ class StatementIndex:
         near = {
             (min(place, other), max(place, other))
             for place in self._bodies
-            if len(self.statements[place].text) <= LONGEST_FACT
-            and not _is_reference(self.statements[place].text)
+            if len(self.statements[place].text) <= LONGEST_FACT and self._facts[place]
             for other in self._near(self.statements[place].reading, place)
+            if self._facts[other]
         }
         return _without_forms([self.pair(self.statements[a], self.statements[b]) for a, b in sorted(near)])
+
+    @cached_property
+    def _facts(self) -> dict[int, bool]:
+        """Which statements of bodies tell something by themselves."""
+        return {place: _is_fact(self.statements[place].text) for place in self._bodies}
 
     def pair(self, one: Statement, other: Statement) -> Pair:
         """Two statements compared, with what their places say of them."""
@@ -275,11 +284,16 @@ def places_of(group: Sequence[Pair]) -> list[Statement]:
     return sorted(every, key=lambda each: (each.path, each.first_line))
 
 
-def _is_reference(text: str) -> bool:
-    """Whether it only leads to other files: "Related: [[a]], [[b]]", "see `other.md`"."""
+def _is_fact(text: str) -> bool:
+    """Not what only leads to files or names a day ("Related: [[a]]", "Noted Apr 22, 2026."), nor the head of a form
+    ("**Date:** … **By:** …") or a record of results."""
     text = encodable(text)
-    rest = _LINK.sub(" ", text)
-    return rest != text and read(rest).weight < LEAST_SAID
+    rest = _LINK.sub(" ", _NAMED_DAY.sub(" ", text))
+    if rest != text and read(rest).weight < LEAST_SAID:
+        return False
+    if text.count(":**") > 1:
+        return False
+    return len({value.key for value in read(text).values if value.kind == "number"}) < RECORD
 
 
 def _without_forms(pairs: Sequence[Pair]) -> list[Pair]:

@@ -244,7 +244,7 @@ def _day_of(asking: Asking, statement: Statement) -> dt.date | None:
             return None
     known = asking.job.line_dates.get(statement.path, ())
     line = known[statement.first_line - 1] if statement.first_line <= len(known) else None
-    return line.day if line and not line.ours else None
+    return line.day if line and line.believable and not line.ours else None
 
 
 def _changed(
@@ -280,8 +280,8 @@ def _sure(pair: Pair) -> float:
 def _conflict(asking: Asking, index: StatementIndex, pair: Pair) -> Iterator[Question]:
     one, other = pair.one, pair.other
     value, second = pair.found.old, pair.found.new
-    if value is None or second is None:
-        return
+    if value is None or second is None or "name" in (value.kind, second.kind):
+        return  # two names are two people or things more often than one thing with another name
     made = (
         _option(asking, index, "first", f"It is {surface(one.text, value)}", other, one, (second, value)),
         _option(asking, index, "second", f"It is {surface(other.text, second)}", one, other, (value, second)),
@@ -312,7 +312,11 @@ def _option(
     right: Statement,
     values: tuple[Value, Value],
 ) -> Option | None:
-    """The wrong statement with the right value, in what sums its file up too; merged into the right one if it says no more."""
+    """The wrong statement with the right value, in what sums its file up too.
+
+    Of an older and a newer one ("replace") the older goes into the newer if it says no more then. Where no order is known
+    nothing is taken out.
+    """
     old, new = values
     wordings = _everywhere(index, [wrong], old.key, surface(right.text, new))
     citations = (cited(right), cited(wrong))
@@ -321,7 +325,7 @@ def _option(
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "Another value is right.", citations)
         now = replace(wrong, text=wordings[0].text) if done else wrong
-        if done and not says_more(now.text, right.text, MOST_REWORDED):
+        if name == "replace" and done and not says_more(now.text, right.text, MOST_REWORDED):
             merge(rec, right, [now], asking.job.config.row_max)
 
     return asking.draftsman.option(name, label, work) if wordings else None

@@ -5,6 +5,7 @@ The merge keeps one statement, and whatever only the others say: a value, or wor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ MOST_WORDS = 12  # of a subject
 MOST_REWORDED = (
     0.7  # of the weight of a statement that names the same values: the rest is other words for the same
 )
+_REMARK = re.compile(r"\s*(?:[-*+] )?\*\*[^*\n]{2,40}:\*\*|\s*(?:Why|How to apply|Reason):")
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
 
@@ -200,7 +202,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     """Take a statement out; what it says beside the kept one is added to that one's file."""
     tree = rec.tree
     unit = _unit_of(tree, drop)
-    if unit is None:
+    if unit is None or _is_explained(tree, drop):
         return
     document = tree.document(keep.path)
     target = keep.text
@@ -216,6 +218,14 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
         target = drop.text
         rec.operation("merge", [Change(keep.path, decode(added.to_bytes()), reason, (), citations)])
     remove(rec, unit, "merge", reason, fates(unit, "merged-into", keep.path, target), citations)
+
+
+def _is_explained(tree: Tree, statement: Statement) -> bool:
+    """Whether a labelled remark follows it ("**Why:** …"), which would be of nothing without it."""
+    items = [item for item in memdir.sections(tree.document(statement.path).body) if item.kind != "blank"]
+    place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
+    behind = items[place + 1].text if place is not None and place + 1 < len(items) else ""
+    return _REMARK.match(behind) is not None and not _REMARK.match(statement.raw)
 
 
 def _unit_of(tree: Tree, statement: Statement) -> Unit | None:
