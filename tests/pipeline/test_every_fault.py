@@ -27,7 +27,7 @@ from tests.unit import engine_kit as kit
 
 PRIOR_NS = 1_780_000_000_123_456_789
 # Long enough that there is something to leave out where a prompt does not fit.
-READ = Reply((Use("Bash", {"command": "seq 900"}),))
+READ = Reply((Use("Bash", {"command": "printf '%0900d' 1 2 3 4"}),))
 WRITE = Reply(
     (
         Text("I write it down now. " * 5),
