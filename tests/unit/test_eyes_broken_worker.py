@@ -150,12 +150,12 @@ EACH_COMMAND = [
     "grep -rn note . --include='*.md' | sort",
     "sed -n '1p;$=' a.md",
     "sed -n '1,2s/o/0/gp' a.md",
-    "md5sum a.md; sha1sum a.md; sha256sum a.md; sha512sum a.md",
-    "wc a.md; cut -c1-3 a.md; tr a b; uniq -c a.md; nl a.md; rev a.md; tac a.md",
-    "diff a.md topic/one.md; comm a.md a.md; paste a.md a.md",
-    "stat -c '%n %s %F' a.md; du -sb a.md; realpath a.md; basename a.md .md; dirname a.md",
+    "sha256sum a.md; rg -n note",
+    "wc a.md; cut -c1-3 a.md; tr a b; uniq -c a.md; nl a.md",
+    "diff a.md topic/one.md; cmp a.md a.md",
+    "stat -c '%n %s %F' a.md; du -sb a.md; basename a.md .md; dirname a.md",
     "echo *.md; printf '%s-%d\\n' a 3; printf 'c\\n' | sort; test -f a.md && echo yes",
-    "date -u +%Y | wc -c; pwd; cd topic && ls",
+    "pwd; cd topic && ls",
 ]
 
 
