@@ -114,3 +114,30 @@ def test_a_state_of_half_a_year_ago_is_asked_about(tmp_path: Path, line: str, as
     assert [[option.id for option in each.options] for each in found] == (
         [["remove", "keep"]] if asked else []
     )
+
+
+@pytest.mark.parametrize(
+    ("heading", "asked"),
+    [
+        ("## Recent changes (2026-03-09)", True),
+        ("## Status as of 2026-02-16", True),
+        ("## Recent changes (2026-09-09)", False),
+        ("## 2026-03-09", False),
+        ("## Recent changes", False),
+    ],
+)
+def test_a_section_headed_by_an_old_state_is_asked_about_as_a_whole(
+    tmp_path: Path, heading: str, asked: bool
+) -> None:
+    body = f"It reads CSV.\n\n{heading}\n\n- The model was moved.\n- The views follow.\n\n## Rules\n\nNever skip a row.\n"
+    files = {
+        "MEMORY.md": "# Memory\n\n- [Import](project_import.md) — the import\n",
+        "project_import.md": f"---\nname: import\ndescription: the import\ntype: project\n---\n\n{body}",
+    }
+    made = dream(tmp_path, files)
+    found = [each for each in made.outcome.questions if each.kind == "expired"]
+    assert [place.text for each in found for place in each.places] == ([heading] if asked else [])
+    if asked:
+        after = found[0].options[0].edits[0].after or ""
+        assert "moved" not in after and "follow" not in after
+        assert "It reads CSV." in after and "## Rules\n\nNever skip a row.\n" in after
