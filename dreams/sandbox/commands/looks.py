@@ -10,7 +10,7 @@ import os
 import pwd
 import stat as st
 
-HALF_YEAR = 31_556_952 // 2
+HALF_YEAR = int(365.2425 * 86_400) // 2  # seconds; of a mean year of the calendar
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
