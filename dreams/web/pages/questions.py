@@ -40,7 +40,6 @@ OPEN_LINES: Final = 24
 MOST_MARKED: Final = 0.5
 #: Words of a statement that the recall page is asked with.
 MOST_ASKED: Final = 120
-LATER_KEY: Final = "s"
 
 
 @dataclass(frozen=True, slots=True)

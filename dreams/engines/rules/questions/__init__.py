@@ -24,6 +24,7 @@ from dreams.engines.rules.questions.asking import Asking, Family
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
+from dreams.lib.prose.statement_index import statements_of
 
 __all__ = ["FAMILIES", "Asking", "Family", "ask"]
 
@@ -52,7 +53,8 @@ def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> 
     draftsman = Draftsman(job.workspace, rec.report)
     before = draftsman.tree
     touched = _touched(before, rec.tree)
-    context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, touched)
+    told = statements_of(before.texts)
+    context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, told, touched)
     found: list[Question] = []
     for family in FAMILIES:
         for question in family(context):

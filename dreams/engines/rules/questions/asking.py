@@ -10,13 +10,14 @@ from dreams.engines.rules.notes.tree import Tree
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Edit, Job, Place, Question, Reporter
+from dreams.lib.prose.statement_index import Statement
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What a family looks at: the memories as the dream found them, and what the dream changes.
 
-    `touched` has, for each path that the dream changes, the lines (1-based, as found) that it changes or removes.
+    `statements` are those of every file, read once for all families. `touched` has, for each path that the dream changes, the lines (1-based, as found) that it changes or removes.
     """
 
     job: Job
@@ -26,6 +27,7 @@ class Asking:
     heard: Sequence[Heard]
     gathered: Gathered
     edits: Sequence[Edit]
+    statements: Sequence[Statement] = ()
     touched: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def is_touched(self, place: Place) -> bool:

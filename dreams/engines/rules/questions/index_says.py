@@ -17,7 +17,7 @@ from dreams.engines.rules.questions.units import KEEP
 from dreams.engines.types import Citation, Fate, Place, Question
 from dreams.language import lexicon
 from dreams.language.statements import canonical
-from dreams.lib.prose.statement_index import Statement, statements_of
+from dreams.lib.prose.statement_index import Statement
 from dreams.lib.prose.values import Value, encodable
 
 OPENING = (
@@ -52,7 +52,7 @@ class _Number:
 
 def against_its_files(context: Asking) -> Iterator[Question]:
     """One question for each row: the first number that differs from what its file says first, else the state."""
-    statements = statements_of(context.tree_before.texts)
+    statements = context.statements
     described = {each.path: each for each in statements if each.source == "description"}
     opening: dict[str, list[Statement]] = {}
     for each in statements:

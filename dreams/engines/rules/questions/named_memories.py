@@ -22,7 +22,7 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP
 from dreams.engines.rules.steps.links import Names, dead_links
 from dreams.engines.types import Fate, Place, Question
-from dreams.lib.prose.statement_index import Statement, statements_of
+from dreams.lib.prose.statement_index import Statement
 from dreams.text import plural, quoted
 
 MOST_LINKS = 12  # of one question
@@ -48,7 +48,7 @@ def about_named_memories(context: Asking) -> Iterator[Question]:
 def _called_out_of_date(context: Asking, names: Names) -> Iterator[Question]:
     tree = context.tree_before
     asked: set[str] = set()
-    for unit in statements_of(tree.texts):
+    for unit in context.statements:
         context.report.checkpoint()
         if unit.source == "description" or is_log(unit.path) or is_daily(unit.path):
             continue
@@ -141,15 +141,10 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
             (each for each in found if each[0] == path), key=lambda each: -each[2].start
         ):
             text = text[: link.start] + (link.label or link.target) + text[link.end :]
+        lines = zip(before.split("\n"), text.split("\n"), strict=True)
         changed = [
-            (old.rstrip("\r"), new)
-            for old, new in zip(before.split("\n"), text.split("\n"), strict=True)
-            if old != new
+            (number, old.rstrip("\r"), new) for number, (old, new) in enumerate(lines, 1) if old != new
         ]
-        told = tuple(Fate(old, "kept-in", path, new.strip()) for old, new in changed)
-        cited = tuple(
-            from_memory(path, before.split("\n").index(old) + 1, old)
-            for old, _ in changed[:3]
-            if old in before.split("\n")
-        )
+        told = tuple(Fate(old, "kept-in", path, new.strip()) for _, old, new in changed)
+        cited = tuple(from_memory(path, number, old) for number, old, _ in changed[:3])
         rec.operation("edit", [Change(path, text, "The link led to no memory.", told, cited)])
