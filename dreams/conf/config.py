@@ -49,12 +49,12 @@ class Config:
         "No dream starts anywhere until this is switched off.",
         per_project=False,
     )
-    dreaming: bool = setting(True, "When", "Dream here", "Off: no dream is made, not even when forced.")
+    dreaming: bool = setting(True, "When", "Dream here", "Off: no dream runs here, not even a forced one.")
     min_hours: float = setting(
         24.0,
         "When",
         "Hours between dreams",
-        "Time since the last consolidation, by anyone.",
+        "Time since memoryweb or the agent last tidied this memory.",
         minimum=0.01,
         maximum=8760,
         unit="h",
@@ -63,7 +63,7 @@ class Config:
         5,
         "When",
         "Sessions needed",
-        "Sessions touched since the last consolidation.",
+        "Sessions with new content since then.",
         minimum=1,
         maximum=1000,
         unit="sessions",
@@ -71,8 +71,8 @@ class Config:
     scan_minutes: float = setting(
         10.0,
         "When",
-        "Minutes between looks",
-        "How often the sessions of a project are counted again.",
+        "Check for new sessions every",
+        "How often memoryweb counts the sessions of a project.",
         minimum=0.01,
         maximum=1440,
         unit="min",
@@ -81,7 +81,7 @@ class Config:
         1.0,
         "When",
         "Weight of a corrected session",
-        "A session in which you corrected the agent counts this much. 1 is plain counting.",
+        "How much a session counts in which you corrected the agent. 1: like any other.",
         minimum=1,
         maximum=10,
         advanced=True,
@@ -90,7 +90,7 @@ class Config:
         10.0,
         "When",
         "Minutes until a session is over",
-        "A session whose process is not known is taken as live this long after its last byte.",
+        "If its process is unknown, a session counts as running for this long after its last line.",
         minimum=0,
         maximum=1440,
         unit="min",
@@ -100,7 +100,7 @@ class Config:
         60.0,
         "When",
         "Minutes until a lock is stale",
-        "A consolidation lock older than this may be taken even if its process lives.",
+        "A lock older than this may be taken over, even if the process that holds it is still running.",
         minimum=1,
         maximum=1440,
         unit="min",
@@ -118,8 +118,8 @@ class Config:
     retry_minutes: float = setting(
         15.0,
         "When",
-        "Minutes until a failed dream is tried again",
-        "Doubles with every failure in a row, up to a day.",
+        "Minutes until a failed dream is retried",
+        "Doubles with each failure in a row, up to a day.",
         minimum=1,
         maximum=1440,
         unit="min",
@@ -128,7 +128,7 @@ class Config:
     max_attempts: int = setting(
         3,
         "When",
-        "Tries of one dream",
+        "Attempts per dream",
         "After this many failures in a row a project waits a day.",
         minimum=1,
         maximum=20,
@@ -140,32 +140,32 @@ class Config:
         "rules",
         "Engine",
         "Engine",
-        "Rules work with no key and no network. A model reads more between the lines, and costs money.",
+        "Rules need no key and no network. A model understands more, and costs money.",
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
-    model: str = setting("claude-sonnet-5-5", "Engine", "Model", "The model’s id, as its server knows it.")
+    model: str = setting("claude-sonnet-5-5", "Engine", "Model", "The model’s id on its server.")
     fallback_model: str = setting(
         "claude-haiku-5-5",
         "Engine",
         "Fallback model",
-        "Used after three overloads in a row. Empty: none.",
+        "Used after the server was overloaded three times in a row. Empty: no fallback.",
         advanced=True,
     )
     effort: str = setting(
         "medium",
         "Engine",
         "Effort",
-        "How hard the model thinks, where its server knows the option.",
+        "How hard the model thinks, if its server supports this option.",
         choices={"low": "Low", "medium": "Medium", "high": "High"},
         advanced=True,
     )
     max_turns: int = setting(
-        60, "Engine", "Turns of one dream", "A dream ends after this many.", minimum=1, maximum=1000
+        60, "Engine", "Turns per dream", "A dream ends after this many turns.", minimum=1, maximum=1000
     )
     max_tokens: int = setting(
         2_000_000,
         "Engine",
-        "Tokens of one dream",
+        "Tokens per dream",
         "Input and output together.",
         minimum=1000,
         maximum=100_000_000,
@@ -174,20 +174,20 @@ class Config:
     max_seconds: int = setting(
         1800,
         "Engine",
-        "Seconds of one dream",
-        "A dream is ended after this time.",
+        "Time limit per dream",
+        "A dream is stopped after this time.",
         minimum=10,
         maximum=3000,
         unit="s",
     )
     max_cost_dream: float = setting(
-        1.0, "Budget", "Dollars of one dream", "0 is no limit.", minimum=0, maximum=10_000, unit="$"
+        1.0, "Budget", "Cost limit per dream", "0: no limit.", minimum=0, maximum=10_000, unit="$"
     )
     max_cost_day: float = setting(
         5.0,
         "Budget",
-        "Dollars of one day",
-        "0 is no limit.",
+        "Cost limit per day",
+        "0: no limit.",
         minimum=0,
         maximum=10_000,
         unit="$",
@@ -196,8 +196,8 @@ class Config:
     max_cost_month: float = setting(
         50.0,
         "Budget",
-        "Dollars of one month",
-        "0 is no limit.",
+        "Cost limit per month",
+        "0: no limit.",
         minimum=0,
         maximum=100_000,
         unit="$",
@@ -206,8 +206,8 @@ class Config:
     max_cost_project: float = setting(
         20.0,
         "Budget",
-        "Dollars of one project in a month",
-        "0 is no limit.",
+        "Cost limit per project and month",
+        "0: no limit.",
         minimum=0,
         maximum=100_000,
         unit="$",
@@ -216,7 +216,7 @@ class Config:
         False,
         "Engine",
         "Refuse to dream without an OS sandbox",
-        "On: a model dreams only where Landlock or bubblewrap fences its tools in.",
+        "On: a model may dream only where Landlock or bubblewrap isolates its tools.",
         per_project=False,
         advanced=True,
     )
@@ -226,15 +226,15 @@ class Config:
         "info",
         "Review",
         "Findings a policy accepts",
-        "A change with a worse finding always waits for you, whatever a policy says.",
-        choices={"none": "None at all", "info": "Notes", "warn": "Notes and warnings"},
+        "A change with a more serious finding always waits for your review.",
+        choices={"none": "No findings", "info": "Notes", "warn": "Notes and warnings"},
     )
 
     questions_per_dream: int = setting(
         7,
         "Review",
         "Questions per dream",
-        "How many questions a dream asks at most. The rest waits behind “show more”. 0 asks none.",
+        "The most questions a dream shows. The others appear with “show more”. 0: no questions.",
         minimum=0,
         maximum=20,
     )
@@ -243,7 +243,7 @@ class Config:
     index_max_lines: int = setting(
         200,
         "Index",
-        "Lines of the index",
+        "Index lines loaded",
         "An agent loads this many lines of MEMORY.md.",
         minimum=10,
         maximum=10_000,
@@ -252,7 +252,7 @@ class Config:
     index_max_bytes: int = setting(
         25_000,
         "Index",
-        "Bytes of the index",
+        "Index bytes loaded",
         "An agent loads this many bytes of MEMORY.md.",
         minimum=1000,
         maximum=10_000_000,
@@ -261,8 +261,8 @@ class Config:
     row_aim: int = setting(
         150,
         "Index",
-        "Characters of an index row",
-        "What a row aims at.",
+        "Target length of an index row",
+        "New rows are written to this length.",
         minimum=40,
         maximum=2000,
         unit="characters",
@@ -271,7 +271,7 @@ class Config:
     row_max: int = setting(
         200,
         "Index",
-        "Longest index row",
+        "Long index rows",
         "The checkup lists longer rows. A row is only shortened when the index is too long and you choose it.",
         minimum=40,
         maximum=4000,
@@ -282,7 +282,7 @@ class Config:
         30,
         "Index",
         "Many memories",
-        "Above this a page advises to merge. It never drops anything.",
+        "With more memories than this, pages suggest merging some. Nothing is removed.",
         minimum=1,
         maximum=10_000,
         advanced=True,
@@ -293,14 +293,14 @@ class Config:
         "",
         "Places",
         "Config folders of your agents",
-        "One folder a line. Empty: MEMORYWEB_ROOTS, else CLAUDE_CONFIG_DIR, else ~/.claude.",
+        "One folder per line. Empty: MEMORYWEB_ROOTS, then CLAUDE_CONFIG_DIR, then ~/.claude.",
         per_project=False,
     )
     time_zone: str = setting(
         "",
         "Places",
         "Time zone",
-        "For times on the pages and days in notes. Empty: the system’s.",
+        "Used for times on pages and for days in notes. Empty: the system’s time zone.",
         per_project=False,
     )
 
@@ -308,22 +308,22 @@ class Config:
     digest_email: str = setting(
         "",
         "Digest",
-        "Mail a digest to",
-        "Addresses, separated by commas. Empty: no mail. It tells names and counts, never contents.",
+        "Send the digest by mail to",
+        "Addresses, separated by commas. Empty: no mail. It has names and counts, never contents.",
         per_project=False,
     )
     digest_webhook: str = setting(
         "",
         "Digest",
-        "Post a digest to",
-        "An https address that gets signed JSON. Empty: none.",
+        "Send the digest to a webhook",
+        "An https address that receives signed JSON. Empty: none.",
         per_project=False,
     )
     digest_hours: float = setting(
         24.0,
         "Digest",
         "Hours between digests",
-        "Only when something waits. Without news, reminders come at longer and longer intervals.",
+        "Sent only when something is waiting. Without news, reminders become less frequent.",
         minimum=1,
         maximum=744,
         unit="h",
@@ -333,7 +333,7 @@ class Config:
         "",
         "Digest",
         "Address in links",
-        "How you reach these pages from where you read mail. Empty: where this server runs.",
+        "The address of these pages as you reach them from your mail. Empty: this server’s own address.",
         per_project=False,
         advanced=True,
     )

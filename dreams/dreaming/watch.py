@@ -100,7 +100,7 @@ class Watch:
         now = time.monotonic()
         if now > self._deadline:
             raise TimeIsUp(
-                "It took longer than its setting allows (Seconds of one dream). Nothing was changed."
+                "It took longer than its setting allows (Time limit per dream). Nothing was changed."
             )
         if now - self._looked_at < CANCEL_LOOK_SECONDS:
             return

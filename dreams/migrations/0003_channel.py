@@ -15,10 +15,10 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(choices=[('email', 'E-mail'), ('webhook', 'Webhook')], max_length=10, unique=True)),
-                ('next_at', models.DateTimeField(blank=True, help_text='Not looked at before this.', null=True)),
+                ('next_at', models.DateTimeField(blank=True, help_text="No check before this time.", null=True)),
                 ('sent_at', models.DateTimeField(blank=True, null=True)),
-                ('told', models.JSONField(default=list, help_text='Ids of what the last digest told of.')),
-                ('reminders', models.PositiveIntegerField(default=0, help_text='How often in a row nothing was new.')),
+                ('told', models.JSONField(default=list, help_text="Ids of what the last digest listed.")),
+                ('reminders', models.PositiveIntegerField(default=0, help_text="How many digests in a row had no news.")),
                 ('failures', models.PositiveIntegerField(default=0, help_text='In a row.')),
                 ('error', models.CharField(blank=True, max_length=500)),
             ],

@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "dreamrun",
             "unpriced_tokens",
-            models.BigIntegerField(default=0, help_text="Tokens of models without a price."),
+            models.BigIntegerField(default=0, help_text="Tokens of models whose price is unknown."),
         ),
         migrations.AlterField(
             "dreamrun",
@@ -84,7 +84,7 @@ class Migration(migrations.Migration):
             models.DecimalField(
                 blank=True,
                 decimal_places=6,
-                help_text="Of the tokens that have a price; null: none has.",
+                help_text="Cost of the tokens whose price is known. Empty: no price is known.",
                 max_digits=12,
                 null=True,
             ),
@@ -92,12 +92,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             "turn",
             "input_tokens",
-            models.BigIntegerField(default=0, help_text="Everything that was read, cached or not."),
+            models.BigIntegerField(default=0, help_text="All input tokens, cached or not."),
         ),
         migrations.AddField(
             "turn",
             "api_ms",
-            models.PositiveIntegerField(default=0, help_text="In the API, with retries and waits."),
+            models.PositiveIntegerField(default=0, help_text="Time spent in the API, including retries and waits."),
         ),
         migrations.AddField("turn", "api_ms_without_retries", models.PositiveIntegerField(default=0)),
         migrations.AddField("turn", "tool_ms", models.PositiveIntegerField(default=0)),

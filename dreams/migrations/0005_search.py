@@ -29,12 +29,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "version",
             "indexed",
-            models.BooleanField(db_default=False, help_text="Its text can be found by search."),
+            models.BooleanField(db_default=False, help_text="Indexed for search."),
         ),
         migrations.AddField(
             "prompt",
             "indexed",
-            models.BooleanField(db_default=False, help_text="Can be found by search."),
+            models.BooleanField(db_default=False, help_text="Indexed for search."),
         ),
         migrations.AddIndex("memory", models.Index(fields=["sha256"], name="memory_by_sha256")),
         migrations.AddIndex("version", models.Index(fields=["sha256"], name="version_by_sha256")),
@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                 (
                     "text",
                     models.TextField(
-                        help_text="Without case and accents; what was typed is without its secrets."
+                        help_text="Lower case, without accents; secrets removed."
                     ),
                 ),
                 (

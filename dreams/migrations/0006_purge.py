@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "histories",
-                    models.JSONField(help_text="Keys of the histories that still have to be rewritten."),
+                    models.JSONField(help_text="Keys of the histories still to be rewritten."),
                 ),
                 ("done_at", models.DateTimeField(blank=True, null=True)),
             ],

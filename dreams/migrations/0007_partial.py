@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             "proposal",
             "partial",
             models.BooleanField(
-                default=False, help_text="What an unfinished dream had changed; a person asked for it."
+                default=False, help_text="Changes of an unfinished dream, proposed because a person asked for them."
             ),
         ),
         migrations.CreateModel(

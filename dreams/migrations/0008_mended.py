@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=list,
-                help_text="What the checks told the engine before the proposal: [{code, path, said, mended}].",
+                help_text="Problems the checks reported to the engine before the proposal: [{code, path, said, mended}].",
             ),
         ),
     ]

@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
             "session",
             "title_indexed_at",
             models.DateTimeField(
-                blank=True, help_text="When search took in its title; null: it waits.", null=True
+                blank=True, help_text="When its title was indexed for search. Empty: not yet.", null=True
             ),
         ),
         migrations.AddIndex(

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.DecimalField(
                 blank=True,
                 decimal_places=6,
-                help_text="Set aside for the request under way, and not booked yet; counts only while it runs.",
+                help_text="Reserved for the request in progress; counts only while the dream is running.",
                 max_digits=12,
                 null=True,
             ),

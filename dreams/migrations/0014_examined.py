@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             name="examined",
             field=models.CharField(
                 blank=True,
-                help_text="Of which texts the findings were said; the same are not read twice.",
+                help_text="Digest of the texts that were checked; unchanged texts are not checked again.",
                 max_length=64,
             ),
         ),

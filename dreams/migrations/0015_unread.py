@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='memory',
             name='unread',
-            field=models.CharField(blank=True, help_text='Why its file cannot be read now; the rest is as last seen.', max_length=200),
+            field=models.CharField(blank=True, help_text="Why the file cannot be read now; the other fields are as last seen.", max_length=200),
         ),
     ]

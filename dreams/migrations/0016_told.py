@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=dict,
-                help_text="The message in parts where it has some: {statement, remark}. Empty in rows of before.",
+                help_text="The message in parts: {statement, remark}. Empty for rows created before this field existed.",
             ),
         ),
     ]

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name="by_policy",
             field=models.BooleanField(
                 default=False,
-                help_text="The part of a dream that a policy lets in without a person.",
+                help_text="The part of a dream that a policy applies without review.",
                 verbose_name="policy",
             ),
         ),

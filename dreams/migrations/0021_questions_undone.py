@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='question',
             name='undone',
-            field=models.PositiveSmallIntegerField(default=0, help_text='How often its answer was undone. After the first time it is asked once more.'),
+            field=models.PositiveSmallIntegerField(default=0, help_text="How often its answer was undone. After the first time the question is asked again."),
         ),
         migrations.AlterField(
             model_name='question',

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='version',
             name='aside_at',
-            field=models.DateTimeField(blank=True, help_text='When a text was kept that came at the moment of an apply; the file does not hold it.', null=True),
+            field=models.DateTimeField(blank=True, help_text="When text was saved that was written during an apply; the file does not have it.", null=True),
         ),
     ]

@@ -56,12 +56,12 @@ class DreamRun(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(
-        null=True, blank=True, help_text="A running dream whose lease is over has lost its worker."
+        null=True, blank=True, help_text="When this passes while the dream is running, its worker has died."
     )
     worker_pid = models.IntegerField(null=True, blank=True)
     worker_started = models.FloatField(null=True, blank=True)
     attempts = models.PositiveIntegerField(
-        default=0, help_text="Claims: the queue does not count killed workers."
+        default=0, help_text="How often a worker started it; the queue does not count killed workers."
     )
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(
@@ -72,16 +72,18 @@ class DreamRun(models.Model):
         help_text="Of a failed dream, where it is known.",
     )
     error = models.TextField(blank=True, help_text="One line for a person.")
-    summary = models.TextField(blank=True, help_text="What the engine says it did.")
+    summary = models.TextField(blank=True, help_text="The engine's own summary.")
     inputs_hash = models.CharField(max_length=64, blank=True)
     snapshot_commit = models.CharField(max_length=40, blank=True)
     left_out = models.JSONField(
-        default=list, blank=True, help_text="Hunks a person rejected before: [{path, hunk, why}]."
+        default=list,
+        blank=True,
+        help_text="Changes left out because a person rejected them before: [{path, hunk, why}].",
     )
     mended = models.JSONField(
         default=list,
         blank=True,
-        help_text="What the checks told the engine before the proposal: [{code, path, said, mended}].",
+        help_text="Problems the checks reported to the engine before the proposal: [{code, path, said, mended}].",
     )
     input_tokens = models.BigIntegerField(default=0)
     output_tokens = models.BigIntegerField(default=0)
@@ -92,17 +94,19 @@ class DreamRun(models.Model):
         decimal_places=6,
         null=True,
         blank=True,
-        help_text="Of the tokens that have a price; null: none has.",
+        help_text="Cost of the tokens whose price is known. Empty: no price is known.",
     )
-    unpriced_tokens = models.BigIntegerField(default=0, help_text="Tokens of models without a price.")
+    unpriced_tokens = models.BigIntegerField(default=0, help_text="Tokens of models whose price is unknown.")
     reserved_usd = models.DecimalField(
         max_digits=12,
         decimal_places=6,
         null=True,
         blank=True,
-        help_text="Set aside for the request under way, and not booked yet; counts only while it runs.",
+        help_text="Reserved for the request in progress; counts only while the dream is running.",
     )
-    told_at = models.DateTimeField(null=True, blank=True, help_text="A person is told once.")
+    told_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a person was told; they are told once."
+    )
     sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")
 
     class Meta:
@@ -166,11 +170,13 @@ class Turn(models.Model):
     text = models.TextField(blank=True)
     tools = models.JSONField(default=list, blank=True, help_text="[{name, input, refused, ms, output}]")
     files = models.JSONField(default=list, blank=True, help_text="Paths touched in this turn.")
-    counts = models.JSONField(default=dict, blank=True, help_text="What was counted, by plain name.")
+    counts = models.JSONField(default=dict, blank=True, help_text="Counts by name.")
     at = models.DateTimeField()
-    input_tokens = models.BigIntegerField(default=0, help_text="Everything that was read, cached or not.")
+    input_tokens = models.BigIntegerField(default=0, help_text="All input tokens, cached or not.")
     output_tokens = models.BigIntegerField(default=0)
-    api_ms = models.PositiveIntegerField(default=0, help_text="In the API, with retries and waits.")
+    api_ms = models.PositiveIntegerField(
+        default=0, help_text="Time spent in the API, including retries and waits."
+    )
     api_ms_without_retries = models.PositiveIntegerField(default=0)
     tool_ms = models.PositiveIntegerField(default=0)
     lines_added = models.PositiveIntegerField(default=0)

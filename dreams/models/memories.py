@@ -37,7 +37,7 @@ class Memory(models.Model):
     name = models.CharField(max_length=300, blank=True)
     description = models.TextField(blank=True)
     pinned = models.BooleanField(default=False)
-    sha256 = models.CharField(max_length=64, blank=True, help_text="Its bytes as last seen.")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="Size when last seen.")
     size = models.BigIntegerField(default=0)
     lines = models.IntegerField(default=0)
     mode = models.IntegerField(default=0o644)
@@ -47,7 +47,9 @@ class Memory(models.Model):
     changed_at = models.DateTimeField(null=True, blank=True)
     gone_at = models.DateTimeField(null=True, blank=True)
     unread = models.CharField(
-        max_length=200, blank=True, help_text="Why its file cannot be read now; the rest is as last seen."
+        max_length=200,
+        blank=True,
+        help_text="Why the file cannot be read now; the other fields are as last seen.",
     )
 
     class Meta:
@@ -88,13 +90,15 @@ class Version(models.Model):
     proposal = models.ForeignKey(
         "dreams.Proposal", on_delete=models.SET_NULL, null=True, blank=True, related_name="versions"
     )
-    actor = models.CharField(max_length=150, blank=True, help_text="Empty: the system, or someone outside.")
+    actor = models.CharField(
+        max_length=150, blank=True, help_text="Empty: the system, or a change made outside memoryweb."
+    )
     aside_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When a text was kept that came at the moment of an apply; the file does not hold it.",
+        help_text="When text was saved that was written during an apply; the file does not have it.",
     )
-    indexed = models.BooleanField(db_default=False, help_text="Its text can be found by search.")
+    indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")
 
     class Meta:
         ordering = ["-at", "-id"]

@@ -13,10 +13,10 @@ class Channel(models.Model):
         WEBHOOK = "webhook", "Webhook"
 
     name = models.CharField(max_length=10, choices=Name, unique=True)
-    next_at = models.DateTimeField(null=True, blank=True, help_text="Not looked at before this.")
+    next_at = models.DateTimeField(null=True, blank=True, help_text="No check before this time.")
     sent_at = models.DateTimeField(null=True, blank=True)
-    told = models.JSONField(default=list, help_text="Ids of what the last digest told of.")
-    reminders = models.PositiveIntegerField(default=0, help_text="How often in a row nothing was new.")
+    told = models.JSONField(default=list, help_text="Ids of what the last digest listed.")
+    reminders = models.PositiveIntegerField(default=0, help_text="How many digests in a row had no news.")
     failures = models.PositiveIntegerField(default=0, help_text="In a row.")
     error = models.CharField(max_length=500, blank=True)
 

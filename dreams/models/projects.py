@@ -13,25 +13,27 @@ class Project(models.Model):
         AGENT = "agent", "Agent memory"
 
     host = models.CharField(
-        max_length=255, help_text="The machine whose files these are; work is queued to it."
+        max_length=255, help_text="The machine that has these files; its work is queued there."
     )
     memory_dir = models.TextField(help_text="Absolute path.")
     slug = models.CharField(max_length=300, db_index=True)
-    name = models.CharField(max_length=200, help_text="What a person calls it: the repository's folder name.")
+    name = models.CharField(max_length=200, help_text="The name people use: the repository's folder name.")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.AUTO)
     scope = models.CharField(max_length=10, blank=True, help_text="user, project or local, for agent memory.")
     agent_name = models.CharField(max_length=200, blank=True)
-    root = models.TextField(blank=True, help_text="The agent's config folder it was found below.")
-    repo_dir = models.TextField(blank=True, help_text="The repository, as the sessions' cwd names it.")
+    root = models.TextField(blank=True, help_text="The agent's config folder in which it was found.")
+    repo_dir = models.TextField(
+        blank=True, help_text="The repository, taken from the working directory of its sessions."
+    )
     trusted = models.BooleanField(
         default=False,
-        help_text="The person trusts this repository's own settings, such as autoMemoryDirectory.",
+        help_text="Settings inside this repository, such as autoMemoryDirectory, are trusted.",
     )
     agent_settings = models.JSONField(
-        default=dict, blank=True, help_text="The agent's own switches and where each comes from."
+        default=dict, blank=True, help_text="The agent's own settings and where each was found."
     )
     mode = models.CharField(
-        max_length=20, blank=True, help_text="daily-log or remote: the agent looks after itself."
+        max_length=20, blank=True, help_text="daily-log or remote: the agent manages this memory itself."
     )
     history_key = models.CharField(
         max_length=64, unique=True, help_text="Folder name of the bare repository."
@@ -42,13 +44,19 @@ class Project(models.Model):
         null=True, blank=True, help_text="The lock file's mtime when last seen."
     )
     last_session_at = models.DateTimeField(null=True, blank=True)
-    sessions_scanned_at = models.DateTimeField(null=True, blank=True, help_text="For the scan throttle.")
-    inputs_hash = models.CharField(max_length=64, blank=True, help_text="Inputs of the last completed dream.")
+    sessions_scanned_at = models.DateTimeField(
+        null=True, blank=True, help_text="When sessions were last counted."
+    )
+    inputs_hash = models.CharField(
+        max_length=64, blank=True, help_text="Digest of what the last completed dream read."
+    )
     gate_fingerprint = models.CharField(
-        max_length=300, blank=True, help_text="The last answer of the gates, in short."
+        max_length=300, blank=True, help_text="Digest of the latest gate results."
     )
     failures = models.PositiveIntegerField(default=0, help_text="Failed dreams in a row.")
-    not_before = models.DateTimeField(null=True, blank=True, help_text="Back-off after failures.")
+    not_before = models.DateTimeField(
+        null=True, blank=True, help_text="No new try before this time, after a failure."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["host", "memory_dir"], name="project_unique_per_host")]
@@ -64,7 +72,9 @@ class TranscriptFolder(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="folders")
     path = models.TextField()
     slug = models.CharField(max_length=300)
-    cwd = models.TextField(blank=True, help_text="As its records say; a slug is never decoded.")
+    cwd = models.TextField(
+        blank=True, help_text="As recorded in its transcript; never guessed from a folder name."
+    )
     gone_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -86,7 +96,7 @@ class LockHold(models.Model):
     pid = models.IntegerField()
     process_started = models.FloatField(help_text="Seconds since the epoch, as the system reports it.")
     prior_mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Null: there was no lock file.")
-    prior_body = models.BinaryField(default=bytes, help_text="What the lock file held before.")
+    prior_body = models.BinaryField(default=bytes, help_text="Content of the lock file before.")
     taken_at = models.DateTimeField()
     purpose = models.CharField(max_length=20, help_text="dream, apply or rollback.")
 

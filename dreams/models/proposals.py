@@ -38,10 +38,10 @@ class Proposal(models.Model):
         DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="proposals"
     )
     by_policy = models.BooleanField(
-        "policy", default=False, help_text="The part of a dream that a policy lets in without a person."
+        "policy", default=False, help_text="The part of a dream that a policy applies without review."
     )
     partial = models.BooleanField(
-        default=False, help_text="What an unfinished dream had changed; a person asked for it."
+        default=False, help_text="Changes of an unfinished dream, proposed because a person asked for them."
     )
     origin = models.CharField(max_length=10, choices=Origin)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_index=True)
@@ -57,7 +57,7 @@ class Proposal(models.Model):
     examined = models.CharField(
         max_length=64,
         blank=True,
-        help_text="Of which texts the findings were said; the same are not read twice.",
+        help_text="Digest of the texts that were checked; unchanged texts are not checked again.",
     )
 
     class Meta:
@@ -97,15 +97,18 @@ class FileChange(models.Model):
     mode = models.IntegerField(null=True, blank=True, help_text="Set where a rollback restores it.")
     mtime_ns = models.BigIntegerField(null=True, blank=True, help_text="Set where a rollback restores it.")
     rebased_from = models.CharField(
-        max_length=64, blank=True, help_text="The base before it changed outside."
+        max_length=64, blank=True, help_text="The base before the file was changed outside memoryweb."
     )
     rebase_confirmed = models.BooleanField(
-        default=True, help_text="False: changed since, waits for one confirmation."
+        default=True,
+        help_text="False: the file changed after the review, and the result waits for confirmation.",
     )
     conflict = models.JSONField(
-        null=True, blank=True, help_text="Chunks that could not be merged, with the choices made."
+        null=True, blank=True, help_text="Parts that could not be merged, with the choices made."
     )
-    viewed_sha = models.CharField(max_length=64, blank=True, help_text="The state a person ticked as viewed.")
+    viewed_sha = models.CharField(
+        max_length=64, blank=True, help_text="The version a person marked as viewed."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["proposal", "path"], name="path_once_per_proposal")]
@@ -132,7 +135,7 @@ class Operation(models.Model):
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="operations")
     key = models.CharField(max_length=40)
     kind = models.CharField(max_length=10, choices=Kind)
-    reason = models.TextField(help_text="A sentence for a person.")
+    reason = models.TextField(help_text="One sentence for a person.")
 
     class Meta:
         constraints = [
@@ -157,7 +160,9 @@ class Hunk(models.Model):
     file = models.ForeignKey(FileChange, on_delete=models.CASCADE, related_name="hunks")
     operation = models.ForeignKey(Operation, on_delete=models.SET_NULL, null=True, related_name="hunks")
     hunk_id = models.CharField(
-        max_length=20, db_index=True, help_text="From content, not line numbers: it survives a rebase."
+        max_length=20,
+        db_index=True,
+        help_text="Derived from content, not from line numbers, so that it survives a rebase.",
     )
     number = models.PositiveIntegerField()
     base_start = models.IntegerField(help_text="0-based line in the base.")
@@ -166,10 +171,10 @@ class Hunk(models.Model):
     new_count = models.IntegerField()
     verdict = models.CharField(max_length=10, choices=Verdict, default=Verdict.PENDING)
     verdict_base_sha = models.CharField(
-        max_length=64, blank=True, help_text="The base the decision was made on."
+        max_length=64, blank=True, help_text="The version of the file that the decision was made on."
     )
     edited_sha = models.CharField(
-        max_length=64, blank=True, help_text="The text a person put in place of the new lines."
+        max_length=64, blank=True, help_text="The text a person wrote in place of the new lines."
     )
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
@@ -177,7 +182,7 @@ class Hunk(models.Model):
     claims = models.JSONField(
         default=list,
         blank=True,
-        help_text="What the engine said of removed lines: [{text, fate, path, target, note}].",
+        help_text="What the engine says became of removed lines: [{text, fate, path, target, note}].",
     )
     heard = models.JSONField(
         default=list,
@@ -224,7 +229,7 @@ class Evidence(models.Model):
     quote = models.TextField()
     line_hash = models.CharField(max_length=64, blank=True)
     context = models.TextField(blank=True)
-    found = models.BooleanField(default=True, help_text="The quote was found where it is said to stand.")
+    found = models.BooleanField(default=True, help_text="The quote was found in the cited place.")
     note = models.CharField(max_length=300, blank=True)
 
     class Meta:
@@ -245,7 +250,7 @@ class LedgerEntry(models.Model):
         UNEXPLAINED = "unexplained", "Not explained"
 
     hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, related_name="ledger")
-    text = models.TextField(help_text="What left.")
+    text = models.TextField(help_text="The removed text.")
     fate = models.CharField(max_length=14, choices=Fate)
     target_path = models.CharField(max_length=1000, blank=True)
     target_line = models.IntegerField(null=True, blank=True)
@@ -275,7 +280,7 @@ class Finding(models.Model):
     )
     hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, null=True, blank=True, related_name="findings")
     key = models.CharField(
-        max_length=40, help_text="From content, so that a confirmation survives a new check."
+        max_length=40, help_text="Derived from content, so that a confirmation survives a new check."
     )
     check_name = models.CharField(max_length=30, help_text="ledger, evidence, secrets …")
     code = models.CharField(max_length=60)
@@ -284,7 +289,7 @@ class Finding(models.Model):
     told = models.JSONField(
         default=dict,
         blank=True,
-        help_text="The message in parts where it has some: {statement, remark}. Empty in rows of before.",
+        help_text="The message in parts: {statement, remark}. Empty for rows created before this field existed.",
     )
     remedy = models.TextField(blank=True)
     line_no = models.IntegerField(null=True, blank=True, help_text="1-based, in the new text.")
@@ -312,11 +317,9 @@ class Decision(models.Model):
     hunk_id = models.CharField(max_length=20)
     verdict = models.CharField(max_length=10, choices=Hunk.Verdict)
     base_sha = models.CharField(max_length=64, blank=True)
-    text_sha = models.CharField(max_length=64, blank=True, help_text="Of an edit.")
+    text_sha = models.CharField(max_length=64, blank=True, help_text="Text of an edit.")
     actor = models.CharField(max_length=150, blank=True)
-    by_command = models.BooleanField(
-        default=False, help_text="Approvals given by command are marked as such."
-    )
+    by_command = models.BooleanField(default=False, help_text="Approved by command, not in the browser.")
     reason = models.CharField(max_length=500, blank=True)
     at = models.DateTimeField()
 
@@ -341,7 +344,7 @@ class Application(models.Model):
     dir_mtimes = models.JSONField(
         default=dict, blank=True, help_text="Folder mtimes before and after, in ns."
     )
-    undone_at = models.DateTimeField(null=True, blank=True, help_text="When a rollback undid all of it.")
+    undone_at = models.DateTimeField(null=True, blank=True, help_text="When all of it was undone.")
 
     class Meta:
         ordering = ["at", "id"]
@@ -378,9 +381,11 @@ class LeftOut(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="left_out")
     path = models.CharField(max_length=1000)
     hunk_id = models.CharField(max_length=20)
-    inputs_key = models.CharField(max_length=64, help_text="Hash of its evidence when it was rejected.")
+    inputs_key = models.CharField(
+        max_length=64, help_text="Hash of its evidence at the time of the rejection."
+    )
     added = models.JSONField(
-        default=list, blank=True, help_text="Its new lines, to see when they come back otherwise."
+        default=list, blank=True, help_text="Its new lines, to recognise them in a later change."
     )
     reason = models.CharField(max_length=500, blank=True)
     proposal = models.ForeignKey(Proposal, on_delete=models.SET_NULL, null=True, blank=True)

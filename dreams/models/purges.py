@@ -13,7 +13,7 @@ class Purge(models.Model):
     by_command = models.BooleanField(default=False)
     reason = models.CharField(max_length=500, blank=True)
     replaced = models.JSONField(help_text="Old sha256 to the sha256 of the same text without the secret.")
-    histories = models.JSONField(help_text="Keys of the histories that still have to be rewritten.")
+    histories = models.JSONField(help_text="Keys of the histories still to be rewritten.")
     done_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

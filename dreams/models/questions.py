@@ -46,11 +46,11 @@ class Question(models.Model):
         null=True,
         blank=True,
         related_name="questions",
-        help_text="The proposal of the dream that asked, if it has one.",
+        help_text="The proposal of the dream that asked, if there is one.",
     )
     kind = models.CharField(max_length=10, choices=Kind)
     subject = models.CharField(
-        max_length=64, help_text="Digest of kind and subject. The same subject is asked once."
+        max_length=64, help_text="Digest of kind and subject; each subject is asked once."
     )
     why = models.TextField(help_text="Why it is asked, in one sentence.")
     places = models.JSONField(
@@ -60,7 +60,7 @@ class Question(models.Model):
     evidence = models.JSONField(default=list, blank=True, help_text="Quotes, in the same form as places.")
     weight = models.FloatField(default=0.5, help_text="0 to 1: how much an answer would help.")
     asked = models.BooleanField(
-        default=False, help_text="Shown to the person; the rest appears with “show more”."
+        default=False, help_text="Visible to the person; the others appear with “show more”."
     )
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     answer = models.CharField(max_length=20, blank=True, help_text="Id of the chosen option.")
@@ -69,7 +69,8 @@ class Question(models.Model):
     answered_at = models.DateTimeField(null=True, blank=True)
     later_until = models.DateTimeField(null=True, blank=True)
     undone = models.PositiveSmallIntegerField(
-        default=0, help_text="How often its answer was undone. After the first time it is asked once more."
+        default=0,
+        help_text="How often its answer was undone. After the first time the question is asked again.",
     )
     operation = models.ForeignKey(
         Operation,

@@ -18,7 +18,7 @@ class SearchText(models.Model):
     blob = models.OneToOneField(Blob, on_delete=models.CASCADE, null=True, related_name="+")
     prompt = models.OneToOneField(Prompt, on_delete=models.CASCADE, null=True, related_name="+")
     session = models.OneToOneField(Session, on_delete=models.CASCADE, null=True, related_name="+")
-    text = models.TextField(help_text="Without case and accents; what was typed is without its secrets.")
+    text = models.TextField(help_text="Lower case, without accents; secrets removed.")
 
     class Meta:
         constraints = [

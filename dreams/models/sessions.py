@@ -36,17 +36,19 @@ class Session(models.Model):
         default=0, help_text="Turns in which the person corrected the agent, by narrow patterns."
     )
     malformed_lines = models.IntegerField(default=0)
-    own = models.BooleanField(default=False, help_text="Made by a dream of ours: never a reason to dream.")
+    own = models.BooleanField(
+        default=False, help_text="Created by memoryweb while dreaming; never counts towards the next dream."
+    )
     used_bytes = models.BigIntegerField(
-        default=0, help_text="Learnt from, up to this byte, by a submitted proposal."
+        default=0, help_text="Bytes whose lessons a submitted proposal already has."
     )
     given_back_at = models.DateTimeField(
-        null=True, blank=True, help_text="A rollback or a superseded proposal gave it back."
+        null=True, blank=True, help_text="Read again, because its proposal was undone or superseded."
     )
     gone_at = models.DateTimeField(null=True, blank=True)
     # Null and not a switch: SQLite adds a column that may be null without building the table, and its triggers, anew.
     title_indexed_at = models.DateTimeField(
-        null=True, blank=True, help_text="When search took in its title; null: it waits."
+        null=True, blank=True, help_text="When its title was indexed for search. Empty: not yet."
     )
 
     class Meta:
@@ -84,11 +86,9 @@ class TranscriptFile(models.Model):
     identity = models.BinaryField(
         default=bytes, help_text="Hashes of the start and of the bytes before the offset."
     )
-    state = models.BinaryField(
-        default=bytes, help_text="The accumulator, so that one new line costs one line."
-    )
+    state = models.BinaryField(default=bytes, help_text="Running totals, so that only new lines are read.")
     problems = models.JSONField(
-        default=list, blank=True, help_text="The first odd lines: [{line, offset, reason}]."
+        default=list, blank=True, help_text="The first unreadable lines: [{line, offset, reason}]."
     )
     gone_at = models.DateTimeField(null=True, blank=True)
 
@@ -134,7 +134,7 @@ class Prompt(models.Model):
     text = models.TextField()
     # Where rows are written by the hundred thousand this costs an entry in a small index and no more: what stands in
     # it is brought into the search index later, in small steps.
-    indexed = models.BooleanField(db_default=False, help_text="Can be found by search.")
+    indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")
 
     class Meta:
         ordering = ["session", "offset"]

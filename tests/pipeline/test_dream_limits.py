@@ -44,13 +44,13 @@ def greedy(request: Request) -> Reply:
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("max_turns", 3, "all its 3 turns (Turns of one dream)"),
-        ("max_tokens", 40_000, "40,000 tokens of this dream (Tokens of one dream)"),
-        ("max_cost_dream", 0.15, "$0.15 of this dream (Dollars of one dream)"),
-        ("max_cost_day", 0.15, "$0.15 for all dreams of today (Dollars of one day)"),
-        ("max_cost_month", 0.15, "(Dollars of one month)"),
-        ("max_cost_project", 0.15, "(Dollars of one project in a month)"),
-        ("max_seconds", 10, "Seconds of one dream"),
+        ("max_turns", 3, "all its 3 turns (Turns per dream)"),
+        ("max_tokens", 40_000, "40,000 tokens of this dream (Tokens per dream)"),
+        ("max_cost_dream", 0.15, "$0.15 of this dream (Cost limit per dream)"),
+        ("max_cost_day", 0.15, "$0.15 for all dreams of today (Cost limit per day)"),
+        ("max_cost_month", 0.15, "(Cost limit per month)"),
+        ("max_cost_project", 0.15, "(Cost limit per project and month)"),
+        ("max_seconds", 10, "Time limit per dream"),
     ],
 )
 def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(

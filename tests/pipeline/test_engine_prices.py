@@ -65,10 +65,10 @@ def test_the_least_of_day_month_and_project_is_what_is_left(tmp_path: Path) -> N
     spent = pricing.spent(project, NOW, dt.UTC)
     assert (spent.today, spent.month, spent.project_month) == (Decimal("1.5"), Decimal("3.5"), Decimal("3.5"))
     left = pricing.dollars_left(project, conf.current(project), NOW, dt.UTC)
-    assert left and (left.dollars, "Dollars of one day" in left.of) == (Decimal("3.5"), True)
+    assert left and (left.dollars, "Cost limit per day" in left.of) == (Decimal("3.5"), True)
     Override.objects.create(key="max_cost_project", value=4)
     left = pricing.dollars_left(project, conf.current(project), NOW, dt.UTC)
-    assert left and left.dollars == Decimal("0.5") and "Dollars of one project in a month" in left.of
+    assert left and left.dollars == Decimal("0.5") and "Cost limit per project and month" in left.of
     Override.objects.all().delete()
     for key in ("max_cost_day", "max_cost_month", "max_cost_project"):
         Override.objects.create(key=key, value=0)

@@ -144,7 +144,7 @@ def test_it_is_proposed_once_and_then_no_longer_kept(
 def test_a_limit_reached_in_mid_work_keeps_it_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     Override.objects.create(key="max_turns", value=1)
     run = stopped(project, monkeypatch, WRITE, WRITE)
-    assert "Turns of one dream" in run.error
+    assert "Turns per dream" in run.error
     assert dreaming.unfinished_files(run) == ["feedback_x.md"]
 
 

@@ -25,14 +25,14 @@ def greedy(request: Request) -> Reply:
 
 def test_the_turns_of_a_dream_are_counted_and_the_model_is_warned(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, [READ] * 9, max_turns=4)
-    assert run.outcome is None and "all its 4 turns (Turns of one dream)" in run.error
+    assert run.outcome is None and "all its 4 turns (Turns per dream)" in run.error
     assert run.calls == 4
     assert "turns are left" in str(run.server.calls[2].body["messages"][-1])
 
 
 def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_tokens=20_000)
-    assert run.outcome is None and "Tokens of one dream" in run.error
+    assert run.outcome is None and "Tokens per dream" in run.error
     used = sum(
         run.report.used(f"{kind}_tokens") for kind in ("input", "output", "cache_read", "cache_creation")
     )
@@ -42,7 +42,7 @@ def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dollars", [0.03, 0.04, 0.06])
 def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
     run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_cost_dream=dollars)
-    assert run.outcome is None and "Dollars of one dream" in run.error
+    assert run.outcome is None and "Cost limit per dream" in run.error
     spent = sum((t["usage"].cost_usd for t in run.report.turns if t.get("usage")), Decimal(0))
     assert Decimal(0) < spent <= Decimal(str(dollars))
 
@@ -50,10 +50,10 @@ def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float)
 def test_what_day_month_and_project_leave_is_a_limit_too(tmp_path: Path) -> None:
     class Poor(kit.Watched):
         def dollars_left(self) -> Allowance:
-            return Allowance(Decimal("0.0001"), "the $5.00 for all dreams of today (Dollars of one day)")
+            return Allowance(Decimal("0.0001"), "the $5.00 for all dreams of today (Cost limit per day)")
 
     run = kit.dream(tmp_path, [READ], report=Poor())
-    assert run.calls == 0 and "could pass the $5.00 for all dreams of today (Dollars of one day)" in run.error
+    assert run.calls == 0 and "could pass the $5.00 for all dreams of today (Cost limit per day)" in run.error
 
 
 def test_what_other_dreams_spend_meanwhile_leaves_less(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:
     now[0] = 25.0
     assert "nearly used up" in budget.warning()
     now[0] = 31.0
-    with pytest.raises(LimitReached, match="Seconds of one dream"):
+    with pytest.raises(LimitReached, match="Time limit per dream"):
         budget.check_time()
 
 
@@ -96,7 +96,7 @@ def test_the_seconds_of_a_dream_end_it_in_the_middle_of_a_stream(
 
     monkeypatch.setattr("dreams.engines.anthropic.engine.Budget", partial(Budget, clock=clock))
     run = kit.dream(tmp_path, [kit.Step(slow)], max_seconds=1.5)
-    assert run.outcome is None and "Seconds of one dream" in run.error
+    assert run.outcome is None and "Time limit per dream" in run.error
     assert run.report.used("requests") == 1, "what had come is paid for"
 
 

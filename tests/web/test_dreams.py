@@ -209,7 +209,7 @@ def test_a_dream_that_failed_before_that_was_kept_is_known_by_its_words() -> Non
         "worker": "Its worker died: its process was ended from outside, or the machine went down.",
         "fault": "An unexpected fault ended it (KeyError). The log has more.",
         "lock": "Process 12 holds the lock of /memory, since 3 minutes; free when it is done.",
-        "limit": "It took longer than its setting allows (Seconds of one dream). Nothing was changed.",
+        "limit": "It took longer than its setting allows (Time limit per dream). Nothing was changed.",
         "engine": "The key is refused.",
     }
     for text in said.values():

@@ -116,7 +116,7 @@ def test_each_project_shows_its_engine_where_that_comes_from_and_what_is_its_own
     make.make_project("plain")
     own(make.make_project("special"), engine="anthropic", model="home-made", max_turns="7")
     found = text(browser)
-    assert "Its own: Model, Turns of one dream" in found and "Set for this project" in found
+    assert "Its own: Model, Turns per dream" in found and "Set for this project" in found
     assert "home-made" in found and "tokens without a price" in found and "No price is known" in found
     assert "Cache write" in found
     rows = {row.name: row for row in selector.engines(None).rows.items}

@@ -67,14 +67,14 @@ class Budget:
         """Cheap enough for every look. Raises LimitReached."""
         if self.clock() - self.started > self.limits.seconds:
             raise LimitReached(
-                f"The dream took longer than its {self.limits.seconds:g} seconds (Seconds of one dream). {NOTHING}"
+                f"The dream took longer than its {self.limits.seconds:g} seconds (Time limit per dream). {NOTHING}"
             )
 
     def start_turn(self) -> None:
         self.check_time()
         if self.turns >= self.limits.turns:
             raise LimitReached(
-                f"The model used all its {self.limits.turns} turns (Turns of one dream) and was not done. {NOTHING}"
+                f"The model used all its {self.limits.turns} turns (Turns per dream) and was not done. {NOTHING}"
             )
         self.turns += 1
         self._look_at_budgets()
@@ -93,7 +93,7 @@ class Budget:
         room = min(cap, self.limits.tokens - self.ledger.tokens.total - expected.prompt)
         if room < min(cap, LEAST_OUTPUT):
             raise LimitReached(
-                f"The next request would pass the {self.limits.tokens:,} tokens of this dream (Tokens of one dream); "
+                f"The next request would pass the {self.limits.tokens:,} tokens of this dream (Tokens per dream); "
                 f"{self.ledger.tokens.total:,} are used. {NOTHING}"
             )
         rate = rate_for(self.ledger.prices, model, expected.prompt)
@@ -134,7 +134,7 @@ class Budget:
         found = []
         if self.limits.dollars > 0:
             found.append(
-                (self.limits.dollars, f"the ${self.limits.dollars:.2f} of this dream (Dollars of one dream)")
+                (self.limits.dollars, f"the ${self.limits.dollars:.2f} of this dream (Cost limit per dream)")
             )
         if self.limits.allowed is not None:
             found.append((self.limits.allowed.dollars, self.limits.allowed.of))

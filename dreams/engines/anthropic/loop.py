@@ -179,7 +179,7 @@ class Loop:
         if self.asker.limited_by_budget:
             self._say(reply, "The answer was cut off where the budget ends.")
             raise LimitReached(
-                "The model's answer was cut off at what this dream may still use (Tokens or Dollars of one dream). Nothing "
+                "The model's answer was cut off at what this dream may still use (Tokens per dream or Cost limit per dream). Nothing "
                 "was proposed."
             )
         if self.progress.cap < RAISED_CAP:

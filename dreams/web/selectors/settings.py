@@ -20,12 +20,12 @@ SOURCES = {
 }
 GROUPS = {
     "When": "When a project is ready to dream.",
-    "Engine": "Who dreams, and how long.",
+    "Engine": "What does the dreaming, and its limits.",
     "Budget": "What dreams may cost. Only a model costs anything.",
-    "Review": "How much may speak against a change that a policy lets in without you.",
-    "Index": "What an agent loads of MEMORY.md, and what a dream aims at.",
+    "Review": "What policies may apply without you, and how many questions a dream asks.",
+    "Index": "How much of MEMORY.md an agent loads, and how dreams write it.",
     "Places": "Where your agents keep their notes.",
-    "Digest": "A reminder outside these pages of what waits for you. Off until you give an address.",
+    "Digest": "A summary of what is waiting for you, by mail or webhook. Off until you give an address.",
 }
 Table = Mapping[tuple[bool, str, str], str]
 # Paused has its own place at the end, where nothing is pressed by accident.
