@@ -12,7 +12,7 @@ from django.urls import reverse
 from dreams import conf, served
 from dreams.language import ages
 from dreams.models import DreamRun, Proposal
-from dreams.proposals.waiting import waiting
+from dreams.services.waiting import waiting
 from dreams.text import plural
 
 #: A digest is a reminder, not the inbox: what is beyond is counted.

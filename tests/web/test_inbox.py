@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
-from dreams.web.selectors import inbox as selector
+from dreams.web.pages import inbox as selector
 from tests import world as make
 from tests.world import World
 

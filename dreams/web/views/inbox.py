@@ -9,20 +9,20 @@ from django.views.decorators.http import require_safe
 
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import inbox as inbox_page
 from dreams.web.pages import questions
-from dreams.web.selectors import inbox as selector
 
 
 @owner
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = selector.inbox(now)
+    found = inbox_page.inbox(now)
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {"inbox": found, "questions": questions.some_across(), "next": reverse("questions")}
     response = page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
     if not _is_fetched_ahead(request):
-        selector.mark_told(found.news, now)
+        inbox_page.mark_told(found.news, now)
     return response
 
 

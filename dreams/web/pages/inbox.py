@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Prefetch
 
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal
-from dreams.proposals.waiting import Waiting, waiting
+from dreams.services.waiting import Waiting, waiting
 from dreams.web.selectors import counted
 from dreams.web.selectors.counted import NOTES
 from dreams.web.selectors.projects import as_stored, latest_gates
