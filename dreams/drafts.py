@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from dreams import lineage, text, textdiff
+from dreams import lineage, memdir, text, textdiff
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 
 Item = TypeVar("Item")
@@ -160,7 +160,7 @@ def rebuild(
 def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
     steps = [_Step.of(edit) for edit in edits]
     told = lineage.Lineage(edits)
-    groups = _Groups()
+    groups, index_rows = _Groups(), _IndexRows(before, after, edits)
     _link_chains(steps, groups)
     loose: list[tuple[str, bytes | None, bytes | None, list[tuple[textdiff.Hunk, list[_Step]]]]] = []
     for path in sorted(before.keys() | after.keys()):
@@ -169,7 +169,10 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
             continue
         matched = [(hunk, _steps_of(path, hunk, steps, told)) for hunk in file_hunks(path, base, new)]
         for hunk, own in matched:
-            groups.join([f"hunk:{path}:{hunk.id}", *(step.edit.operation for step in own)])
+            memory = index_rows.memory(path, hunk, own)
+            tied = [f"file:{memory}"] if memory else [step.edit.operation for step in own]
+            whole = [f"file:{path}"] if base is None or new is None else []
+            groups.join([f"hunk:{path}:{hunk.id}", *tied, *whole])
         loose.append((path, base, new, matched))
     _link_renames(
         [(path, base, new, [hunk for hunk, _ in matched]) for path, base, new, matched in loose], groups
@@ -293,6 +296,27 @@ def _link_renames(
     names = {path: [f"hunk:{path}:{hunk.id}" for hunk in hunks] for path, _, _, hunks in changed}
     for new_path, old_path in textdiff.renamed(gone, come).items():
         groups.join([*names[old_path], *names[new_path]])
+
+
+class _IndexRows:
+    """Which memory an index row is decided with: the one it points to, where that one comes or goes as a whole.
+
+    Only of rows that the engine wrote in steps of their own; another operation already says what they belong to.
+    """
+
+    def __init__(
+        self, before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]
+    ) -> None:
+        self._whole = before.keys() ^ after.keys()
+        self._elsewhere = {edit.operation for edit in edits if edit.path != memdir.INDEX_NAME}
+
+    def memory(self, path: str, hunk: textdiff.Hunk, own: Sequence[_Step]) -> str:
+        """Its path; empty where the hunk is no such row."""
+        if path != memdir.INDEX_NAME or any(step.edit.operation in self._elsewhere for step in own):
+            return ""
+        rows = memdir.parse_index("".join((*hunk.base_lines, *hunk.new_lines))).rows
+        targets = {row.target for row in rows}
+        return next(iter(targets)) if len(targets) == 1 and targets <= self._whole else ""
 
 
 class _Groups:

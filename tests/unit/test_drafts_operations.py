@@ -179,3 +179,25 @@ def test_a_change_has_five_quotes_at_most_and_those_of_its_own_lines_first() -> 
     )
     assert [len(hunk.citations) for hunk in made.files[0].hunks] == [5, 5]
     assert [hunk.citations[0].quote for hunk in made.files[0].hunks] == ["- row 3", "- row 9"]
+
+
+def test_a_new_memory_and_its_row_are_one_operation_though_the_engine_named_two() -> None:
+    made = run(
+        {"MEMORY.md": INDEX, "a.md": "x\n", "b.md": "y\n"},
+        step("c.md", None, "z\n", "learn"),
+        step("MEMORY.md", INDEX, INDEX + "- [C](c.md) — three\n", "index"),
+    )
+    assert len(made.operations) == 1
+
+
+def test_rows_of_two_new_memories_that_one_step_wrote_are_decided_with_their_memories() -> None:
+    made = run(
+        {"MEMORY.md": INDEX, "a.md": "x\n", "b.md": "y\n"},
+        step("c.md", None, "z\n", "one"),
+        step("d.md", None, "w\n", "two"),
+        step("MEMORY.md", INDEX, INDEX + "- [C](c.md) — three\n- [D](d.md) — four\n", "rows"),
+    )
+    assert len(made.operations) == 2
+    found = operations_of(made)
+    assert found["MEMORY.md"] == found["c.md"] | found["d.md"]
+    assert {operation.reason for operation in made.operations.values()} == {"Why one.", "Why two."}

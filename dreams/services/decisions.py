@@ -1,0 +1,155 @@
+"""What one decision is, and how many a proposal has: the unit that every page, command and message counts in.
+
+The hunks of one operation are one decision: a new memory with its index row, a merge with the rows it removes, both
+halves of a move, a renamed file. A hunk without an operation is a decision of its own. Hunks are *changes*: a proposal
+has "9 decisions, 15 changes".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar, cast
+
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from dreams.models import FileChange, Hunk
+from dreams.proposals.renames import old_names
+from dreams.text import plural
+
+Verdict = Hunk.Verdict
+#: `undecided`: at least one of its changes waits. `mixed`: some were approved and some rejected, as after a rebase.
+State = Literal["undecided", "approved", "edited", "rejected", "mixed"]
+
+
+class Grouped(Protocol):
+    """A hunk, or as much of it as says what it is decided with."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def operation_id(self) -> int | None: ...
+
+
+class Judged(Grouped, Protocol):
+    """A hunk with its verdict."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def edited_sha(self) -> str: ...
+
+
+class Shown(Judged, Protocol):
+    """A hunk with its verdict and its file."""
+
+    @property
+    def file(self) -> FileChange: ...
+
+
+Row = TypeVar("Row", bound=Grouped)
+
+
+def key(hunk: Grouped) -> int:
+    """The same number for all hunks of one decision, another for every other decision."""
+    return hunk.operation_id or -hunk.pk
+
+
+def grouped(hunks: Iterable[Row]) -> dict[int, list[Row]]:
+    """Key → the hunks of that decision, in the order in which they come."""
+    found: dict[int, list[Row]] = {}
+    for hunk in hunks:
+        found.setdefault(key(hunk), []).append(hunk)
+    return found
+
+
+def count(hunks: Iterable[Grouped]) -> int:
+    """How many decisions these hunks belong to."""
+    return len({key(hunk) for hunk in hunks})
+
+
+def state(hunks: Sequence[Judged]) -> State:
+    """What was decided; `hunks` are all of one decision. A part in a person's own words makes it edited."""
+    return _state({hunk.verdict for hunk in hunks})
+
+
+def _state(verdicts: Collection[str]) -> State:
+    if Verdict.PENDING in verdicts:
+        return "undecided"
+    if Verdict.REJECTED in verdicts:
+        return "rejected" if len(verdicts) == 1 else "mixed"
+    return "edited" if Verdict.EDITED in verdicts else "approved"
+
+
+def digest(hunks: Iterable[Shown]) -> str:
+    """Changes when one of these hunks, its verdict or its file does. A form that decides on many carries it."""
+    states = sorted(
+        f"{hunk.pk} {hunk.verdict} {hunk.edited_sha} {hunk.file.base_sha} {hunk.file.new_sha}"
+        for hunk in hunks
+    )
+    return hashlib.sha256("\n".join(states).encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The decisions of one proposal by what was decided, and how many of them are on disk or were undone.
+
+    `written` and `undone` are told of each decision by its changes: of one that is half undone some are written still.
+    """
+
+    decisions: int = 0
+    changes: int = 0
+    undecided: int = 0
+    approved: int = 0
+    edited: int = 0
+    rejected: int = 0
+    mixed: int = 0
+    written: int = 0
+    undone: int = 0
+
+    @property
+    def decided(self) -> int:
+        return self.decisions - self.undecided
+
+    @property
+    def taken(self) -> int:
+        return self.approved + self.edited
+
+    @property
+    def words(self) -> str:
+        """ "9 decisions, 15 changes"; just "9 decisions" where each is a single change."""
+        said = plural(self.decisions, "decision")
+        return said if self.changes == self.decisions else f"{said}, {plural(self.changes, 'change')}"
+
+
+def counts(proposals: Collection[int]) -> dict[int, Counts]:
+    """Proposal (its pk) → its counts; every proposal asked for is there. At most five queries, however many there are."""
+    wanted = set(proposals)
+    states: dict[int, Counter[str]] = {pk: Counter() for pk in wanted}
+    changes: Counter[int] = Counter()
+    for row in _rows(wanted):
+        proposal = row["file__proposal"]
+        verdicts = {verdict for verdict in Verdict.values if row[verdict]}
+        states[proposal].update(
+            ["decisions", _state(verdicts), *(n for n in ("written", "undone") if row[n])]
+        )
+        changes[proposal] += row["changes"]
+    # A renamed file is stored as one that went and one that came, and is one change.
+    changes.subtract(Counter(proposal for proposal, _ in old_names(wanted)) if wanted else ())
+    return {pk: Counts(changes=changes[pk], **states[pk]) for pk in wanted}
+
+
+def _rows(proposals: Collection[int]) -> QuerySet[Hunk, dict[str, Any]]:
+    """One row per decision, with the number of its hunks by verdict."""
+    per_verdict = {value: Count("pk", filter=Q(verdict=value)) for value in Verdict.values}
+    hunks = Hunk.objects.filter(file__proposal__in=proposals).order_by()
+    rows = hunks.values("file__proposal", decision=Coalesce("operation", -F("pk"))).annotate(
+        changes=Count("pk"),
+        written=Count("pk", filter=Q(applied_in__isnull=False, undone_in__isnull=True)),
+        undone=Count("pk", filter=Q(undone_in__isnull=False)),
+        **per_verdict,
+    )
+    return cast("QuerySet[Hunk, dict[str, Any]]", rows)
