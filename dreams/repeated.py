@@ -109,10 +109,10 @@ def state(repo_dir: str) -> Seen:
 
 @functools.lru_cache(maxsize=16)
 def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
-    from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
+    from dreams.engines.rules import code_facts, repository  # noqa: PLC0415 - their patterns are slow to build
     from dreams.engines.rules.steps import deriving  # noqa: PLC0415 - their patterns are slow to build
 
-    facts = repository.read(Path(repo_dir), lambda: None)
+    facts = code_facts.facts(repository.read(Path(repo_dir), lambda: None, shallow=True))
     return deriving.Said(facts) if facts and seen else None
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from dreams import memdir
-from dreams.engines.rules import mending, questions
+from dreams.engines.rules import mending, questions, repository
 from dreams.engines.rules.notes.tree import Recorder, Tree
+from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps import (
     dated,
     dating,
@@ -29,7 +30,8 @@ from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.types import Job, Outcome, Phase, Reporter
 from dreams.text import plural
 
-ROUNDS = 4  # one step may make work for another; more than two rounds were hardly ever needed
+Step = Callable[[], None]
+ROUNDS = 6  # one step may make work for another; more than two rounds were hardly ever needed
 
 
 class RulesEngine:
@@ -43,12 +45,14 @@ class RulesEngine:
         _orient(tree, report)
         heard = hear(job, report)
         gathered = _gather(job, rec, heard, report)
-        _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered))
-        _phase(rec, report, "prune", [lambda: _prune(job, rec)])
-        _settle(job, rec, heard, report)
+        repo = repository.read(job.repo_dir, report.checkpoint)
+        _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered, repo))
+        _phase(rec, report, "prune", _pruning(job, rec))
+        _settle(job, rec, heard, repo, report)
         _mend(job, rec, report)
+        _note_lost_rows(rec)
         _note_budget(job, rec)
-        asked = questions.ask(job, rec, heard, gathered)
+        asked = questions.ask(job, rec, heard, gathered, repo)
         return Outcome(edits=rec.edits, summary=summary(rec), questions=asked)
 
 
@@ -97,8 +101,8 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
 
 
 def _consolidating(
-    job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered
-) -> list[Callable[[], None]]:
+    job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered, repo: Repository | None
+) -> list[Step]:
     config, today = job.config, job.now.astimezone(job.time_zone).date()
     return [
         # First, while line numbers are those that the dates of lines are for.
@@ -108,7 +112,7 @@ def _consolidating(
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, today),
         lambda: dated.supersede(rec, dating.believed(job.line_dates), today),
-        lambda: deriving.derive(rec, job.repo_dir),
+        lambda: deriving.derive(rec, repo),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),
         lambda: learning.learn(rec, found.lessons, config.row_aim),
@@ -122,28 +126,17 @@ def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gath
     lessons.drop_twins(found)
 
 
-def _prune(job: Job, rec: Recorder) -> None:
-    """The index, and again what its changes made possible, until nothing moves."""
-    config = job.config
-    for _ in range(ROUNDS):
-        before = len(rec.edits)
-        index.repair(rec, config.row_max, job.repo_dir)
-        links.repair(rec)
-        orphans.add_orphans(rec, config)
-        if len(rec.edits) == before:
-            break
-        files.merge(rec, config.row_max)
-        lines.merge(rec)
-    lost = index.dangling(rec.tree)
-    if lost:
-        rec.note(
-            f"Left {plural(lost, 'index row')} whose file is missing; it may be the only record."
-            if lost == 1
-            else f"Left {plural(lost, 'index row')} whose files are missing; they may be the only record."
-        )
+def _pruning(job: Job, rec: Recorder) -> list[Step]:
+    return [
+        lambda: index.repair(rec, job.config.row_max, job.repo_dir),
+        lambda: links.repair(rec),
+        lambda: orphans.add_orphans(rec, job.config),
+    ]
 
 
-def _settle(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -> None:
+def _settle(
+    job: Job, rec: Recorder, heard: Sequence[Heard], repo: Repository | None, report: Reporter
+) -> None:
     """All steps again until none has anything to do: what one made possible for another is done in this dream.
 
     A dream is the same function of memories and sessions each time; so one that ends here finds nothing on its result.
@@ -152,10 +145,9 @@ def _settle(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
     for _ in range(ROUNDS if rec.edits else 0):
         made = len(rec.edits)
         found = lessons.gather(job, rec, heard)
-        for step in _consolidating(job, rec, heard, found):
+        for step in (*_consolidating(job, rec, heard, found, repo), *_pruning(job, rec)):
             report.checkpoint()
             step()
-        _prune(job, rec)
         if len(rec.edits) == made:
             break
     if len(rec.edits) > start:
@@ -170,6 +162,16 @@ def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
         rec.note(f"Took back {plural(taken, 'change')} that did not hold up.")
         report.turn(
             "prune", f"Checked the work, and took back {plural(taken, 'change')} that did not hold up."
+        )
+
+
+def _note_lost_rows(rec: Recorder) -> None:
+    lost = index.dangling(rec.tree)
+    if lost:
+        rec.note(
+            f"Left {plural(lost, 'index row')} whose file is missing; it may be the only record."
+            if lost == 1
+            else f"Left {plural(lost, 'index row')} whose files are missing; they may be the only record."
         )
 
 
@@ -188,7 +190,7 @@ def _note_budget(job: Job, rec: Recorder) -> None:
         )
 
 
-def _phase(rec: Recorder, report: Reporter, phase: Phase, steps: Sequence[Callable[[], None]]) -> None:
+def _phase(rec: Recorder, report: Reporter, phase: Phase, steps: Sequence[Step]) -> None:
     start, before = len(rec.edits), rec.counts.copy()
     for step in steps:
         report.checkpoint()

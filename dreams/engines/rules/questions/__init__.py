@@ -21,6 +21,7 @@ from dreams.engines.rules.questions import (
     typed,
 )
 from dreams.engines.rules.questions.asking import Asking, Family
+from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
@@ -44,7 +45,9 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> list[Question]:
+def ask(
+    job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered, repo: Repository | None
+) -> list[Question]:
     """The questions of this dream, the most useful first.
 
     Left out: what is about a line that the dream changes, what no answer would change anything for, whether to learn what
@@ -54,7 +57,7 @@ def ask(job: Job, rec: Recorder, heard: Sequence[Heard], gathered: Gathered) -> 
     before = draftsman.tree
     touched = _touched(before, rec.tree)
     told = statements_of(before.texts)
-    context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, told, touched)
+    context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, told, touched, repo)
     found: list[Question] = []
     for family in FAMILIES:
         for question in family(context):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.notes.tree import Tree
+from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Edit, Job, Place, Question, Reporter
@@ -29,6 +30,7 @@ class Asking:
     edits: Sequence[Edit]
     statements: Sequence[Statement] = ()
     touched: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    repository: Repository | None = None
 
     def is_touched(self, place: Place) -> bool:
         """Whether this dream changes the statement already."""

@@ -17,14 +17,13 @@ from rapidfuzz import fuzz
 
 from dreams import memdir
 from dreams import text as texts
-from dreams.engines.rules import repository_names
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Change, Recorder, digest
 from dreams.engines.rules.notes.wording import one_line, sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place, removal
-from dreams.engines.rules.repository_names import Repository
+from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Option, Question
 from dreams.language import lexicon, similarity
 from dreams.language.pieces import pieces
@@ -65,7 +64,7 @@ _HIS_OWN = frozenset({"user", "feedback"})
 
 
 def about_the_repository(context: Asking) -> Iterator[Question]:
-    repo = repository_names.read(context.job.repo_dir, context.report.checkpoint)
+    repo = context.repository
     if repo is not None:
         units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
         yield from _says_already(context, repo, units)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 
-from dreams.engines.rules import repository
+from dreams.engines.rules.code_facts import CodeFact, facts
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, free_units, remove
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.repository import CodeFact
+from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation
 from dreams.language import lexicon, similarity
 from dreams.language.pieces import keys_of
@@ -23,9 +22,9 @@ from dreams.text import quoted
 LEAST_WORDS = 3
 
 
-def derive(rec: Recorder, repo: Path | None) -> None:
+def derive(rec: Recorder, repo: Repository | None) -> None:
     """Take out what the repository says; what is about the person or how to work with them stays."""
-    found = repository.read(repo, rec.report.checkpoint)
+    found = facts(repo)
     if not found:
         return
     said = Said(found)

@@ -17,7 +17,6 @@ from dreams.text import quoted
 LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
-PASSES = 5
 # "Revert “load it late”" has every word of what it takes back.
 _UNDONE = re.compile(
     r"\b(?:revert\w*|undo\w*|undid|roll(?:ed|ing)? back|rollback|cancel\w*|back out|backed out)\b",
@@ -27,15 +26,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 
 def merge(rec: Recorder) -> None:
-    """Pass after pass, until nothing moves: what was kept for another one may be merged itself in the next."""
-    for _ in range(PASSES):
-        if not _pass(rec):
-            return
-
-
-def _pass(rec: Recorder) -> bool:
-    """One pass over all statements; each may be removed once, and what was kept for another is not removed."""
-    before = len(rec.edits)
+    """One pass over all statements; each may be removed once. What is kept for another may go in the next round."""
     every = [
         unit for path in _paths(rec.tree) for unit in units(path, rec.tree.document(path)) if _tells(unit)
     ]
@@ -54,7 +45,6 @@ def _pass(rec: Recorder) -> bool:
             gone.add(pair[1])
             pairs.append(pair)
     _remove_all(rec, pairs)
-    return len(rec.edits) > before
 
 
 def _paths(tree: Tree) -> list[str]:
