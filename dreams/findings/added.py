@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dreams import memdir
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject, Told
 from dreams.findings.statements.units import Unit, bare_lines, lines_of, spread, units_of_lines
 from dreams.language.statements import statement
 
-_BOOKKEEPING = frozenset(
-    {"type", "node_type", "modified", "created", "updated", "metadata", "name", "pinned"}
-)
+#: Fields that all memories have: they say of a file what it is.
+BOOKKEEPING = frozenset({"type", "node_type", "modified", "created", "updated", "metadata", "pinned"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,15 @@ def needs_no_source(unit: Unit) -> bool:
     One with a number in it, or as long as a sentence, says something all the same.
     """
     if unit.kind == "field":
-        return unit.name in _BOOKKEEPING
+        return unit.name in BOOKKEEPING or unit.name == "name"
     if unit.kind not in {"heading", "title"}:
         return False
     made = statement(unit.text)
     return not made.numbers and len(made.items) <= 6
+
+
+def is_bookkeeping(subject: Subject, line: Line) -> bool:
+    """A line of frontmatter that all memories have: it says of the file what it is, and nothing else."""
+    data = subject.after.get(line.path) or b""
+    units = spread(line.path, data).within(line.number, line.number)
+    return line.number < memdir.parse(data).body_start_line and all(map(needs_no_source, units))

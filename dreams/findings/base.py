@@ -6,6 +6,7 @@ gives one `Row` per removed line. Keys come from content, so that a confirmation
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ SEVERITIES: tuple[Severity, ...] = ("refuse", "block", "warn", "info")
 class ChangedHunk:
     """A hunk as it would be written: `added` is the decided text where a person edited it.
 
-    Starts are 0-based lines in the text before and after; lines carry no line ends.
+    Hunks with the same `operation` are decided together; an empty one is decided alone. Starts are 0-based lines in the text before and after; lines carry no line ends.
     """
 
     path: str
@@ -36,6 +37,7 @@ class ChangedHunk:
     citations: tuple[Citation, ...] = ()
     fates: tuple[Fate, ...] = ()
     by_hand: bool = False
+    operation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ class Subject:
     instructions: str = ""  # the text of the project's CLAUDE.md files, for what they already say
     repeated: Sequence[Repeated] = ()  # what the project's code says already
     asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
-    rejected: frozenset[str] = frozenset()  # normalised lines that a person rejected before
+    rejected: Mapping[str, dt.date] = field(
+        default_factory=dict
+    )  # normalised line → when a person rejected it
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
     against: Callable[[str], Citation | None] | None = None  # what sessions say against a statement
     heard: Callable[[str], Heard | None] | None = (

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from dreams.engines.types import Fate
 from dreams.findings import fates
+from dreams.findings.added import BOOKKEEPING
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.fates import BY_HAND, Answer
 from dreams.findings.statements import derived, facts, keeping, rewording
@@ -40,12 +41,24 @@ def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     findings, ledger = dict[str, Found](), list[Row]()
     for hunk in subject.hunks:
         for line_no, text, answers in _Hunk(states, hunk).answers():
-            ledger.append(fates.row(hunk, text, min(answers, key=_telling)[0]))
+            if not _is_bookkeeping(answers):
+                ledger.append(fates.row(hunk, text, min(answers, key=_telling)[0]))
             for answer, unit in answers:
                 found = fates.found(hunk, line_no, text, answer, unit)
                 if found:
                     findings.setdefault(found.key, found)
     return list(findings.values()), ledger
+
+
+def _is_bookkeeping(answers: Sequence[tuple[Answer, Unit | None]]) -> bool:
+    """A field that all memories have ("type: feedback") and that is not lost: where it is kept tells nobody anything."""
+    return all(
+        unit is not None
+        and unit.kind == "field"
+        and unit.name in BOOKKEEPING
+        and answer.fate != "unexplained"
+        for answer, unit in answers
+    )
 
 
 def _telling(told: tuple[Answer, Unit | None]) -> tuple[bool, int, int]:

@@ -8,8 +8,15 @@ from itertools import chain
 
 from dreams import memdir
 from dreams.findings import budget, elsewhere, filing
-from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
-from dreams.findings.base import Found, Severity, Subject
+from dreams.findings.added import (
+    Line,
+    added_lines,
+    found_at,
+    is_bookkeeping,
+    new_lines,
+    standing_lines,
+)
+from dreams.findings.base import Found, Severity, Subject, Told
 from dreams.findings.statements.units import keyed, units_of
 from dreams.language import similarity
 from dreams.text import decode, plural
@@ -140,19 +147,23 @@ def _judgements(lines: Iterable[Line]) -> Iterator[Found]:
 
 
 def _rejected(subject: Subject) -> Iterator[Found]:
+    """Once for changes that are decided together."""
     if not subject.rejected:
         return
     before = {keyed(u.text) for path, data in subject.before.items() for u in units_of(path, data)}
+    told = set[str]()
     for line in added_lines(subject):
         key = similarity.normalised(line.text)
-        if key and key in subject.rejected and key not in before:
-            yield _found(
-                line,
-                "rejected-before",
-                "warn",
-                "brings back what was rejected before",
-                "Reject it again, or approve it if it is right now.",
-            )
+        day = subject.rejected.get(key)
+        together = line.hunk.operation or line.hunk_id if line.hunk else ""
+        if day is None or not key or key in before or together in told or is_bookkeeping(subject, line):
+            continue
+        told.add(together)
+        when = f"You rejected this on {day:%-d %b %Y}."
+        yield Found(
+            CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right now.",
+            line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], Told(remark=when),
+        )  # fmt: skip
 
 
 def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from dreams import conf, drafts, instructions, repeated, textdiff
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
-from dreams.models import FileChange, LeftOut, Project, Prompt, Proposal
+from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
 from dreams.proposals.hearing import Hearing
 from dreams.proposals.reading import (
     Texts,
@@ -75,6 +79,7 @@ def subject_of_draft(
             added=_bare(made.hunk.added),
             citations=made.citations,
             fates=made.fates,
+            operation=made.operation,
         )
         for file in draft.files
         for made in file.hunks
@@ -88,7 +93,7 @@ def _subject(
     before: Mapping[str, bytes],
     after: Mapping[str, bytes],
     changed: Sequence[ChangedHunk],
-    rejected: frozenset[str],
+    rejected: Mapping[str, dt.date],
 ) -> Subject:
     return Subject(
         before=before,
@@ -113,19 +118,30 @@ def _asked(project: Project) -> list[str]:
     return [redact.redact(found[: LONGEST_PROMPT + 1]) for found in texts]
 
 
-def _rejected_lines(proposal: Proposal) -> frozenset[str]:
-    """Normalised lines that a person rejected, for as long as another proposal may bring them back."""
-    if proposal.origin != Proposal.Origin.DREAM:
-        return frozenset()
-    return _rejected_by(proposal.project, besides=proposal)
+def _rejected_lines(proposal: Proposal) -> Mapping[str, dt.date]:
+    """Only a dream may bring a line back without being asked."""
+    return (
+        _rejected_by(proposal.project, besides=proposal) if proposal.origin == Proposal.Origin.DREAM else {}
+    )
 
 
-def _rejected_by(project: Project, besides: Proposal | None = None) -> frozenset[str]:
-    rows = LeftOut.objects.filter(project=project)
+def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[str, dt.date]:
+    """Normalised lines that a person rejected, with the day. What was approved and undone for good was not rejected."""
+    undone = Hunk.objects.filter(
+        file__proposal=OuterRef("proposal"),
+        file__path=OuterRef("path"),
+        hunk_id=OuterRef("hunk_id"),
+        undone_in__isnull=False,
+    )
+    rows = LeftOut.objects.filter(~Exists(undone), project=project).order_by("at")
     if besides is not None:
         rows = rows.exclude(proposal=besides)
-    added = rows.values_list("added", flat=True)
-    return frozenset(similarity.normalised(line) for lines in added for line in lines if line.strip())
+    return {
+        similarity.normalised(line): timezone.localdate(at)
+        for lines, at in rows.values_list("added", "at")
+        for line in lines
+        if line.strip()
+    }
 
 
 def _changed_hunks(
@@ -150,6 +166,7 @@ def _changed_hunks(
                 citations=citations_of(row),
                 fates=fates_of(row),
                 by_hand=isinstance(choice, str) or file.proposal.origin not in _DRAFTED,
+                operation=str(row.operation_id or ""),
             )
         )
         shift += len(lines) - len(hunk.base_lines)

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams import auditlog, memories, proposals
+from dreams.language import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 from dreams.services.questions import states
@@ -72,6 +73,7 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
                 f"{proposal.public_id} was submitted by someone else meanwhile. Look at it again."
             )
         proposal.refresh_from_db()
+        _let_in_approved(proposal)
         _leave_out_rejected(proposal)
         states.settle(proposal)
         _use_up_sessions(proposal)
@@ -87,6 +89,33 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
             .count(),
         )
     return proposal
+
+
+def _let_in_approved(proposal: Proposal) -> None:
+    """What is approved now counts as rejected no longer, whatever was decided before."""
+    lines, hunks = _approved(proposal)
+    changed = []
+    for row in LeftOut.objects.filter(project=proposal.project_id):
+        kept = [line for line in row.added if similarity.normalised(line) not in lines]
+        if (row.path, row.hunk_id) in hunks:
+            row.delete()
+        elif kept != row.added:
+            row.added = kept
+            changed.append(row)
+    LeftOut.objects.bulk_update(changed, ["added"], batch_size=200)
+
+
+def _approved(proposal: Proposal) -> tuple[set[str], set[tuple[str, str]]]:
+    """The normalised lines that the approved hunks propose, and the hunks."""
+    files = list(proposal.files.filter(hunks__verdict__in=Hunk.TAKEN).distinct().prefetch_related("hunks"))
+    texts = proposals.texts_of(files)
+    lines, hunks = set[str](), set[tuple[str, str]]()
+    for file in files:
+        for row, changed in proposals.text_hunks(file, texts):
+            if row.is_taken:
+                hunks.add((file.path, row.hunk_id))
+                lines |= {similarity.normalised(line) for line in proposals.added_lines(changed)}
+    return lines, hunks
 
 
 def _leave_out_rejected(proposal: Proposal) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 
 import pytest
@@ -168,9 +169,27 @@ def test_what_is_said_of_a_row_stands_beside_its_own_change():
 
 def test_a_rejected_line_that_comes_back_is_told():
     line = "- Backups go to Hetzner"
-    rejected = frozenset({similarity.normalised(line)})
+    rejected = {similarity.normalised(line): dt.date(2026, 11, 22)}
     subject = replace(between(FILES, {**FILES, "user_b.md": f"* {line[2:]}.\n".encode()}), rejected=rejected)
-    assert one(examine(subject), "rejected-before").severity == "warn"
+    found = one(examine(subject), "rejected-before")
+    assert found.severity == "warn"
+    assert found.told.remark == "You rejected this on 22 Nov 2026."
+
+
+def test_a_frontmatter_line_that_all_memories_have_is_no_rejected_line_come_back():
+    rejected = {similarity.normalised("type: reference"): dt.date(2026, 11, 22)}
+    text = "---\nname: Backups\ntype: reference\n---\n\nThe backups are in Nuremberg.\n"
+    subject = replace(between(FILES, {**FILES, "reference_b.md": text.encode()}), rejected=rejected)
+    assert "rejected-before" not in codes(examine(subject))
+
+
+def test_what_was_rejected_is_told_once_for_changes_that_are_decided_together():
+    lines = ["Backups go to Hetzner.", "Backups run at night."]
+    rejected = {similarity.normalised(line): dt.date(2026, 11, 22) for line in lines}
+    after = {**FILES, "user_b.md": f"{lines[0]}\n".encode(), "user_c.md": f"{lines[1]}\n".encode()}
+    subject = between(FILES, after)
+    together = [replace(hunk, operation="one") for hunk in subject.hunks]
+    one(examine(replace(subject, hunks=together, rejected=rejected)), "rejected-before")
 
 
 @pytest.mark.parametrize(

@@ -300,3 +300,10 @@ def test_a_rule_turned_round_is_told_in_its_two_words():
 )
 def test_a_time_is_told_whole(words: list[str], text: str, told: list[str]) -> None:
     assert facts.as_written(words, text) == told
+
+
+def test_a_frontmatter_line_that_all_memories_have_needs_no_place_where_it_is_kept():
+    left = {path: data for path, data in FILES.items() if path != "deploy.md"}
+    kept = report({**left, "project_shop.md": FILES["deploy.md"]})
+    assert not [row.text for row in kept.ledger if "type:" in row.text]
+    assert any("PostgreSQL 15" in row.text for row in kept.ledger)
