@@ -21,7 +21,9 @@ class BatchCommand(base.Command):
         parser.add_argument(
             "--batch", action="store_true", required=True, help="read JSON lines from standard input"
         )
-        parser.add_argument("--json", action="store_true", help="as without: the answers are JSON lines")
+        parser.add_argument(
+            "--json", action="store_true", help="same as without; the output is always JSON lines"
+        )
 
     def run(self, options: Mapping[str, Any]) -> None:
         answer(self.replying(options))

@@ -46,7 +46,7 @@ def add_show_secrets(parser: CommandParser) -> None:
     parser.add_argument(
         "--show-secrets",
         action="store_true",
-        help="the lines with their secrets, which are masked otherwise; the audit log says that you asked",
+        help="show secrets, which are masked otherwise; the audit log records it",
     )
 
 

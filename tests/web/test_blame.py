@@ -174,7 +174,7 @@ def test_lines_that_an_undo_brought_back_say_where_they_first_stood(
     assert run.source.what == "Undone"
     assert run.before is not None
     assert run.before.kind == "found"
-    assert "The same words stood here before" in _page(browser, deploy)
+    assert "The same words were here before" in _page(browser, deploy)
 
 
 def test_an_older_version_can_be_asked_for_and_a_foreign_one_is_not_found(
@@ -203,7 +203,7 @@ def test_markup_and_what_cannot_be_seen_are_written_out(browser: Client, deploy:
 
 def test_bytes_that_are_lost_are_said_to_be(browser: Client, deploy: Memory) -> None:
     blobs.Blob.objects.filter(sha256=deploy.sha256).delete()
-    assert "Its bytes are not kept" in _page(browser, deploy)
+    assert "Its content is not kept" in _page(browser, deploy)
 
 
 def test_the_queries_do_not_grow_with_versions_or_lines(browser: Client, deploy: Memory) -> None:

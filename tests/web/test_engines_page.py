@@ -84,7 +84,7 @@ def test_what_a_test_found_stands_on_the_page_with_its_facts_until_the_next_one(
     again = text(browser)
     assert "and calls tools." in again and "<dt>Round trip</dt>" in again and "Tested" in again
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
-    assert "at another address: " + server.url.removeprefix("http://") in text(browser)
+    assert "at a different address: " + server.url.removeprefix("http://") in text(browser)
 
 
 def test_a_projects_own_model_is_the_one_that_is_tested(
@@ -117,7 +117,7 @@ def test_each_project_shows_its_engine_where_that_comes_from_and_what_is_its_own
     own(make.make_project("special"), engine="anthropic", model="home-made", max_turns="7")
     found = text(browser)
     assert "Its own: Model, Turns per dream" in found and "Set for this project" in found
-    assert "home-made" in found and "tokens without a price" in found and "No price is known" in found
+    assert "home-made" in found and "tokens without a price" in found and "The price is unknown" in found
     assert "Cache write" in found
     rows = {row.name: row for row in selector.engines(None).rows.items}
     assert not rows["plain"].uses_model and rows["plain"].source == "Default"

@@ -52,7 +52,7 @@ def test_the_worst_comes_first() -> None:
 def test_the_page_says_in_words_what_is_broken_and_what_to_do(browser: Client) -> None:
     settings_service.set_override("engine", "anthropic", actor="owner")
     text = browser.get("/health/").content.decode()
-    assert "Something is broken, or keeps dreams from happening." in text
+    assert "Something is broken or stops dreams from running." in text
     assert "Broken: " in text
     assert "choose the rules engine in Settings" in text
 

@@ -78,7 +78,7 @@ def test_bytes_that_are_not_utf8_are_written_out_and_not_edited_here(browser: Cl
     _write_outside(memory, b"caf\xe9 \xe2\x80\xae hidden\n")
     shown = _page(browser, "memory", memory, "?view=source")
     assert "caf⟨0xE9⟩ ⟨U+202E⟩ hidden" in shown
-    assert "not UTF-8" in shown
+    assert "not valid UTF-8" in shown
     editor = _page(browser, "memory-edit", memory)
     assert "It cannot be edited here." in editor
     assert "<textarea" not in editor
@@ -112,7 +112,7 @@ def test_the_quotes_that_applied_changes_rest_on_stand_beside_the_text(
 
 def test_the_index_shows_how_much_of_it_is_loaded(browser: Client, project: Project) -> None:
     index = project.memories.get(path="MEMORY.md")
-    assert "All of the index is read." in _page(browser, "memory", index)
+    assert "The whole index is read." in _page(browser, "memory", index)
 
 
 # --- History ------------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def test_before_forgetting_the_page_shows_all_that_goes(browser: Client, project
     memories.refresh(project)
     shown = _page(browser, "memory-forget", testing)
     assert "<del>- [Testing](feedback_testing.md) — how tests run</del>" in shown
-    assert "Links that will lead nowhere" in shown
+    assert "Links that will be broken" in shown
     assert "project_deploy.md</a>" in shown
     assert testing.path in memories.contents(project)
 

@@ -100,8 +100,8 @@ def test_what_an_agent_loaded_then_is_the_index_of_then(browser: Client, project
 
 
 def test_before_the_first_look_the_page_says_what_it_cannot_know(browser: Client, project: Project) -> None:
-    assert "before memoryweb first looked" in _page(browser, "project-at", project, "?when=2026-02-28")
-    assert "before memoryweb first looked" not in _page(browser, "project-at", project, "?when=2026-03-02")
+    assert "before memoryweb’s first check" in _page(browser, "project-at", project, "?when=2026-02-28")
+    assert "before memoryweb’s first check" not in _page(browser, "project-at", project, "?when=2026-03-02")
 
 
 def test_a_moment_that_is_none_is_said_to_be_none(browser: Client, project: Project) -> None:
@@ -164,7 +164,7 @@ def test_many_files_are_named_and_shown_one_by_one(
 def test_bytes_that_are_lost_are_said_to_be(browser: Client, project: Project) -> None:
     Blob.objects.all().delete()
     shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
-    assert "Its bytes are not kept." in shown
+    assert "Its content is not kept." in shown
 
 
 # --- Bringing back ------------------------------------------------------------------------------------------------

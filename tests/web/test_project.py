@@ -48,7 +48,7 @@ def test_force_is_offered_in_words_and_starts_a_dream(
 ) -> None:
     handed: list[str] = []
     monkeypatch.setattr("dreams.scheduler.enqueue", lambda dream: handed.append(dream.public_id))
-    assert "Passes what is closed: sessions." in _text(browser, real_project)
+    assert "Skips closed gates: sessions." in _text(browser, real_project)
     response = browser.post(
         reverse("project-dream", args=[real_project.pk]), {"engine": "rules", "forced": "1"}
     )
@@ -70,7 +70,7 @@ def test_without_force_a_closed_gate_is_said_and_nothing_starts(
 def test_a_switch_that_a_person_turned_off_cannot_be_forced(browser: Client, real_project: Project) -> None:
     settings_service.set_override("dreaming", False, actor="owner", project=real_project)
     text = _text(browser, real_project)
-    assert "Not possible now, not even by force" in text
+    assert "Not possible now, even if forced" in text
     browser.post(reverse("project-dream", args=[real_project.pk]), {"forced": "1"})
     assert not DreamRun.objects.exists()
 

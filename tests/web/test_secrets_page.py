@@ -56,12 +56,12 @@ def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Pro
     assert "cannot be undone" in _page(browser, project)
     form = {"secret": leak.id, "reason": "It leaked."}
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", form, follow=True).content.decode()
-    assert "Taken out of 1 kept text." in page and "None found" in page
+    assert "Taken out of 1 kept text." in page and "No secrets found" in page
 
 
 def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Path) -> None:
     clean = world.make_project(tmp_path / "clean")
     text = _page(browser, clean)
-    assert "None found" in text and text.count('type="submit"') == 1  # log out
+    assert "No secrets found" in text and text.count('type="submit"') == 1  # log out
     page = browser.post(f"/projects/{clean.pk}/secrets/redact/", follow=True).content.decode()
     assert "No memory holds a secret now." in page

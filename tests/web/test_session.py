@@ -118,7 +118,7 @@ def test_a_jump_marks_its_line_and_shows_what_led_there(
     assert lines[0] == 200 - selector.LINES_BEFORE
     assert len(lines) == selector.LINES_PER_PAGE
     assert re.search(r'class="turn you marked" id="line-200"', text)
-    assert text.count("The line you came for") == 1
+    assert text.count("The line you were looking for") == 1
 
 
 def test_a_jump_beyond_the_end_says_so(browser: Client, session: Session, transcript: Path) -> None:

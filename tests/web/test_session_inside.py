@@ -82,7 +82,7 @@ def test_nothing_found_and_a_word_too_short_are_said(
 ) -> None:
     transcript.write_text(_line("user", "Hello"))
     assert "No turn holds" in _text(browser, session, q="absent")
-    assert "Two characters" in _text(browser, session, q="x")
+    assert "at least two characters" in _text(browser, session, q="x")
     transcript.unlink()
     assert "no longer on disk" in _text(browser, session, q="absent")
 
@@ -155,7 +155,7 @@ def test_a_share_of_the_length_is_gone_to_and_nonsense_is_told(
     assert "Turn 210<" in half
     assert "Turn 190<" not in half
     assert "Turn 400<" in _text(browser, session, goto="100%")
-    assert "is no place here" in _text(browser, session, goto="<soon>")
+    assert "is not a place in this session" in _text(browser, session, goto="<soon>")
 
 
 @settings(max_examples=60, deadline=None)

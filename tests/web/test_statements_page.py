@@ -52,7 +52,7 @@ def test_a_value_is_found_wherever_it_is_said(browser: Client, project: Project)
     assert "project_freeze.md" not in text
     # Words that are no value are found as they are written.
     assert "project_freeze.md:6</a>" in page(browser, f"{here}?value=the+audit")
-    assert "No statement names “nowhere”." in page(browser, f"{here}?value=nowhere")
+    assert "No statement mentions “nowhere”." in page(browser, f"{here}?value=nowhere")
     part = page(browser, here, **{"HX-Request": "true"})
     assert "<html" not in part and "Possible duplicates" in part
 

@@ -130,7 +130,7 @@ def test_with_no_tokens_the_page_says_so_and_offers_more_time(browser: Client) -
     assert "No usage yet" in browser.get(reverse("usage")).content.decode()
     _request(world.make_session(world.make_project()), days=40)
     text = browser.get(reverse("usage")).content.decode()
-    assert "No tokens of sessions in this time" in text
+    assert "No tokens from sessions in this period" in text
     assert '<a class="button" href="?days=365">' in text
 
 

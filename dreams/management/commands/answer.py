@@ -18,7 +18,7 @@ UNDO = "undo"
 
 
 class Command(BaseCommand):
-    help = "Answer an open question; nothing is written before `apply`."
+    help = "Answer an open question. Nothing is written until `apply`."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream_or_project(parser)
@@ -26,19 +26,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "option",
             metavar="OPTION",
-            help="id of one of its options, `later` for not now, `undo` to take it back",
+            help="id of an option; `later` for not now; `undo` to undo the answer",
         )
         parser.add_argument(
             "--row",
             action="append",
             default=[],
             metavar="PATH",
-            help="of a question about the index: a row to change, by the path it leads to; without any, all",
+            help="for questions about the index: path of a row to change; may be repeated (default: all rows)",
         )
         parser.add_argument(
             "--confirm-findings",
             action="store_true",
-            help="the findings of this answer were seen, and it is wanted all the same",
+            help="confirm blocking findings: you have read them and still want this answer",
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

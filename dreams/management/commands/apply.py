@@ -16,12 +16,12 @@ from dreams.models import DreamRun, Proposal
 
 
 class Command(BaseCommand):
-    help = "Submit the review and write what is approved, with the answers that wait in the same project."
+    help = "Submit the review and write what was approved, including answered questions of the same project."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)
         parser.add_argument(
-            "--rebased", action="store_true", help="confirm the rebased files that the last call reported"
+            "--rebased", action="store_true", help="confirm the changed results reported by the last call"
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
-    help = "Cancel a dream that waits or runs."
+    help = "Cancel a waiting or running dream."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)

@@ -24,7 +24,7 @@ class Command(BatchCommand):
     def arguments(self, parser: CommandParser) -> None:
         super().arguments(parser)
         parser.add_argument(
-            "--transcripts", metavar="DIR", required=True, help="the folder that the sessions stand below"
+            "--transcripts", metavar="DIR", required=True, help="folder that contains the sessions"
         )
 
     def replying(self, options: Mapping[str, Any]) -> Callable[[batch.Row], batch.Row]:

@@ -15,7 +15,7 @@ from dreams.text import plural
 
 
 class Command(BaseCommand):
-    help = "Look through a project's memories as they stand: secrets, hidden text, lost rows, the index's budget."
+    help = "Check a project's memories as they are now: secrets, hidden text, lost rows, the index budget."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser)

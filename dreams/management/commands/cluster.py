@@ -14,12 +14,12 @@ from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
-    help = "Run the queue and the scheduler without the pages (serve does both)."
+    help = "Run the queue and the scheduler without the pages (`serve` runs all three)."
     has_json = False
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--parent-on-stdin", action="store_true", help="end when standard input ends (used by serve)"
+            "--parent-on-stdin", action="store_true", help="stop when standard input closes (used by serve)"
         )
 
     def run(self, options: Mapping[str, Any]) -> None:

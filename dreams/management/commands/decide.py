@@ -16,7 +16,7 @@ from dreams.models import Hunk, Proposal
 
 
 class Command(BaseCommand):
-    help = "Approve, reject or edit hunks of a proposal; without --path or --hunk, all of them."
+    help = "Approve, reject or edit changes of a proposal; all of them unless --path or --hunk is given."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)
@@ -24,14 +24,14 @@ class Command(BaseCommand):
         verdict.add_argument("--approve", action="store_true")
         verdict.add_argument("--reject", action="store_true")
         verdict.add_argument(
-            "--edit", metavar="FILE", help="a file with the text to put in place of one hunk's new lines"
+            "--edit", metavar="FILE", help="file with the text to use instead of the new lines of one change"
         )
         parser.add_argument("--path", action="append", default=[], metavar="P")
         parser.add_argument("--hunk", action="append", default=[], metavar="ID")
         parser.add_argument(
             "--confirm-findings",
             action="store_true",
-            help="these were seen, and the change is wanted all the same",
+            help="confirm blocking findings: you have read them and still want the change",
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
 

@@ -15,10 +15,10 @@ from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
-    help = "Print what waits for you; with --send, also send it where the settings say."
+    help = "Print what is waiting for you. --send also sends it to the addresses in the settings."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--send", action="store_true", help="send it by mail and webhook now")
+        parser.add_argument("--send", action="store_true", help="also send it now, by mail and webhook")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         now = timezone.now()

@@ -19,7 +19,7 @@ SKIPS_SHOWN = 20
 
 
 class Command(base.Command):
-    help = "Find projects, sessions and memories on disk and bring the database up to them."
+    help = "Find projects, sessions and memories on disk and update the database."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

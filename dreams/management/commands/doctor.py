@@ -26,8 +26,10 @@ class Command(BaseCommand):
     needs_database = False
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--thorough", action="store_true", help="also read back everything that is kept")
-        parser.add_argument("--connection", action="store_true", help="also ask the model one short question")
+        parser.add_argument("--thorough", action="store_true", help="also read everything that is stored")
+        parser.add_argument(
+            "--connection", action="store_true", help="also send the model one short question"
+        )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         # A first start is no trouble; what keeps the database from being made is told by the checks.

@@ -20,13 +20,15 @@ from dreams.text import plural
 
 
 class Command(BaseCommand):
-    help = "Dream now, in the foreground, and print what came out."
+    help = "Run a dream now, in the foreground, and print the result."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("--engine", choices=conf.engines(), help="default: the project's setting")
         parser.add_argument(
-            "--force", action="store_true", help="pass time, throttle, sessions, inputs and a waiting review"
+            "--force",
+            action="store_true",
+            help="skip the gates for time, sessions, inputs and a waiting review",
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

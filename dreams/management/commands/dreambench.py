@@ -31,24 +31,26 @@ class Command(base.Command):
             "--wordings",
             choices=sorted(generator.WORDINGS),
             default="own",
-            help="how facts are put: in our own wordings, in ones found in public files, or changed as people type (default own)",
+            help="how facts are worded: our own wordings, wordings found in public files, or as people type (default own)",
         )
         parser.add_argument(
-            "--misses", action="store_true", help="list what the engine left or did wrong, on stderr"
+            "--misses", action="store_true", help="list what the engine missed or did wrong, on stderr"
         )
         parser.add_argument(
             "--from",
             type=Path,
             metavar="DIR",
             dest="given",
-            help="take the shapes of statements from a folder instead (docs/dreambench.md has the format)",
+            help="use the statement shapes in this folder instead (format: docs/dreambench.md)",
         )
         world = parser.add_mutually_exclusive_group()
-        world.add_argument("--export", type=Path, metavar="DIR", help="write the world for another system")
         world.add_argument(
-            "--score", type=Path, metavar="DIR", help="score what another system made of an exported world"
+            "--export", type=Path, metavar="DIR", help="write the generated directories for another system"
         )
-        parser.add_argument("--inside", type=Path, help="for the measuring process alone")
+        world.add_argument(
+            "--score", type=Path, metavar="DIR", help="score another system's result in an exported folder"
+        )
+        parser.add_argument("--inside", type=Path, help="used internally")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         try:

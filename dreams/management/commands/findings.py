@@ -16,14 +16,16 @@ from dreams.secrets.redact import redact
 
 
 class Command(base.Command):
-    help = "All findings between two states of a memory directory, and where each removed line went."
+    help = (
+        "List all findings between two versions of a memory directory, and what became of each removed line."
+    )
     needs_database = False
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("before", metavar="BEFORE_DIR", type=Path)
         parser.add_argument("after", metavar="AFTER_DIR", type=Path)
         parser.add_argument(
-            "--transcripts", metavar="DIR", type=Path, help="look for evidence in these sessions"
+            "--transcripts", metavar="DIR", type=Path, help="search these sessions for evidence"
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,12 +19,12 @@ from dreams.models import Project
 
 
 class Command(BaseCommand):
-    help = "Evaluate every gate without starting anything."
+    help = "Evaluate all gates and print the results. Nothing is started."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser, optional=True)
         parser.add_argument(
-            "--now", metavar="ISO", help="a moment with an offset, such as 2026-03-01T12:00:00+00:00"
+            "--now", metavar="ISO", help="evaluate at this time, with an offset: 2026-03-01T12:00:00+00:00"
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

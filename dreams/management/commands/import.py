@@ -15,12 +15,14 @@ from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
-    help = "Bring a project's history back from a file that `export` wrote. Memory files are not touched."
+    help = "Import a project's history from a file written by `export`. Memory files are not changed."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE")
         parser.add_argument(
-            "--project", metavar="PROJECT", help="where the file does not say, or to another one"
+            "--project",
+            metavar="PROJECT",
+            help="the project to import into (default: the one named in the file)",
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

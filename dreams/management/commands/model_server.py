@@ -20,13 +20,13 @@ LOOK_SECONDS = 0.2
 
 
 class Command(BaseCommand):
-    help = "Serve the Messages API on loopback with a brain that plays a dream by rules, until Ctrl-C."
+    help = "Serve a local stand-in for the Messages API that plays a dream from a script, until Ctrl-C."
     needs_database = False
     has_json = False
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one")
-        parser.add_argument("--like", choices=NAMED, default="anthropic", help="speak as this server does")
+        parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0: any free port")
+        parser.add_argument("--like", choices=NAMED, default="anthropic", help="imitate this server")
 
     def run(self, options: Mapping[str, Any]) -> None:
         if not 0 <= options["port"] <= LAST_PORT:

@@ -19,7 +19,7 @@ _MEMORIES = (Memory.Kind.TOPIC, Memory.Kind.TEAM)
 
 
 class Command(base.Command):
-    help = "List the projects that are known: slug, memory directory, sessions, memories, last dream."
+    help = "List all known projects: slug, memory directory, sessions, memories, last dream."
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"projects": [_row(project) for project in present()]}

@@ -15,11 +15,11 @@ from dreams.models import Proposal
 
 
 class Command(BaseCommand):
-    help = "Show a proposal; with --partial, first make one of what an unfinished dream had changed."
+    help = "Show a proposal. --partial first creates one from what an unfinished dream had changed."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)
-        parser.add_argument("--diff", action="store_true", help="the lines too")
+        parser.add_argument("--diff", action="store_true", help="show the changed lines")
         named.add_show_secrets(parser)
         parser.add_argument(
             "--partial",

@@ -15,16 +15,14 @@ from dreams.text import plural
 
 
 class Command(BaseCommand):
-    help = "The questions of a dream or a project, with what each answer would change."
+    help = "List the questions of a dream or project, and what each answer would change."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream_or_project(parser)
         parser.add_argument(
-            "--all", action="store_true", help="those that were not asked yet, and all old ones, too"
+            "--all", action="store_true", help="also questions not shown yet, answered and outdated ones"
         )
-        parser.add_argument(
-            "--more", action="store_true", help="first ask the next seven that were kept back"
-        )
+        parser.add_argument("--more", action="store_true", help="first show the next seven questions")
         named.add_show_secrets(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

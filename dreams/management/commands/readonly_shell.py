@@ -28,7 +28,7 @@ class Command(base.Command):
             action="append",
             required=True,
             metavar="NAME=DIR",
-            help="show DIR as /NAME; may be repeated",
+            help="make DIR available as /NAME; may be repeated",
         )
         parser.add_argument("--cwd", metavar="DIR", help="where to start: a path below a mount (default: /)")
         what = parser.add_mutually_exclusive_group(required=True)

@@ -12,7 +12,7 @@ from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
-    help = "Finish or undo what a crash interrupted, and say what was done. `serve` does it at every start."
+    help = "Finish or undo writes that a crash interrupted, and report what was done. `serve` does this at every start."
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         found = recovery.recover()

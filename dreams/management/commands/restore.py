@@ -18,7 +18,7 @@ LEAST_PREFIX = 6
 
 
 class Command(BaseCommand):
-    help = "Bring one version of a memory back as a new change."
+    help = "Restore one version of a memory, as a new change."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # Django's own --version would print the version of Django instead.
@@ -28,7 +28,9 @@ class Command(BaseCommand):
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("path", metavar="PATH")
-        parser.add_argument("--version", required=True, metavar="V", help="its sha256, or the start of it")
+        parser.add_argument(
+            "--version", required=True, metavar="V", help="sha256 of the version, or its first characters"
+        )
         parser.add_argument("--reason", default="", metavar="TEXT")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

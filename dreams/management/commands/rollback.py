@@ -19,7 +19,7 @@ from dreams.secrets.masking import Mask
 
 
 class Command(BaseCommand):
-    help = "Undo what was applied; on a conflict nothing is written."
+    help = "Undo an applied dream, some files, or single changes; on a conflict nothing is written."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)

@@ -30,9 +30,9 @@ class Command(BaseCommand):
             default="",
             help='words that all occur; "in quotes": side by side',
         )
-        parser.add_argument("--project", metavar="PROJECT", help="only this one")
-        parser.add_argument("--limit", type=int, default=20, help="of each kind, at most 1000")
-        parser.add_argument("--rebuild", action="store_true", help="make the index anew, where it is damaged")
+        parser.add_argument("--project", metavar="PROJECT", help="search only this project")
+        parser.add_argument("--limit", type=int, default=20, help="results of each kind, at most 1000")
+        parser.add_argument("--rebuild", action="store_true", help="rebuild the search index")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         wanted = query.parse(options["query"])

@@ -15,13 +15,19 @@ from dreams.models import Project
 
 
 class Command(BaseCommand):
-    help = "Show where secrets stand in a project's memories and in what was kept of them."
+    help = "List secrets in a project's memories and in their stored versions."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser)
-        parser.add_argument("--redact", action="store_true", help="propose to take them out of the memories")
         parser.add_argument(
-            "--purge", metavar="ID", action="append", default=[], help="take one out of all that was kept"
+            "--redact", action="store_true", help="propose changes that remove them from the memories"
+        )
+        parser.add_argument(
+            "--purge",
+            metavar="ID",
+            action="append",
+            default=[],
+            help="remove this secret from everything that is stored",
         )
         parser.add_argument("--reason", default="", help="why, for the audit log")
 

@@ -13,7 +13,7 @@ from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
-    help = "Start the pages and the scheduler, and print a login link. Ctrl-C ends everything."
+    help = "Start the pages and the scheduler, and print a login link. Ctrl-C stops both."
     has_json = False
 
     def arguments(self, parser: CommandParser) -> None:

@@ -16,7 +16,7 @@ from dreams.text import plural
 
 
 class Command(BaseCommand):
-    help = "Read back every stored version, journal and audit entry, and name what is damaged. Exit 1 if anything is."
+    help = "Read every stored version, journal and audit entry, and report damage. Exits 1 if there is any."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

@@ -169,7 +169,7 @@ def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
     ]
 
 
-# --- The way to a model -------------------------------------------------------------------------------------------
+# --- Connection to a model -------------------------------------------------------------------------------------------
 
 
 def way(uses_model: bool) -> list[Check]:

@@ -273,7 +273,7 @@ def _learnt(project: Project, row: Session) -> tuple[str, str]:
     if row.gone_at is not None:
         return "gone from disk", "warn"
     if row.own:
-        return "a dream’s own", ""
+        return "created by a dream", ""
     if row.given_back_at is not None:
         return "to be read again", "info"
     if row.used_bytes >= row.size > 0:
