@@ -25,6 +25,13 @@ REPO = {
 }
 
 
+def questions_of(folder: Path, files: Mapping[str, str], repo: Mapping[str, str]) -> list[Question]:
+    for name, text in repo.items():
+        (folder / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "repo" / name).write_text(text)
+    return dream(folder / "scratch", files, repo=folder / "repo").outcome.questions
+
+
 def asked(
     folder: Path,
     line: str,
@@ -130,3 +137,43 @@ def test_an_ignored_file_and_a_makefile_that_includes_others_say_nothing(tmp_pat
     }
     assert asked(tmp_path / "1", "The basket is in `src/web/basket.ts`", repo=repo) == []
     assert asked(tmp_path / "2", "Deploy with `make ship`", repo=repo) == []
+
+
+def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:
+    repo = {"docs/plans/1-fog.md": "", "docs/plans/2-sky.md": "", "packages/game/src/fog/plugin.ts": ""}
+    files = {
+        "fog.md": memory(
+            "Plan `.claude/plans/1-fog.md`, done long ago.\n\n- It is `game/fog/plugin.ts`, and no other.\n"
+        ),
+        "sky.md": memory("```sh\nless .claude/plans/2-sky.md\n```\n\nSee .claude/plans/1-fog.md too.\n"),
+        "MEMORY.md": "- [Fog](fog.md) — the fog\n- [Sky](sky.md) — the sky\n",
+    }
+    questions = questions_of(tmp_path, files, repo)
+    assert [question.why for question in questions] == [
+        "2 memories name 2 files in .claude/, and they are in docs/ now.",
+        "The repository has no game/fog/plugin.ts; packages/game/src/fog/plugin.ts has its name.",
+    ]
+    plans = questions[0]
+    assert [(place.path, place.line_no) for place in plans.places] == [
+        ("fog.md", 5),
+        ("sky.md", 6),
+        ("sky.md", 9),
+    ]
+    assert ".claude" not in "".join(edit.after or "" for edit in plans.options[0].edits)
+    assert len({edit.operation for edit in plans.options[0].edits}) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Moved `game/fog/plugin.ts` to `packages/game/src/fog/plugin.ts`",
+        "The other checkout is at `~/work/game/fog/plugin.ts`",
+        "One of `game/fog/*.ts`, such as https://example.org/game/fog/plugin.ts",
+        "It is called `game/fog/index.ts`",
+        "Ours is `server/plugin.ts`",
+    ],
+)
+def test_a_path_that_may_mean_another_file_is_left(tmp_path: Path, line: str) -> None:
+    repo = {"packages/game/src/fog/plugin.ts": "", "a/fog/index.ts": "", "b/fog/index.ts": ""}
+    files = {"fog.md": memory(f"- {line}.\n- The fog is grey.\n"), "MEMORY.md": "- [Fog](fog.md) — the fog\n"}
+    assert questions_of(tmp_path, files, repo) == []

@@ -11,6 +11,7 @@ from dreams import textdiff
 from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.questions import (
+    gone,
     index_rows,
     index_says,
     line_days,
@@ -39,7 +40,8 @@ FAMILIES: tuple[Family, ...] = (
     passed_days.passed,
     passed_days.old_states,
     line_days.unsure_days,
-    repository.about_the_repository,
+    repository.says_already,
+    gone.no_longer_there,
     named_memories.about_named_memories,
     index_says.against_its_files,
 )

@@ -1,8 +1,4 @@
-"""What the repository says already, and what it no longer has. PURE but for the repository, which is only read.
-
-Silent without a repository. A file counts as gone only where its folder is there and has others of its sort, or where one
-file of that name is somewhere else.
-"""
+"""What the repository says already. PURE: silent without a repository."""
 
 from __future__ import annotations
 
@@ -19,12 +15,12 @@ from dreams import memdir
 from dreams import text as texts
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
-from dreams.engines.rules.notes.tree import Change, Recorder, digest
+from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import one_line, sentences
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.units import KEEP, askable, place, removal
+from dreams.engines.rules.questions.units import KEEP, askable, place
 from dreams.engines.rules.repository import Repository
-from dreams.engines.types import Citation, Option, Question
+from dreams.engines.types import Citation, Question
 from dreams.language import lexicon, similarity
 from dreams.language.pieces import pieces
 from dreams.language.statements import statement
@@ -40,16 +36,7 @@ NEAR = 3  # lines around a line that belong to it
 RARE = 3  # lines of all configuration that have a value which tells where it is from
 _WORD = re.compile(r"[\w@.+/:^~><=*-]*\w[\w@.+/:^~><=*-]*")
 _CODE = re.compile(r"`([^`\n]+)`")
-_PATH = re.compile(r"(?:\./)?((?:[\w.@()\[\]-]+/)+[\w.@\[\]()-]+\.[A-Za-z]\w{0,4})(?::\d+(?:-\d+)?)?")
-_RUN = re.compile(r"(?:npm|pnpm|yarn|bun) run ([\w:.-]+)(?:\s.*)?")
-_MAKE = re.compile(r"make ([a-z][\w.-]*)")
 _CLAUSES = re.compile(r"[,;(—–]|\s-\s|\.\s|\bbecause\b|\bbut\b")
-# Told of the past, or of what is to come: no file has to be there.
-_NOT_NOW = re.compile(
-    r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|creat|plan|todo|will|propos|new|old|was|were|had|"
-    r"split|merg|extract|archiv|histor|untracked|gitignored|generat|not|no|never|miss|example)\w*\b|n['’]t\b|→|->|~~",
-    re.IGNORECASE,
-)
 # How a file of each sort is called in prose.
 _SORTS = {
     "package.json": ("npm", "package", "package.json", "node"),
@@ -63,20 +50,12 @@ _SORTS = {
 _HIS_OWN = frozenset({"user", "feedback"})
 
 
-def about_the_repository(context: Asking) -> Iterator[Question]:
-    repo = context.repository
-    if repo is not None:
-        units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
-        yield from _says_already(context, repo, units)
-        if repo.complete:
-            yield from _gone(context, repo, units)
-
-
-# --- What it says already ---------------------------------------------------------------------------------------------
-
-
-def _says_already(context: Asking, repo: Repository, units: Sequence[Unit]) -> Iterator[Question]:
+def says_already(context: Asking) -> Iterator[Question]:
     """One question for a memory and the file that says what it says."""
+    repo = context.repository
+    if repo is None:
+        return
+    units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
     instructed, told = _Instructed(repo), _Told(repo)
     found: dict[tuple[str, str], list[tuple[Unit, _Line]]] = defaultdict(list)
     for unit in units:
@@ -232,127 +211,3 @@ def _names(text: str, path: str) -> bool:
     name = PurePosixPath(path).name.casefold()
     sorts = next((words for part, words in _SORTS.items() if part in path.casefold()), (name.split(".")[0],))
     return bool(set(sorts) & set(_WORD.findall(text.casefold())))
-
-
-# --- What is gone ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Gone:
-    named: str  # as it is written
-    why: str
-    now: str = ""  # where it is evidently called otherwise
-
-
-def _gone(context: Asking, repo: Repository, units: Sequence[Unit]) -> Iterator[Question]:
-    """Files, scripts and targets that statements name and the repository does not have."""
-    missing = _Missing(repo)
-    found: dict[_Gone, list[Unit]] = defaultdict(list)
-    for unit in units:
-        context.report.checkpoint()
-        for each in missing.named_by(unit):
-            found[each].append(unit)
-    asked: set[Unit] = set()
-    for each, all_units in sorted(found.items(), key=lambda pair: not pair[0].now):
-        units = [unit for unit in all_units if unit not in asked][:MOST_PLACES]
-        if not units:
-            continue
-        asked.update(units)
-        cited = Citation("repository", each.named, place=each.now or each.named, note=each.why)
-        options = (_updated(context, units, each, cited), _removed(context, units, each, cited), KEEP)
-        yield Question(
-            "gone",
-            f"{each.named} {each.now}".strip(),
-            each.why,
-            tuple(place(unit) for unit in units),
-            tuple(option for option in options if option),
-            (cited,),
-            weight=0.55 if each.now else 0.35,
-        )
-
-
-class _Missing:
-    def __init__(self, repo: Repository) -> None:
-        self._repo = repo
-        self._by_name = repo.by_name()
-        self._scripts, self._targets = repo.scripts(), repo.targets()
-        self._ends = {
-            folder.split("/", depth)[-1] for folder in repo.folders for depth in range(folder.count("/") + 1)
-        }
-        self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
-
-    def named_by(self, unit: Unit) -> Iterator[_Gone]:
-        if _NOT_NOW.search(_CODE.sub(" ", unit.text)):
-            return
-        for span in dict.fromkeys(_CODE.findall(unit.text)):
-            found = self._command(span) or self._file(span)
-            if found is not None:
-                yield found
-
-    def _command(self, span: str) -> _Gone | None:
-        run, make = _RUN.fullmatch(span.strip()), _MAKE.fullmatch(span.strip())
-        if run and self._scripts and run[1] not in self._scripts:
-            return _Gone(span, f"No package.json of the repository has a script {run[1]}.")
-        if make and self._targets and make[1] not in self._targets:
-            return _Gone(span, f"No Makefile of the repository has a target {make[1]}.")
-        return None
-
-    def _file(self, span: str) -> _Gone | None:
-        match = _PATH.fullmatch(span.strip())
-        if match is None or match[1] in self._repo.files or "..." in match[1]:
-            return None
-        named = PurePosixPath(match[1])
-        if named.name in self._repo.ignored:
-            return None
-        same_name = self._by_name.get(named.name, ())
-        if any(path.endswith(f"/{named}") for path in same_name):
-            return None
-        if len(same_name) == 1 and _share_a_folder(named, PurePosixPath(same_name[0])):
-            return _Gone(
-                match[1], f"The repository has no {named}; {same_name[0]} has its name.", same_name[0]
-            )
-        folder = str(named.parent)
-        is_known = folder in self._ends and any(
-            parent == folder or parent.endswith(f"/{folder}")
-            for parent, sort in self._sorts
-            if sort == named.suffix
-        )
-        return (
-            _Gone(match[1], f"The repository has {folder}/, and no {named.name} in it.")
-            if is_known and not same_name
-            else None
-        )
-
-
-def _share_a_folder(one: PurePosixPath, two: PurePosixPath) -> bool:
-    return bool(set(one.parts[:-1]) & set(two.parts[:-1]))
-
-
-def _updated(context: Asking, units: Sequence[Unit], each: _Gone, cited: Citation) -> Option | None:
-    if not each.now:
-        return None
-    return context.draftsman.option(
-        "update", f"Write {each.now}", partial(_update, units=units, each=each, cited=cited)
-    )
-
-
-def _update(rec: Recorder, units: Sequence[Unit], each: _Gone, cited: Citation) -> None:
-    for unit in units:
-        text = rec.tree.texts[unit.path]
-        new = unit.raw.replace(each.named, each.now)
-        if text.count(unit.raw) == 1:
-            change = Change(
-                unit.path,
-                text.replace(unit.raw, new),
-                each.why,
-                fates(unit, "kept-in", unit.path, new.strip()),
-                (cited,),
-            )
-            rec.operation("update", [change], key=digest(each.named))
-
-
-def _removed(context: Asking, units: Sequence[Unit], each: _Gone, cited: Citation) -> Option | None:
-    """Only a short statement is about this file; of one that says more, nothing is offered."""
-    if len(units) > 1 or len(units[0].text) > LONGEST:
-        return None
-    return removal(context.draftsman, units[0], each.why, cited)
