@@ -171,7 +171,7 @@ def _fold(rec: Recorder, keep: Statement, drop: str, row_max: int) -> None:
         target = keep.text
         alike = len(read(text).anchors & keep.reading.anchors) > 1
         if says_more(text, known, 1.0 if is_label else MOST_REWORDED if alike else MOST_NEW):
-            added = _with(document, text, lines[0])
+            added = _described(document, text) if is_label else _with(document, text, lines[0])
             if added is None:
                 return
             document, known, target = added, f"{known}. {text}", text
@@ -183,6 +183,16 @@ def _with(document: memdir.Document, text: str, line: str) -> memdir.Document | 
     """The file with one more statement, as a bullet where it was one."""
     added = with_bullet(document, text) if line.lstrip().startswith(("-", "*", "+")) else None
     return added or with_paragraph(document, text)
+
+
+def _described(document: memdir.Document, text: str) -> memdir.Document | None:
+    """The file with this in its description, behind what is there; None where its head cannot be changed."""
+    front = document.frontmatter
+    old = one_line(front.description or "").rstrip(". ") if front else ""
+    try:
+        return memdir.with_field(document, "description", f"{old}. {text}" if old else text, create=True)
+    except memdir.MemoryEditError:
+        return None
 
 
 def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
