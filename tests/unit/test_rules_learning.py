@@ -3,6 +3,8 @@
 import datetime as dt
 from pathlib import Path
 
+import pytest
+
 from dreams.memdir import parse
 from tests.unit.rules_kit import NOON, dream, memory, session
 
@@ -196,3 +198,20 @@ def test_a_new_row_has_a_title_in_words_among_rows_that_have_one(tmp_path: Path)
     assert "- [Always use uv instead of pip in this repo](feedback_uv_pip_repo.md)\n" in made.text(
         "MEMORY.md"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Remember that deploys never happen on Fridays.", "project_deploys_never_happen_fridays.md"),
+        ("Remember: don't push to the release branch.", "feedback_dont_push_release_branch.md"),
+        (
+            "Remember that billing exports from the ledger to Stripe are not retried.",
+            "project_billing_exports_ledger_not_retried.md",
+        ),
+    ],
+)
+def test_the_name_of_a_file_keeps_a_denial(tmp_path: Path, said: str, name: str) -> None:
+    files = {"MEMORY.md": INDEX, "project_queue.md": QUEUE}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.after.keys() - files.keys() == {name}

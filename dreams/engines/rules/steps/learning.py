@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ SHARED_WORDS = 2
 NAME_WORDS = 3
 TITLE_WORDS = 4
 SHORT_TITLE = 50
+_CONTRACTED = re.compile("(?:do|does|is|are|was|ca|wo|must|should|did)n['’]?t")
 _WEAK_IN_NAMES = frozenset(
     {"instead", "rather", "before", "after", "again", "run", "don't", "stop", "remember"}
 )
@@ -130,16 +132,29 @@ def _title(text: str) -> str:
 
 
 def _telling(title: str) -> list[str]:
-    """The words of a title that say what it is about, as they are written."""
+    """The words of a title that say what it is about, as they are written, and its first denial with what it denies."""
     about = content(title)
-    found = [
+    words = [
         token.text
         for token in tokens(title.replace("`", " "))
         if token.kind in {"word", "identifier"}
-        and token.text.lower() not in _WEAK_IN_NAMES
-        and statement(token.text).weights.keys() & about
+        and (
+            _is_denial(token.text)
+            or (token.text.lower() not in _WEAK_IN_NAMES and statement(token.text).weights.keys() & about)
+        )
     ]
-    return list(dict.fromkeys(found))[:TITLE_WORDS]
+    found = list(dict.fromkeys(re.sub("['’]", "", word) if _is_denial(word) else word for word in words))
+    denied = next((at for at, word in enumerate(found) if _is_denial(word)), -1)
+    if denied < 0:
+        return found[:TITLE_WORDS]
+    if denied >= TITLE_WORDS:
+        return [*found[: TITLE_WORDS - 1], *found[denied : denied + 2]]
+    return found[: TITLE_WORDS + 1]
+
+
+def _is_denial(word: str) -> bool:
+    """Also "don't", and "dont" as a name has it."""
+    return word.lower() in lexicon.NEGATIONS or _CONTRACTED.fullmatch(word.lower()) is not None
 
 
 def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
