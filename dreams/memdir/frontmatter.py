@@ -5,9 +5,10 @@ Values stay text: `1.10` is not a float, `on` not a boolean and `12:30` not 750.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -40,6 +41,25 @@ _TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
+MOST_FIELDS = 100  # of one mapping
+
+
+def _fields(found: Mapping[str, Value], above: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in islice(found.items(), MOST_FIELDS):
+        if isinstance(value, dict):
+            yield from _fields(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", _as_text(value)
+
+
+def _as_text(value: Value) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {text}" for name, text in _fields(value))
+    if isinstance(value, list):
+        return ", ".join(map(_as_text, value))
+    return value or ""
+
+
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
     """What the block says. `problem` is a sentence for a person when the block is not clean YAML, else None."""
@@ -70,6 +90,11 @@ class Frontmatter:
 
     def _at(self, place: tuple[str, ...]) -> Value:
         return self.raw[place[0]] if len(place) == 1 else self.metadata[place[1]]
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """(name, text) of every value, to be read by a person; the name of a nested one has dots."""
+        return list(_fields(self.raw))
 
     @property
     def name(self) -> str | None:

@@ -118,13 +118,17 @@ def test_unchanged_lines_open_in_place(browser: Client, proposal: Proposal) -> N
 
 def test_the_rendered_view_is_one_link_away_and_shows_no_raw_html(browser: Client, project: Project) -> None:
     before = workspace.take(memories.memory_dir(project)).contents()
-    after = {**before, "user_role.md": b"---\nname: R\n---\n\n# Role\n\n<img src=x onerror=alert(1)>\n"}
+    after = {
+        **before,
+        "user_role.md": b"---\nname: R\nmetadata:\n  type: user\n---\n\n# Role\n\n<img src=x onerror=alert(1)>\n",
+    }
     made = proposals.create(
         project, proposals.Origin(Proposal.Origin.DREAM), drafts.draft(before, after, []), before
     )
     response = browser.get(f"/review/{made.public_id}/?file={made.files.get().pk}&view=rendered")
     text = response.content.decode()
     assert "<h2>Role</h2>" in text
+    assert "metadata.type" in text and "{&#x27;" not in text
     assert "<img" not in text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -77,7 +77,9 @@ def body_of(data: bytes) -> Body:
     front = document.frontmatter
     shown = document.text[:MOST_SHOWN_CHARS]
     return Body(
-        fields=_fields(front.raw) if front else [],
+        fields=[Field(textdiff.visible(name), textdiff.visible(value)) for name, value in front.fields]
+        if front
+        else [],
         problem=(front.problem or "") if front else "",
         body=textdiff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
         source=textdiff.visible(shown.replace("\r\n", "\n")),
@@ -87,26 +89,6 @@ def body_of(data: bytes) -> Body:
         is_cut=len(document.text) > MOST_SHOWN_CHARS,
         lines=document.text.count("\n") + (not document.text.endswith("\n") and bool(document.text)),
     )
-
-
-def _fields(raw: Mapping[str, object], above: str = "") -> list[Field]:
-    """Every key as it stands; those of a nested mapping with a dot."""
-    found: list[Field] = []
-    for key, value in list(raw.items())[:100]:
-        name = f"{above}{key}"
-        if isinstance(value, Mapping) and not above:
-            found += _fields(value, f"{key}.")
-        else:
-            found.append(Field(textdiff.visible(name), textdiff.visible(_as_text(value))))
-    return found
-
-
-def _as_text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(str, value))
-    return str(value)
 
 
 # --- Links --------------------------------------------------------------------------------------------------------

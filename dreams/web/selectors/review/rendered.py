@@ -36,9 +36,7 @@ def rendered(found: FileTexts, before: bytes | None) -> Rendered:
     """What is left when everything not rejected is taken, with what changes in it against `before` marked."""
     document = memdir.parse(found.decided(undecided=True) or b"")
     front = document.frontmatter
-    fields = tuple(
-        (key, str(value)) for key, value in (front.raw if front else {}).items() if value is not None
-    )
+    fields = tuple(front.fields) if front else ()
     old = memdir.parse(before or b"").body
     return Rendered(fields, tuple(_passages(_blocks(old), _blocks(document.body))))
 
