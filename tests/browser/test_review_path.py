@@ -94,16 +94,16 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     page.get_by_role("link", name="Undo all").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo all of this dream")
     page.get_by_role("checkbox", name="The runbook has another name.").uncheck()
-    expect(page.get_by_role("button", name="Undo 1 change")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo 1 decision")).to_be_visible()
     page.get_by_role("checkbox", name="The runbook has another name.").check()
-    expect(page.get_by_role("button", name="Undo 2 changes")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo 2 decisions")).to_be_visible()
     page.get_by_text("It was wrong").click()
     page.evaluate("addEventListener('submit', (event) => event.preventDefault(), { once: true })")
-    page.get_by_role("button", name="Undo 2 changes").click()
+    page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.get_by_role("button", name="Undoing…")).to_be_disabled()
     page.evaluate("dispatchEvent(new Event('pageshow'))")
-    page.get_by_role("button", name="Undo 2 changes").click()
-    expect(page.locator("#messages")).to_contain_text("Undone: 2 files restored.")
+    page.get_by_role("button", name="Undo 2 decisions").click()
+    expect(page.locator("#messages")).to_contain_text("Undone: changed 2 files.")
     assert manifest(memory(project)) == before
 
 
@@ -132,7 +132,7 @@ def test_from_the_code_to_the_undo_without_javascript(
     expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
     assert "Likes brief answers." in (memory(project) / "user_role.md").read_text()
     page.get_by_role("link", name="Undo all").click()
-    page.get_by_role("button", name="Undo 2 changes").click()
+    page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.locator("#messages")).to_contain_text("Undone")
     assert manifest(memory(project)) == before
     context.close()

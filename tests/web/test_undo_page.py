@@ -12,7 +12,7 @@ from dreams import apply as applying
 from dreams import review
 from dreams.manifest import manifest
 from dreams.models import Finding, Hunk, LeftOut, Proposal
-from dreams.web.selectors import undo as selector
+from dreams.web.pages import undo as selector
 from tests.pipeline import world
 from tests.web import review_world as desk
 
@@ -41,9 +41,10 @@ def undo(browser: Client, proposal: Proposal, seen: str | None = None, **data: o
 def test_the_preview_shows_what_would_happen_and_writes_nothing(browser: Client, proposal: Proposal) -> None:
     before = manifest(world.folder(proposal.project))
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/undo/").content.decode())
-    assert "8 changes" in text and "nothing is written yet" in text
-    assert "Comes back exactly as it was, bytes, mode and time." in text
-    assert "Was made by this dream, and goes." in text
+    assert "5 decisions, 8 changes" in text and "nothing is written yet" in text
+    assert "Will change 3 files, bring 1 back and remove 1; later edits are kept." in text
+    assert "Will be exactly as it was before: text, permissions and time." in text
+    assert "Will be removed: this dream added it." in text
     assert manifest(world.folder(proposal.project)) == before
 
 
@@ -55,7 +56,7 @@ def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> 
     review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     assert applying.apply(made, world.ME).complete
     response = undo(browser, made, reason="It was wrong")
-    assert "Undone: 5 files restored." in response.content.decode()
+    assert "Undone: changed 3 files, brought 1 back and removed 1." in response.content.decode()
     assert manifest(world.folder(project)) == before
     made.refresh_from_db()
     back = made.undone_by.get()
@@ -100,7 +101,7 @@ def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None
     file = world.folder(proposal.project) / "feedback_testing.md"
     file.write_text(file.read_text().replace("Rule 5:", "Rule five:"))
     text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
-    assert "Changed since; those later edits stay." in text
+    assert "It changed since; later edits are kept." in text
     undo(browser, proposal)
     assert file.read_text() == desk.TESTING.replace("Rule 5:", "Rule five:")
 
@@ -148,7 +149,7 @@ def test_single_changes_are_chosen_on_the_page_and_shown_before_anything_is_writ
     assert text.count('type="checkbox" id="undo-') == 5 and "5 of 5 ticked" in text
     chosen = {"choose": "1", "hunk": [link.hunk_id, role.hunk_id]}
     text = html.unescape(browser.get(at, chosen).content.decode())
-    assert "2 of 5 ticked" in text and "Undo 2 changes" in text
+    assert "2 of 5 ticked" in text and "Undo 2 decisions" in text
     seen = selector.undo(proposal, selector.chosen(proposal, chosen["hunk"])).digest
     browser.post(at, {**chosen, "seen": seen})
     assert (world.folder(proposal.project) / "user_role.md").read_text() == desk.ROLE
@@ -160,7 +161,7 @@ def test_all_boxes_are_the_whole_and_none_is_told(browser: Client, proposal: Pro
     assert selector.chosen(proposal, every).is_all
     at = f"/review/{proposal.public_id}/undo/"
     text = browser.get(at, {"choose": "1"}).content.decode()
-    assert "Tick at least one change" in text and "0 of 5 ticked" in text and "checked hx-get" not in text
+    assert "Tick at least one decision" in text and "0 of 5 ticked" in text and "checked hx-get" not in text
     # Where nothing is chosen nothing is undone: least of all everything.
     before = manifest(world.folder(proposal.project))
     assert browser.post(at, {"choose": "1", "seen": ""}).status_code == 422

@@ -12,10 +12,9 @@ from dreams.apply import ApplyReport
 from dreams.models import Proposal
 from dreams.review import Reviewer, ReviewRefused
 from dreams.rollback import NothingToUndo, Selection
-from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
-from dreams.web.selectors import undo as selector
+from dreams.web.pages import undo as selector
 from dreams.web.selectors.review import desk as review_selector
 
 CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
@@ -35,7 +34,7 @@ def undo(request: Request, public_id: str) -> HttpResponse:
         return SeeOther(review_selector.address(proposal))
     if request.method != "POST":
         return _page(request, found)
-    if not found.changes:
+    if not found.decisions:
         return _page(request, found, 422)
     if request.POST.get("seen") != found.digest:
         messages.error(request, "A file changed since you opened this page. Look at what would happen now.")
@@ -68,7 +67,7 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
         messages.error(request, str(refused))
         return SeeOther(review_selector.address(proposal))
     if report.complete:
-        messages.success(request, f"Undone: {plural(len(report.applied), 'file')} restored.")
+        messages.success(request, f"Undone: {found.did}.")
     else:
         messages.error(request, f"Nothing was undone: {_why(report)}")
     return SeeOther(review_selector.address(proposal))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dreams import drafts, rollback, text
@@ -12,6 +12,8 @@ from dreams.models import Hunk, Proposal
 from dreams.rollback import Preview, Selection, UndoneFile
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
+from dreams.services import decisions
+from dreams.text import plural
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
 
@@ -31,6 +33,7 @@ class File:
     blocks: tuple[Block, ...]
     is_conflict: bool
     is_shown: bool
+    is_written: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class Undo:
     public_id: str
     project: str
     what: str
-    changes: int
+    size: str
+    decisions: int
     files: tuple[File, ...]
     conflicts: int
     digest: str
@@ -63,6 +67,25 @@ class Undo:
     def chosen(self) -> int:
         return sum(choice.is_chosen for choice in self.choices)
 
+    @property
+    def will(self) -> str:
+        """What it will do, to go on after "Will": "change 3 files, bring 1 back and remove 1"."""
+        return self._deeds({"M": ("change", ""), "A": ("bring", " back"), "D": ("remove", "")})
+
+    @property
+    def did(self) -> str:
+        """The same once it is done."""
+        return self._deeds({"M": ("changed", ""), "A": ("brought", " back"), "D": ("removed", "")})
+
+    def _deeds(self, words: Mapping[str, tuple[str, str]]) -> str:
+        counted = Counter(file.letter for file in self.files if file.is_written)
+        told: list[str] = []
+        for letter, (verb, behind) in words.items():
+            if number := counted[letter]:
+                told.append(f"{verb} {number if told else plural(number, 'file')}{behind}")
+        *first, last = told or [f"{words['M'][0]} no file"]
+        return f"{', '.join(first)} and {last}" if first else last
+
 
 def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the files as they stand now. Raises rollback.NothingToUndo, review.ReviewRefused."""
@@ -71,8 +94,12 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
         public_id=proposal.public_id,
         project=str(proposal.project),
         what=_what(proposal, selection),
-        changes=len(planned.hunks),
-        files=tuple(_file(file, number < MOST_SHOWN) for number, file in enumerate(planned.files)),
+        size=_size(planned.hunks),
+        decisions=decisions.count(planned.hunks),
+        files=tuple(
+            _file(file, _what_made(proposal), number < MOST_SHOWN)
+            for number, file in enumerate(planned.files)
+        ),
         conflicts=len(planned.conflicts),
         digest=_digest(planned),
         is_dream=proposal.dream is not None,
@@ -85,14 +112,24 @@ def unticked(proposal: Proposal) -> Undo:
     """Nothing is ticked: the boxes and nothing else, so that no press undoes what nobody chose."""
     every = undo(proposal, Selection())
     choices = tuple(replace(choice, is_chosen=False) for choice in every.choices)
-    return replace(every, what="some changes", changes=0, files=(), conflicts=0, digest="", choices=choices)
+    return replace(
+        every, what="some changes", size="", decisions=0, files=(), conflicts=0, digest="", choices=choices
+    )
+
+
+def _size(hunks: Sequence[Hunk]) -> str:
+    return decisions.Counts(decisions=decisions.count(hunks), changes=len(hunks)).words
+
+
+def _what_made(proposal: Proposal) -> str:
+    return "this dream" if proposal.dream else "this change"
 
 
 def chosen(proposal: Proposal, hunk_ids: Sequence[str]) -> Selection:
     """What the ticked boxes say: everything, where all of them are ticked."""
     rows = _standing(proposal)
-    ticked = {row.operation_id or -row.pk for row in rows if row.hunk_id in hunk_ids}
-    whole = all((row.operation_id or -row.pk) in ticked for row in rows)
+    ticked = {decisions.key(row) for row in rows if row.hunk_id in hunk_ids}
+    whole = all(decisions.key(row) in ticked for row in rows)
     return Selection() if whole else Selection(hunk_ids=tuple(hunk_ids))
 
 
@@ -107,9 +144,7 @@ def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tupl
     """None where a file was asked for: its undo takes less along than one by changes."""
     if selection.paths and not selection.hunk_ids:
         return ()
-    groups: dict[int, list[Hunk]] = defaultdict(list)
-    for row in _standing(proposal):
-        groups[row.operation_id or -row.pk].append(row)
+    groups = decisions.grouped(_standing(proposal))
     if len(groups) < 2 or len(groups) > MOST_CHOICES:
         return ()
     undone = {hunk.pk for hunk in planned.hunks}
@@ -132,35 +167,38 @@ def _what(proposal: Proposal, selection: Selection) -> str:
         return "one change" if len(selection.hunk_ids) == 1 else "some changes"
     if selection.paths:
         return f"what was changed in {', '.join(selection.paths)}"
-    return "all of this dream" if proposal.dream else "all of this change"
+    return f"all of {_what_made(proposal)}"
 
 
-def _file(file: UndoneFile, is_shown: bool) -> File:
+def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
     result = file.offered
     mask = Mask.of(text.decode(side or b"") for side in (file.now, result))
     hunks = drafts.file_hunks(file.path, file.now, result) if is_shown and file.now != result else []
     return File(
         path=file.path,
         letter="A" if file.now is None else "D" if result is None else "M",
-        sentence=_sentence(file, result),
+        sentence=_sentence(file, result, made_by),
         blocks=tuple(diffs.blocks(mask(text.decode(file.now or b"")), masking.hunks(mask, hunks), file.path)),
         is_conflict=file.merged is not None,
         is_shown=is_shown,
+        is_written=file.changes,
     )
 
 
-def _sentence(file: UndoneFile, result: bytes | None) -> str:
+def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:
     if file.merged is not None:
-        return "Changed in the same place since: needs your choice. Shown is the undo there; other later edits stay."
+        return "The same place changed since, so you have to choose. Shown is the undo; later edits elsewhere are kept."
     if file.now == result:
-        return "Already as it was; nothing to write."
+        return "Already as it was before; nothing to write."
     if result is None:
-        return "Was made by this dream, and goes."
+        return f"Will be removed: {made_by} added it."
     if file.now is None:
-        return "Comes back."
+        return "Will be brought back."
     if file.restored.mtime_ns is not None:
-        return "Comes back exactly as it was, bytes, mode and time."
-    return "Only these changes are taken back." if file.is_exact else "Changed since; those later edits stay."
+        return "Will be exactly as it was before: text, permissions and time."
+    return (
+        "Only these changes will be undone." if file.is_exact else "It changed since; later edits are kept."
+    )
 
 
 def _digest(planned: Preview) -> str:
