@@ -1,5 +1,4 @@
 """Are the sandbox's commands byte for byte what GNU's tools print? Generated command lines over a generated tree.
-The host's jq (1.6 here) is asked too.
 
     .venv/bin/python bench/shell_differential.py [--lines 3000] [--seed 1] [--show 20]
 
@@ -81,7 +80,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10)
     args = parser.parse_args()
-    maker = Maker.seeded(args.seed, others=True)
+    maker = Maker.seeded(args.seed)
     lines = [maker.line() for _ in range(args.lines)]
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base).resolve() / "tree"

@@ -40,17 +40,10 @@ REFUSED = [
     "rg -L note",
     "rg -f a.md note",
     "rg -U 'a.b'",
-    "jq -n env",
-    "jq -n '$ENV.HOME'",
-    "jq -n 'input'",
     "jq -f a.md b.md",
     "jq -n --rawfile x a.md '$x'",
     "jq -n --slurpfile x a.md '$x'",
-    "jq -L / 'import \"x\" as x; .' a.md",
-    "jq -n 'def f: f; f'",
-    "jq -n 'repeat(1)'",
-    "jq '.a |= 1' a.md",
-    "jq -n '" + "[" * 1500 + "]" * 1500 + "'",
+    "jq -L / . a.md",
     "sed 'a x' -e 'w out' a.md",
     "sed '{w out' a.md",
     "sed ':a;e id' a.md",
@@ -67,44 +60,11 @@ def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "output"),
-    [
-        ("jq -r .type /transcripts/project/s1.jsonl | sort | uniq -c", "      5 user\n"),
-        ("head -1 /transcripts/project/s1.jsonl | jq -c 'keys'", '["text","type"]\n'),
-        ("jq -r 'select(.type == \"user\") | .text' /transcripts/project/s1.jsonl | head -1", "error\n"),
-        ("jq -s length /transcripts/project/s1.jsonl", "5\n"),
-        ("jq --arg t user -s -r 'map(select(.type == $t)) | length' /transcripts/project/s1.jsonl", "5\n"),
-        (
-            """echo '{"a":{"b":[1,{"c":null}]},"d":"x"}' | jq -c '[leaf_paths], [paths][2], getpath(["a","b",0])'""",
-            '[["a","b",0],["d"]]\n["a","b",0]\n1\n',
-        ),
-        (
-            """echo '"v1.22"' | jq -c '[scan("[0-9]+")], capture("v(?<m>[0-9]+)")'""",
-            '["1","22"]\n{"m":"1"}\n',
-        ),
-        (
-            """echo '"2026-03-01T10:00:00Z"' | jq 'fromdate, (fromdate | todate)'""",
-            '1772359200\n"2026-03-01T10:00:00Z"\n',
-        ),
-        ("jq -n --argjson a '[1, 1e999]' -c '$a[0], 1e999'", "1\n1.7976931348623157e+308\n"),
-        ("echo '{\"a\": [1, {\"b\": null}]}' | jq -c '.a[1], (.a | length)'", '{"b":null}\n2\n'),
-    ],
-)
-def test_transcripts_can_be_looked_into_with_jq(world: World, line: str, output: str) -> None:
-    assert world.out(line) == output
-
-
-@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("echo x | sed ':a;ba'", "0.3 seconds"),
         ("echo x | sed ':a;s/x/xx/;ta'", "0.3 seconds"),
         ("echo x | sed ':a;G;h;ba'", "stopped"),
-        ("jq -n 'last(range(1e12))'", "0.3 seconds"),
-        ("jq -n 'reduce range(99) as $x (1; [., .])'", "stopped"),
-        ("jq -n '" + "[1, 2]" + " | [., .]" * 60 + "'", "stopped"),
-        ("jq -n '[range(1e9)]'", "stopped"),
-        ("jq -n 'reduce range(99) as $x (\"a\"; . + .)'", "stopped"),
     ],
 )
 def test_a_program_without_end_is_ended(world: World, line: str, why: str) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.lib.stoppable_shell import StoppableShell
 from dreams.management import base, batch, batch_command
 from dreams.safefs import Root, SafeFsError
-from dreams.sandbox import Answer, Ignored, Mount, Shell, Tree
+from dreams.sandbox import Answer, Ignored, Mount, Tree
 
 
 class Command(base.Command):
@@ -38,13 +39,16 @@ class Command(base.Command):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         tree = Tree([_mounted(text) for text in options["mount"]])
         try:
-            shell = Shell(tree, _start(tree, options["cwd"]))
-            if options["batch"]:
-                batch_command.answer(lambda row: _shown(batch.text_of(row, "cmd"), shell))
-            elif options["json"]:
-                return _shown(options["line"], shell)
-            else:
-                _print(shell.run(options["line"]))
+            shell = StoppableShell(tree, _start(tree, options["cwd"]))
+            try:
+                if options["batch"]:
+                    batch_command.answer(lambda row: _shown(batch.text_of(row, "cmd"), shell))
+                elif options["json"]:
+                    return _shown(options["line"], shell)
+                else:
+                    _print(shell.run(options["line"]))
+            finally:
+                shell.close()
         finally:
             tree.close()
         return None
@@ -79,7 +83,7 @@ def _start(tree: Tree, cwd: str | None) -> str:
     raise base.BadUsage(f"--cwd {path!r} is no directory below a mount")
 
 
-def _shown(line: str, shell: Shell) -> batch.Row:
+def _shown(line: str, shell: StoppableShell) -> batch.Row:
     answer = shell.run(line)
     return {
         "cmd": line,
