@@ -3,6 +3,7 @@
 from dreams.models.auditlog import AuditEntry
 from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
+from dreams.models.inbox import FeedToken, Snooze
 from dreams.models.memories import Blob, Memory, Version
 from dreams.models.notify import Channel
 from dreams.models.partial import WorkStep, WorkText
@@ -37,6 +38,7 @@ __all__ = [
     "DreamSession",
     "DreamUsage",
     "Evidence",
+    "FeedToken",
     "FileChange",
     "Finding",
     "GateEvaluation",
@@ -60,6 +62,7 @@ __all__ = [
     "RequestUsage",
     "SearchText",
     "Session",
+    "Snooze",
     "TranscriptFile",
     "TranscriptFolder",
     "Turn",

@@ -12,7 +12,8 @@ from django.urls import reverse
 from dreams import conf, served
 from dreams.language import ages
 from dreams.models import DreamRun, Proposal
-from dreams.services.waiting import waiting
+from dreams.services import waiting
+from dreams.services.waiting import Facts, Kind
 from dreams.text import plural
 
 #: A digest is a reminder, not the inbox: what is beyond is counted.
@@ -27,7 +28,10 @@ class Item:
     project: str
     at: dt.datetime
     url: str
+    kind: str = ""
+    why: str = ""
     files: int = 0
+    decisions: int = 0
     changes: int = 0
     to_confirm: int = 0
     warnings: int = 0
@@ -35,13 +39,19 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """`more` proposals wait besides those in `waiting`. `link` is the inbox."""
+    """`more` items wait besides those in `waiting`. `link` opens the first thing to do, from which each leads on."""
 
     at: dt.datetime
     link: str
     waiting: tuple[Item, ...]
     failed: tuple[Item, ...]
     more: int = 0
+    to_review: int = 0
+
+    @property
+    def to_finish(self) -> int:
+        """Proposals that are decided and still need a step, such as a submit or a confirmation."""
+        return len(self.waiting) + self.more - self.to_review
 
     @property
     def is_empty(self) -> bool:
@@ -55,8 +65,10 @@ class Digest:
     @property
     def subject(self) -> str:
         parts = []
-        if self.waiting:
-            parts.append(f"{plural(len(self.waiting) + self.more, 'proposal')} to review")
+        if self.to_review:
+            parts.append(f"{plural(self.to_review, 'proposal')} to review")
+        if self.to_finish:
+            parts.append(f"{plural(self.to_finish, 'proposal')} to finish")
         if self.failed:
             parts.append(f"{plural(len(self.failed), 'dream')} failed")
         return f"memoryweb: {', '.join(parts) or 'nothing to review'}"
@@ -87,27 +99,38 @@ _OF_A_FAILURE = ("id", "project", "at", "url", "age_seconds")
 def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
     """What waits now, and what failed after `since` (or in the last day)."""
     base = _address()
-    # One more than is told says whether there are more; the inbox bounds its own list the same way.
-    rows = [row for row in waiting(MOST * 5) if row.origin != Proposal.Origin.ANSWERS]
-    found = tuple(
-        Item(
-            id=row.public_id,
-            project=row.project,
-            at=row.created_at,
-            url=_url(base, "review", row.public_id),
-            files=row.files,
-            changes=row.changes,
-            to_confirm=row.blocks,
-            warnings=row.warnings,
-        )
-        for row in rows[:MOST]
-    )
+    rows = list(_told(now))
+    found = tuple(_item(row, facts, base) for row, facts in rows[:MOST])
     return Digest(
         at=now,
-        link=_url(base, "inbox"),
+        link=_url(base, "next"),
         waiting=found,
         failed=_failed(since or now - dt.timedelta(days=1), base),
         more=max(0, len(rows) - MOST),
+        to_review=sum(row.kind is Kind.REVIEW for row, _ in rows),
+    )
+
+
+def _told(now: dt.datetime) -> Iterator[tuple[waiting.Item, Facts]]:
+    """Proposals alone: questions and answers are left to the inbox, and so is what a person put off."""
+    for row in waiting.waiting(now):
+        if row.facts and row.facts.origin != Proposal.Origin.ANSWERS and not row.snooze:
+            yield row, row.facts
+
+
+def _item(row: waiting.Item, facts: Facts, base: str) -> Item:
+    return Item(
+        id=row.key,
+        project=row.project,
+        at=row.since,
+        url=base + row.url if base else "",
+        kind=row.kind.value,
+        why=row.why,
+        files=facts.files,
+        decisions=facts.counts.decisions,
+        changes=facts.counts.changes,
+        to_confirm=facts.to_confirm,
+        warnings=facts.warnings,
     )
 
 
@@ -143,7 +166,7 @@ def _lines(digest: Digest) -> Iterator[str]:
     if digest.is_empty:
         yield "Nothing waits for you."
     if digest.waiting:
-        yield "To review:"
+        yield "Waiting for you:"
         yield ""
         for item in digest.waiting:
             yield from _waiting_lines(item, digest.at)
@@ -159,15 +182,14 @@ def _lines(digest: Digest) -> Iterator[str]:
                 yield f"  {item.url}"
             yield ""
     if digest.link:
-        yield f"All of it: {digest.link}"
+        yield f"Go through all of it, one after the other: {digest.link}"
     yield "Nothing is written to your notes before you submit a review."
 
 
 def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:
-    size = f"{plural(item.changes, 'change')} in {plural(item.files, 'file')}"
     care = [f"{item.to_confirm} to confirm"] if item.to_confirm else []
     care += [plural(item.warnings, "warning")] if item.warnings else []
-    yield f"  {item.project}: {', '.join([size, *care])}, {ages.ago(item.at, now)}"
+    yield f"  {item.project}: {', '.join([item.why.rstrip('.'), *care])}, {ages.ago(item.at, now)}"
     if item.url:
         yield f"  {item.url}"
     yield ""

@@ -1,90 +1,316 @@
-"""What waits for a person, across projects, in a few queries: the inbox shows it, and a digest tells it."""
+"""What waits for a person, across projects: one list, in a fixed number of queries. The inbox, the digest and the feed
+show it.
+
+Each item says what kind of thing it is, in which project, since when, whose move it is and why, and the one thing to do.
+A further kind of thing is a further `Kind` and a function that finds it; no page of its own.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 
-from dreams.models import FileChange, Finding, Hunk, Proposal
+from dreams import hosts
+from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
 from dreams.proposals.renames import old_names
+from dreams.services import decisions, snoozing
+from dreams.services.decisions import Counts
 from dreams.text import plural
+
+#: More than these are not listed; the title still counts them.
+MOST = 200
+QUESTIONS_KEY = "questions"
+State = Proposal.State
+
+
+class Kind(StrEnum):
+    """Why something waits. The order is the order of need: work that is approved and not written comes first."""
+
+    FAILED = "failed"
+    CONFLICT = "conflict"
+    CONFIRM = "confirm"
+    WRITE = "write"
+    SUBMIT = "submit"
+    REVIEW = "review"
+    QUESTIONS = "questions"
+
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS = {
+    Kind.FAILED: "Writing failed",
+    Kind.CONFLICT: "In conflict",
+    Kind.CONFIRM: "To confirm",
+    Kind.WRITE: "Not written yet",
+    Kind.SUBMIT: "To submit",
+    Kind.REVIEW: "To review",
+    Kind.QUESTIONS: "Questions",
+}
+
+
+#: Kind, why, what the button says, and where it leads.
+_Told = tuple[Kind, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """One proposal to review."""
+class Facts:
+    """What is known of the proposal behind an item."""
 
     public_id: str
-    project: str
-    project_pk: int
     origin: str
     origin_label: str
     engine: str
     summary: str
-    created_at: dt.datetime
     files: int
-    changes: int
-    decided: int
-    blocks: int
+    counts: Counts
+    to_confirm: int
     warnings: int
 
     @property
-    def state(self) -> str:
-        return "block" if self.blocks else "warn" if self.warnings else "accent"
+    def size(self) -> str:
+        return f"{self.counts.words} in {plural(self.files, 'file')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that waits. `key` names it for good; `host` is the machine whose move it is, empty where it is the
+    person's here."""
+
+    key: str
+    kind: Kind
+    project: str
+    project_pk: int | None
+    since: dt.datetime
+    why: str
+    action: str
+    url: str
+    host: str = ""
+    facts: Facts | None = None
+    snooze: Snooze | None = None
 
     @property
-    def size(self) -> str:
-        return f"{plural(self.changes, 'change')} in {plural(self.files, 'file')}"
+    def care(self) -> str:
+        """How grave it is: block, warn, or neither."""
+        if self.kind in (Kind.FAILED, Kind.CONFLICT) or (self.facts and self.facts.to_confirm):
+            return "block"
+        stuck = self.kind in (Kind.CONFIRM, Kind.WRITE)
+        return "warn" if stuck or (self.facts and self.facts.warnings) else ""
 
 
-def waiting(most: int) -> list[Waiting]:
-    """At most `most` open proposals: what needs care first, then what has waited longest."""
-    hunks = Hunk.objects.filter(file__proposal=OuterRef("pk"))
+def waiting(now: dt.datetime) -> list[Item]:
+    """Everything that waits: what is approved and not on disk first, then what needs care, then the oldest.
+
+    What a person put off has its `snooze`.
+    """
+    snoozes = {(row.item, row.kind): row for row in snoozing.in_force(now)}
+    found = [replace(item, snooze=snoozes.get((item.key, item.kind.value))) for item in _items()]
+    return sorted(found, key=lambda item: (_need(item), item.since))
+
+
+def _items() -> Iterator[Item]:
+    yield from _of_proposals()
+    yield from _questions()
+
+
+def _need(item: Item) -> tuple[int, int]:
+    at = list(Kind).index(item.kind)
+    care = ("block", "warn", "").index(item.care)
+    return (at, care)
+
+
+def open_decisions(now: dt.datetime) -> QuerySet[Proposal]:
+    """The proposals with a decision open that are not put off: what the title of every page counts."""
+    pending = Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
+    put_off = snoozing.in_force(now).filter(kind=Kind.REVIEW.value).order_by().values("item")
+    return Proposal.objects.filter(Exists(pending), state=State.OPEN).exclude(public_id__in=put_off)
+
+
+# --- Proposals ----------------------------------------------------------------------------------------------------
+
+
+def _of_proposals() -> Iterator[Item]:
+    # "submitted" sorts behind "open": what is approved and not written is never cut off.
+    rows = list(_rows().order_by("-state", "created_at")[:MOST])
+    pks = [row.pk for row in rows]
+    counts = decisions.counts(pks)
+    renamed = [pk for pk, _ in old_names(pks)]
+    failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
+    stuck = _stuck_files(pks)
+    for row in rows:
+        facts = _facts(row, counts[row.pk], row.files_n - renamed.count(row.pk))
+        yield _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
+
+
+def _rows() -> QuerySet[Any]:
     findings = Finding.objects.filter(proposal=OuterRef("pk"), confirmed_at__isnull=True)
     severe = findings.filter(severity__in=[Finding.Severity.REFUSE, Finding.Severity.BLOCK])
-    rows = (
-        Proposal.objects.filter(state=Proposal.State.OPEN)
+    rejected = Q(hunk__verdict=Hunk.Verdict.REJECTED)
+    return (
+        Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED])
         .select_related("project", "dream")
         .annotate(
             files_n=_count(FileChange.objects.filter(proposal=OuterRef("pk")), "proposal"),
-            hunks_n=_count(hunks, "file__proposal"),
-            decided_n=_count(hunks.exclude(verdict=Hunk.Verdict.PENDING), "file__proposal"),
-            blocks_n=_count(severe, "proposal"),
+            to_confirm_n=_count(severe.exclude(rejected), "proposal"),
             warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
         )
     )
-    shown = list(rows[:most])
-    renamed = old_names([row.pk for row in shown])
-    # As a person counts: a file under a new name is one, and so is its change.
-    names = Counter(pk for pk, _ in renamed)
-    decided = Counter(pk for pk, is_decided in renamed if is_decided)
-    found = [
-        Waiting(
-            public_id=row.public_id,
-            project=str(row.project),
-            project_pk=row.project_id,
-            origin=row.origin,
-            origin_label=row.get_origin_display(),
-            engine=row.dream.engine if row.dream else "",
-            summary=row.summary,
-            created_at=row.created_at,
-            files=row.files_n - names[row.pk],
-            changes=row.hunks_n - names[row.pk],
-            decided=row.decided_n - decided[row.pk],
-            blocks=row.blocks_n,
-            warnings=row.warnings_n,
-        )
-        for row in shown
-    ]
-    return sorted(found, key=lambda w: (-min(w.blocks, 1), -min(w.warnings, 1), w.created_at))
 
 
 def _count(rows: QuerySet[Any], group: str) -> Coalesce:
     """The number of `rows` per outer row: one subquery each, as joins would multiply them by one another."""
     counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def _facts(row: Any, counts: Counts, files: int) -> Facts:
+    return Facts(
+        public_id=row.public_id,
+        origin=row.origin,
+        origin_label=row.get_origin_display(),
+        engine=row.dream.engine if row.dream else "",
+        summary=row.summary,
+        files=files,
+        counts=counts,
+        to_confirm=row.to_confirm_n,
+        warnings=row.warnings_n,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stuck:
+    """A file that changed on disk: in conflict, or brought up to date and not confirmed."""
+
+    pk: int
+    path: str
+    in_conflict: bool
+
+
+def _stuck_files(proposals: Sequence[int]) -> Mapping[int, list[_Stuck]]:
+    """Proposal → its files that a person must look at once more; none of which everything is on disk."""
+    rows = FileChange.objects.filter(proposal__in=proposals).filter(
+        Q(conflict__isnull=False) | Q(rebase_confirmed=False)
+    )
+    unwritten = Hunk.objects.filter(file=OuterRef("pk"), applied_in__isnull=True)
+    still_open = Q(proposal__state=State.OPEN) | Exists(unwritten.filter(verdict__in=Hunk.TAKEN))
+    rows = rows.filter(still_open).annotate(in_conflict=Q(conflict__isnull=False)).order_by("path")
+    found: dict[int, list[_Stuck]] = {}
+    for proposal, pk, path, in_conflict in rows.values_list("proposal", "pk", "path", "in_conflict"):
+        found.setdefault(proposal, []).append(_Stuck(pk, path, in_conflict))
+    return found
+
+
+def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
+    """Proposal (its public id) → why its last write failed; those whose last write worked are not there."""
+    rows = AuditEntry.objects.filter(action__in=["apply.failed", "apply.done"], object_id__in=public_ids)
+    last = {row.object_id: row for row in rows.order_by("number")}
+    return {
+        key: str(row.data.get("error") or "a file changed at that moment")
+        for key, row in last.items()
+        if row.action == "apply.failed"
+    }
+
+
+def _item(row: Any, facts: Facts, stuck: Sequence[_Stuck], failure: str | None) -> Item:
+    is_open = row.state == State.OPEN
+    told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
+    kind, why, action, url = told
+    return Item(
+        key=row.public_id,
+        kind=kind,
+        project=str(row.project),
+        project_pk=row.project_id,
+        since=row.created_at if is_open else row.submitted_at or row.created_at,
+        why=why,
+        action=action,
+        url=url,
+        host=_elsewhere(row),
+        facts=facts,
+    )
+
+
+def _elsewhere(row: Any) -> str:
+    """The host that has the files, where it is another one: only it can write them."""
+    return "" if row.project.host == hosts.host() else str(row.project.host)
+
+
+def _of_open(row: Any, facts: Facts, stuck: Sequence[_Stuck]) -> _Told:
+    here = reverse("review", args=[row.public_id])
+    if facts.counts.undecided:
+        return Kind.REVIEW, _undecided(facts, stuck), "Review", here
+    if stuck:
+        return _of_stuck(row, stuck, "it was decided")
+    return Kind.SUBMIT, "Everything is decided and nothing is written yet. Submit it.", "Submit", here
+
+
+def _of_submitted(row: Any, facts: Facts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:
+    here = reverse("review", args=[row.public_id])
+    if stuck:
+        return _of_stuck(row, stuck, "you approved it")
+    if failure is not None:
+        return Kind.FAILED, f"Approved, but writing failed: {failure.rstrip('.')}.", "Try again", here
+    return Kind.WRITE, _unwritten(row, facts), "Write now", here
+
+
+def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
+    conflicts = [file for file in stuck if file.in_conflict]
+    if conflicts:
+        why = f"{_paths(conflicts)} changed in the same place on disk. Choose what stays."
+        return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
+    why = f"{_paths(stuck)} changed on disk after {since}. Look at the new result and confirm it."
+    first = stuck[0].pk
+    here = reverse("review", args=[row.public_id])
+    return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
+
+
+def _undecided(facts: Facts, stuck: Sequence[_Stuck]) -> str:
+    """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
+    counts = facts.counts
+    left = f"{counts.undecided} of {facts.size} left to make" if counts.decided else facts.size
+    conflicts = [file for file in stuck if file.in_conflict]
+    return f"{left}. {_paths(conflicts)} changed in the same place on disk." if conflicts else f"{left}."
+
+
+def _unwritten(row: Any, facts: Facts) -> str:
+    host = _elsewhere(row)
+    if host:
+        return f"Approved and not written yet. Its files are on {host}, which writes them."
+    if facts.to_confirm:
+        return f"Approved and not written yet: {plural(facts.to_confirm, 'finding')} to confirm first."
+    return "Approved and not written yet."
+
+
+def _paths(files: Sequence[_Stuck]) -> str:
+    if len(files) == 1:
+        return files[0].path
+    return f"{files[0].path} and {plural(len(files) - 1, 'other file')}"
+
+
+# --- Questions ----------------------------------------------------------------------------------------------------
+
+
+def _questions() -> Iterator[Item]:
+    """All open questions of all projects are one item: they are answered on one page."""
+    rows = Question.objects.filter(state=Question.State.OPEN, asked=True, project__gone_at__isnull=True)
+    found = rows.order_by().aggregate(
+        count=Count("pk"), projects=Count("project", distinct=True), since=Min("created_at")
+    )
+    if found["count"]:
+        yield Item(
+            key=QUESTIONS_KEY,
+            kind=Kind.QUESTIONS,
+            project=plural(found["projects"], "project"),
+            project_pk=None,
+            since=found["since"],
+            why=f"{plural(found['count'], 'question')} that only you can answer.",
+            action="Answer",
+            url=reverse("questions"),
+        )

@@ -15,6 +15,7 @@ from django_q.models import Schedule
 
 from dreams.hosts import cluster_name, host
 from dreams.models import Proposal
+from dreams.services import waiting
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
 OVERDUE = dt.timedelta(minutes=2)
@@ -27,15 +28,15 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     if user is None or not user.is_staff:
         return {"favicon": favicon(0)}
     try:
-        waiting, newest = proposals_now()
+        count, newest = proposals_now()
         running = scheduler_runs(timezone.now())
     except DatabaseError:
         # An error page is rendered with this too: it must not fail for the same reason again.
         return {"favicon": favicon(0)}
     return {
-        "open_proposals": waiting,
+        "open_proposals": count,
         "last_proposal": newest,
-        "favicon": favicon(waiting),
+        "favicon": favicon(count),
         "scheduler_ok": running,
         "is_demo": settings.DEMO_ROOT in settings.ROOTS,
         "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),
@@ -43,10 +44,10 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
 
 
 def proposals_now() -> tuple[int, int]:
-    """How many wait for a person, and the newest one's id, 0 without any. One query, whatever was decided before."""
-    is_open = Proposal.objects.filter(state=Proposal.State.OPEN).order_by()
-    waiting = is_open.values("state").annotate(n=Count("pk")).values("n")
-    newest = Proposal.objects.order_by("-pk").annotate(waiting=Coalesce(Subquery(waiting), 0))
+    """How many have a decision open, and the newest proposal's id, 0 without any. One query, whatever was decided before."""
+    is_open = waiting.open_decisions(timezone.now()).order_by()
+    open_now = is_open.values("state").annotate(n=Count("pk")).values("n")
+    newest = Proposal.objects.order_by("-pk").annotate(waiting=Coalesce(Subquery(open_now), 0))
     pk, count = newest.values_list("pk", "waiting").first() or (0, 0)
     return count, pk
 

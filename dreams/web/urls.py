@@ -41,6 +41,9 @@ from dreams.web.views import (
 urlpatterns = [
     path("", inbox.inbox, name="inbox"),
     path("pulse/", pulse.pulse, name="pulse"),
+    path("next/", inbox.next_up, name="next"),
+    path("snooze/", inbox.put_off, name="snooze"),
+    path("snooze/bring-back/", inbox.bring_back, name="bring-back"),
     path("several/", bulk.look, name="bulk"),
     path("several/decide/", bulk.decide, name="bulk-decide"),
     # --- login ---

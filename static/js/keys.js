@@ -51,7 +51,7 @@ function press(key) {
   const inside = present("[data-hunk]");
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
-  const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => !element.checked && element.checkVisibility());
+  const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => (!element.checked || "toggle" in element.dataset) && element.checkVisibility());
   if (mine?.length && !isInSight(inside)) {
     inside.scrollIntoView({ block: "nearest" });
     return true;
@@ -114,7 +114,7 @@ document.addEventListener("keydown", (event) => {
   if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
     walk(...WALKS[event.key]);
     event.preventDefault();
-  } else if (/^[a-z1-9/]$/.test(event.key) && press(event.key)) {
+  } else if (/^[a-z1-9/*]$/.test(event.key) && press(event.key)) {
     event.preventDefault();
   }
 });

@@ -124,6 +124,6 @@ def test_nothing_ticked_leads_back_to_the_inbox(browser: Client) -> None:
 
 
 def test_the_inbox_offers_it_only_where_several_wait(browser: Client, two: list[Proposal]) -> None:
-    assert browser.get("/").content.count(b'form="several"') == 4
+    assert browser.get("/").content.count(b'form="several"') == 5
     two[0].delete()
     assert b"several" not in browser.get("/").content

@@ -11,7 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
+from dreams.services.waiting import Item
 from dreams.web.pages import inbox as selector
+from dreams.web.pages.inbox_list import Asked
 from tests import world as make
 from tests.world import World
 
@@ -19,7 +21,11 @@ pytestmark = pytest.mark.django_db
 
 
 def _inbox() -> selector.Inbox:
-    return selector.inbox(timezone.now())
+    return selector.inbox(timezone.now(), Asked())
+
+
+def _waiting() -> list[Item]:
+    return [item for group in _inbox().waiting.groups for item in group.items]
 
 
 def test_what_blocks_comes_first_then_warnings_then_age() -> None:
@@ -29,7 +35,7 @@ def test_what_blocks_comes_first_then_warnings_then_age() -> None:
         Proposal.objects.filter(pk=made[name].pk).update(created_at=now - dt.timedelta(hours=age))
     make.make_finding(made["warned"])
     make.make_finding(made["blocked"], Finding.Severity.BLOCK)
-    assert [item.project for item in _inbox().waiting] == ["blocked", "warned", "old", "new"]
+    assert [item.project for item in _waiting()] == ["blocked", "warned", "old", "new"]
 
 
 def test_sizes_and_decisions_are_counted_apart_from_findings(world: World) -> None:
@@ -37,15 +43,16 @@ def test_sizes_and_decisions_are_counted_apart_from_findings(world: World) -> No
         make.make_finding(world.proposal)
     make.make_finding(world.proposal, Finding.Severity.BLOCK, confirmed_at=timezone.now())
     Hunk.objects.update(verdict=Hunk.Verdict.APPROVED)
-    (item,) = _inbox().waiting
-    assert item.size == "1 change in 1 file"
-    assert (item.decided, item.blocks, item.warnings) == (1, 0, 3)
-    assert (item.origin, item.engine) == ("dream", "rules")
+    facts = _waiting()[0].facts
+    assert facts
+    assert facts.size == "1 decision in 1 file"
+    assert (facts.counts.decided, facts.to_confirm, facts.warnings) == (1, 0, 3)
+    assert (facts.origin, facts.engine) == ("dream", "rules")
 
 
 def test_a_decided_proposal_is_gone_from_the_inbox(world: World) -> None:
     Proposal.objects.update(state=Proposal.State.APPLIED)
-    assert _inbox().waiting == []
+    assert _waiting() == []
 
 
 @pytest.mark.parametrize(

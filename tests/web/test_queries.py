@@ -69,6 +69,7 @@ PAGES: dict[str, Address] = {
     "pulse": _plain("pulse"),
     # Which to decide together is a person's choice, and bounded: what grows is what stands in them.
     "bulk": lambda world: reverse("bulk") + f"?proposal={world.proposal.public_id}",
+    "snooze": lambda world: reverse("snooze") + f"?proposal={world.proposal.public_id}",
     "projects": _plain("projects"),
     "project": _project("project"),
     "project: memories": _project("project", "?show=memories"),
@@ -274,7 +275,7 @@ def test_no_page_does_more_queries_as_rows_grow(browser: Client, world: World) -
 
 
 # Pages before one is logged in, pages of what the world above does not have, and an address of single files.
-_ELSEWHERE = {"login", "conflict", "login-token"}
+_ELSEWHERE = {"next", "login", "conflict", "login-token"}
 
 
 def test_every_address_that_shows_a_page_is_asked(browser: Client, world: World) -> None:

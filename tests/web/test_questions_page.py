@@ -185,7 +185,7 @@ def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
     asked.ask(other, asked.changed(other))
     text = page(browser, "/")
     assert '<span id="questions-count">3</span> questions in 2 projects' in text
-    assert text.count("data-hunk ") == 3
+    assert text.count('class="hunk question') == 3
     assert "<title>Inbox · memoryweb</title>" in text
     text = page(browser, "/questions/")
     assert "3 questions in 2 projects" in text and f'href="/projects/{other.pk}/questions/"' in text

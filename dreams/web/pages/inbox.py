@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Prefetch
 
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal
-from dreams.services.waiting import Waiting, waiting
+from dreams.web.pages.inbox_list import Asked, Listing, listing
 from dreams.web.selectors import counted
 from dreams.web.selectors.counted import NOTES
 from dreams.web.selectors.projects import as_stored, latest_gates
@@ -79,7 +79,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    waiting: list[Waiting]
+    waiting: Listing
     running: list[Running]
     news: list[News]
     next: list[Next]
@@ -88,9 +88,9 @@ class Inbox:
     any_ever: bool
 
 
-def inbox(now: dt.datetime) -> Inbox:
+def inbox(now: dt.datetime, asked: Asked) -> Inbox:
     return Inbox(
-        waiting=waiting(MOST),
+        waiting=listing(now, asked),
         running=_running(),
         news=_news(),
         next=_next(now),

@@ -1,23 +1,29 @@
-"""The inbox: what waits for a person, what runs, what came of the last dreams."""
+"""The inbox: what waits for a person, what runs, what came of the last dreams; and putting something off."""
 
 from __future__ import annotations
 
+import datetime as dt
+
+from django.contrib import messages
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dreams.web.access import owner
-from dreams.web.htmx import Request, page
+from dreams.services import snoozing, waiting
+from dreams.text import plural
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import inbox as inbox_page
-from dreams.web.pages import questions
+from dreams.web.pages import inbox_list, questions, snooze
 
 
 @owner
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = inbox_page.inbox(now)
+    found = inbox_page.inbox(now, inbox_list.asked_of(request.GET))
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {"inbox": found, "questions": questions.some_across(), "next": reverse("questions")}
     response = page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
@@ -29,3 +35,47 @@ def inbox(request: Request) -> HttpResponse:
 def _is_fetched_ahead(request: Request) -> bool:
     """A browser that loads a page before anyone looks at it has told nobody anything."""
     return request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "")
+
+
+@owner
+@require_safe
+def next_up(request: Request) -> HttpResponse:
+    """On to the first thing that waits, or to the one behind `?after=`; to the inbox when nothing else does."""
+    found = inbox_list.next_after(timezone.now(), request.GET.get("after", ""))
+    if found is None:
+        messages.info(request, "Nothing else is waiting for you.")
+        return go(request, "inbox")
+    return SeeOther(found.url)
+
+
+@owner
+@require_http_methods(["GET", "HEAD", "POST"])
+def put_off(request: Request) -> HttpResponse:
+    """Until when, and then doing it. Items that no longer wait are left alone."""
+    now = timezone.now()
+    given = request.POST if request.method == "POST" else request.GET
+    wanted = set(given.getlist("proposal"))
+    items = [item for item in waiting.waiting(now) if item.key in wanted]
+    if not items:
+        messages.info(request, "Select something in the inbox first.")
+        return go(request, "inbox")
+    today = timezone.localdate(now)
+    context = {"items": items, "choices": snooze.choices(today), "earliest": today + dt.timedelta(days=1)}
+    if request.method != "POST":
+        return render(request, "dreams/snooze.html", context)
+    until = snooze.until_of(given.get("until", ""), given.get("day", ""), today)
+    if until is None:
+        messages.error(request, "Choose a day after today, or the next dream.")
+        return render(request, "dreams/snooze.html", context, status=422)
+    snoozing.put_off([(item.key, item.kind.value) for item in items], until.at, actor(request), now)
+    what = items[0].project if len(items) == 1 else plural(len(items), "item")
+    messages.success(request, f"Snoozed {what} {until.words}. You find it under “Snoozed” in the inbox.")
+    return go(request, "inbox")
+
+
+@owner
+@require_POST
+def bring_back(request: Request) -> HttpResponse:
+    if snoozing.bring_back(request.POST.get("item", ""), actor(request)):
+        messages.success(request, "Back in the inbox.")
+    return go(request, "inbox")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django_htmx.http import trigger_client_event
 
-from dreams.models import Proposal
+from dreams.services.waiting import open_decisions
 from dreams.web.access import owner
 from dreams.web.context import favicon, proposals_now
 from dreams.web.htmx import Request
@@ -25,7 +26,7 @@ def pulse(request: Request) -> HttpResponse:
     waiting, newest = proposals_now()
     if waiting == known and newest == last:
         return HttpResponse(status=204)
-    new = Proposal.objects.filter(state=Proposal.State.OPEN, pk__gt=since).count()
+    new = open_decisions(timezone.now()).filter(pk__gt=since).count()
     context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
     response = render(request, "_pulse.html", context)
     return trigger_client_event(response, "waiting", {"count": waiting, "icon": static(favicon(waiting))})
