@@ -73,6 +73,15 @@ def make_session(project: Project, title: str = "Fix flaky auth tests", **fields
     return Session.objects.create(project=project, **{**defaults, **fields})
 
 
+def make_waiting_project(name: str, wait: dt.timedelta) -> Project:
+    """With sessions enough for a dream; the time since the last one is over after `wait`."""
+    last = timezone.now() + wait - dt.timedelta(hours=24)
+    project = make_project(name, last_consolidated_at=last, gate_fingerprint="time: recent")
+    for _ in range(5):
+        make_session(project, touched_at=timezone.now() - dt.timedelta(minutes=11))
+    return project
+
+
 def make_memory(
     project: Project, path: str = "feedback_testing.md", text: str = BEFORE, **fields: object
 ) -> Memory:

@@ -75,13 +75,20 @@ FORCEABLE = frozenset({"review", "time", "throttle", "sessions", "inputs"})
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate's answer. The reason is always there; `opens_at` (UTC) where the gate opens by waiting."""
+    """One gate's answer. The reason is always there; `opens_at` (UTC) where the gate opens by waiting, `missing` where
+    it opens with so many more sessions."""
 
     name: str
     passed: bool
     reason: str
     opens_at: datetime | None = None
     cause: str = field(default="", compare=False, repr=False)
+    missing: int = field(default=0, compare=False)
+
+    @property
+    def is_pause(self) -> bool:
+        """Closed only because the sessions were looked through a moment ago."""
+        return self.cause == rules.SCANNED
 
     def as_json(self) -> dict[str, str | bool | None]:
         """The four keys that the `gates` command prints; `opens_at` as ISO 8601."""

@@ -3,6 +3,7 @@
 A cause is the reason without the hours in it: two evaluations with the same cause gave the same answer.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -27,6 +28,7 @@ class Verdict(NamedTuple):
     reason: str
     opens_at: datetime | None = None
     cause: str = ""
+    missing: int = 0
 
 
 @dataclass
@@ -149,7 +151,8 @@ def sessions(case: Case) -> Verdict:
     tally = count_sessions(case.facts.sessions(), case.clock, case.config.correction_weight, needed)
     passed = tally.score >= needed
     reason = f"{tally.in_words(needed)} {'since the last dream' if case.clock is not None else 'so far'}"
-    return Verdict(passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}")
+    missing = 0 if passed else math.ceil(needed - tally.score)
+    return Verdict(passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}", missing)
 
 
 def inputs(case: Case) -> Verdict:

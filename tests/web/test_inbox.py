@@ -86,29 +86,25 @@ def test_a_page_loaded_ahead_has_told_nobody(browser: Client, world: World) -> N
 
 
 def test_projects_that_open_by_themselves_are_listed_by_when() -> None:
-    now = timezone.now()
     for name, hours in (("later", 20), ("soon", 2), ("past", -1)):
-        make.close_gate(make.make_project(name), f"{name}: wait", now + dt.timedelta(hours=hours))
-    make.close_gate(make.make_project("person"), "A proposal waits.", None)
+        make.make_waiting_project(name, dt.timedelta(hours=hours))
+    make.make_proposal(make.make_waiting_project("person", dt.timedelta(hours=3)), origin="dream")
     assert [(item.project, item.reason) for item in _inbox().next] == [
-        ("soon", "soon: wait"),
-        ("later", "later: wait"),
+        ("soon", "24 h must pass since the last dream."),
+        ("later", "24 h must pass since the last dream."),
     ]
 
 
-def test_only_the_last_evaluation_of_a_project_counts() -> None:
-    project = make.make_project()
-    make.close_gate(project, "old", timezone.now() + dt.timedelta(hours=1))
-    make.close_gate(project, "a proposal waits", None)
-    assert _inbox().next == []
-
-
-def test_an_odd_moment_in_a_gate_is_passed_over() -> None:
-    row = make.close_gate(make.make_project(), "odd", None)
+def test_a_gate_that_only_a_judgement_can_tell_is_told_as_it_was_judged_last() -> None:
+    project = make.make_waiting_project("app", dt.timedelta(hours=-1))
+    row = make.close_gate(project, "$2.00 of the $2.00 for today are spent; opens in 3 h.", None)
+    row.results[0] |= {"name": "budget", "opens_at": (timezone.now() + dt.timedelta(hours=3)).isoformat()}
+    row.save()
+    assert [item.reason for item in _inbox().next] == ["$2.00 of the $2.00 for today are spent."]
     for moment in ("soon", "2026-01-01", 7, None):
         row.results[0]["opens_at"] = moment
         row.save()
-        assert _inbox().next == []
+        assert _inbox().next == [], "it does not open by the clock"
 
 
 def test_an_empty_inbox_says_which_kind_of_empty(browser: Client) -> None:
@@ -175,9 +171,3 @@ def test_what_was_written_lately_is_told_with_its_undo_and_what_was_undone_witho
     assert text.count("/undo/") == 1 and ">undone<" in text
     Application.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []
-
-
-def test_what_waits_for_a_moment_says_no_distance_that_was_true_when_it_was_written() -> None:
-    reason = "24 h must pass since the last dream, which was 38 min ago; opens in 23 h."
-    make.close_gate(make.make_project(), reason, timezone.now() + dt.timedelta(hours=2))
-    assert [item.reason for item in _inbox().next] == ["24 h must pass since the last dream."]

@@ -121,19 +121,19 @@ def test_a_name_with_markup_is_shown_as_text(browser: Client) -> None:
 
 def test_a_session_says_what_dreams_made_of_it(browser: Client) -> None:
     project = world.make_project()
-    world.make_session(project, size=100)
-    world.make_session(project, size=100, used_bytes=100)
-    world.make_session(project, size=100, used_bytes=40)
-    world.make_session(project, size=100, given_back_at=timezone.now(), corrections=2)
+    at = timezone.now() - dt.timedelta(hours=1)
+    world.make_session(project, size=100, touched_at=at)
+    world.make_session(project, size=100, used_bytes=100, touched_at=at)
+    world.make_session(project, size=100, used_bytes=40, touched_at=at)
+    world.make_session(project, size=100, touched_at=at, given_back_at=timezone.now(), corrections=2)
     text = _text(browser, project, "?show=sessions")
     for word in (">new<", ">used<", ">partly used<", ">to be read again<", "2 corrections"):
         assert word in text
     Project.objects.filter(pk=project.pk).update(last_consolidated_at=timezone.now())
     project.refresh_from_db()
     text = _text(browser, project, "?show=sessions")
-    assert (
-        "<b>0 sessions</b> since the last dream" in text and ">not used yet<" in text and ">new<" not in text
-    )
+    assert "<b>1 new session</b>, last dream" in text, "the one that was given back"
+    assert ">not used yet<" in text and ">new<" not in text
     dream = world.make_dream(project)
     DreamSession.objects.create(dream=dream, session=project.sessions.get(used_bytes=0, given_back_at=None))
     world.make_proposal(project, dream)

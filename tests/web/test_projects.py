@@ -37,11 +37,9 @@ def test_the_project_that_needs_the_person_most_comes_first(browser: Client) -> 
 
 
 def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:
-    project = world.make_project("acme")
-    opens = timezone.now() + dt.timedelta(hours=6)
-    world.close_gate(project, "24 h must pass since the last dream; opens in 6 h.", opens)
+    world.make_waiting_project("acme", dt.timedelta(hours=6))
     text = browser.get(reverse("projects")).content.decode()
-    assert "Time gate: 24 h must pass since the last dream." in text
+    assert "24 h must pass since the last dream." in text
     assert "; opens in 6 h" not in text
     assert "in 6 h</time>" in text
 
@@ -77,7 +75,8 @@ def test_with_no_project_the_page_says_where_it_looked_and_what_to_do(browser: C
 def test_sessions_since_the_last_dream_and_the_index_are_counted(browser: Client) -> None:
     now = timezone.now()
     project = world.make_project("acme", last_consolidated_at=now - dt.timedelta(days=2))
-    world.make_session(project, touched_at=now)
+    world.make_session(project, touched_at=now - dt.timedelta(hours=1))
+    world.make_session(project, touched_at=now)  # it runs still
     world.make_session(project, touched_at=now - dt.timedelta(days=3))
     world.make_session(project, touched_at=now, own=True)
     world.make_memory(project, path="MEMORY.md", kind=Memory.Kind.INDEX, lines=300)

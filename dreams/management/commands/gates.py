@@ -16,6 +16,7 @@ from dreams.management import named
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project
+from dreams.services.next_dream import NextDream
 
 
 class Command(BaseCommand):
@@ -42,12 +43,13 @@ class Command(BaseCommand):
             "slug": project.slug,
             "memory_dir": project.memory_dir,
             "open": gates.is_open(results),
+            "next": NextDream.of(results).sentence(now),
             "gates": [result.as_json() for result in results],
         }
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         for project in result["projects"]:
-            yield f"{project['slug']}: {'open' if project['open'] else 'closed'}"
+            yield f"{project['slug']}: {'open' if project['open'] else 'closed'}. {project['next']}"
             for gate in project["gates"]:
                 yield f"  {'open  ' if gate['passed'] else 'closed'} {gate['name']:<9} {gate['reason']}"
         if not result["projects"]:

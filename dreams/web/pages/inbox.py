@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Prefetch
 
-from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal
+from dreams.models import Application, DreamRun, Project, Proposal
+from dreams.services import next_dream
 from dreams.web.pages.inbox_list import Asked, Listing, listing
 from dreams.web.selectors import counted
 from dreams.web.selectors.counted import NOTES
-from dreams.web.selectors.projects import as_stored, latest_gates
 
 MOST = 100
 MOST_NEXT = 6
@@ -55,12 +55,12 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """A project whose gates open by themselves, and what it waits for."""
+    """A project that dreams without a person, and what it waits for. `opens_at` is None where it needs sessions."""
 
     project: str
     project_pk: int
     reason: str
-    opens_at: dt.datetime
+    opens_at: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,32 +184,7 @@ def _lately(now: dt.datetime) -> list[Written]:
 
 
 def _next(now: dt.datetime) -> list[Next]:
-    """Closed projects in the order in which they open; those that wait for a person are not among them."""
-    rows = latest_gates(Project.objects.filter(gone_at__isnull=True)).filter(open=False)
-    rows = rows.select_related("project")
-    found = [item for row in rows.iterator() if (item := _next_of(row, now)) is not None]
-    return sorted(found, key=lambda item: item.opens_at)[:MOST_NEXT]
-
-
-def _next_of(row: GateEvaluation, now: dt.datetime) -> Next | None:
-    closed = [gate for gate in row.results if not gate.get("passed")]
-    if not closed:
-        return None
-    moments = [_moment(gate.get("opens_at")) for gate in closed]
-    known = [moment for moment in moments if moment is not None]
-    # One gate that does not open by itself keeps the project closed, whatever the clock says.
-    if len(known) != len(closed):
-        return None
-    at = max(known)
-    reason = as_stored(str(closed[0].get("reason", "")))
-    return Next(str(row.project), row.project_id, reason, at) if at > now else None
-
-
-def _moment(text: object) -> dt.datetime | None:
-    if not isinstance(text, str):
-        return None
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
+    return [
+        Next(str(project), project.pk, one.sentence(now), one.opens_at)
+        for project, one in next_dream.upcoming(now, MOST_NEXT)
+    ]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from dreams import facts, gates, scheduler
 from dreams.models import Project
+from dreams.services.next_dream import NextDream, without_distance
 from dreams.text import plural
 from dreams.web.selectors.gate_names import GATES
-from dreams.web.selectors.projects import ACTIVE, without_distance
+from dreams.web.selectors.projects import ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class Gates:
     """All gates of a project now, and what a person's own start would have to pass."""
 
     gates: list[Gate]
+    next: NextDream
+    sentence: str
     supersedes: str
     dream: str
     dream_status: str
@@ -53,21 +56,7 @@ class Gates:
     @property
     def opens_at(self) -> dt.datetime | None:
         """When all are open, if every closed one opens by itself."""
-        moments = [gate.opens_at for gate in self.closed]
-        known = [moment for moment in moments if moment is not None]
-        return max(known) if known and len(known) == len(moments) else None
-
-    @property
-    def untimed_words(self) -> str:
-        """The closed gates that no moment opens, as a sentence without its end."""
-        names = [gate.label for gate in self.closed if gate.opens_at is None]
-        return f"The {_listed(names)} gate{'s do' if len(names) > 1 else ' does'} not open by the clock"
-
-    @property
-    def last_to_open(self) -> Gate | None:
-        """The one that opens last among those that open by themselves."""
-        timed = [(gate.opens_at, number) for number, gate in enumerate(self.closed) if gate.opens_at]
-        return self.closed[max(timed)[1]] if timed else None
+        return self.next.opens_at
 
     @property
     def headline(self) -> str:
@@ -91,9 +80,12 @@ def gates_of(project: Project, now: dt.datetime) -> Gates:
     results = scheduler.evaluate_all(project, now, everywhere)
     active = project.dreams.filter(status__in=ACTIVE).first()
     found = [_gate(result) for result in results]
+    together = NextDream.of(results)
     # Closed ones first: they are what a person came to see.
     return Gates(
         gates=sorted(found, key=lambda gate: gate.passed),
+        next=together,
+        sentence=together.sentence(now),
         supersedes=everywhere.open_proposals.get(project.pk, ""),
         dream=active.public_id if active else "",
         dream_status=active.get_status_display() if active else "",

@@ -13,6 +13,7 @@ from django.utils import timezone
 from dreams import blobs, conf, hosts
 from dreams.engines.anthropic import keys
 from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session, Version
+from dreams.services import next_dream
 from dreams.sources.claude_code import ClaudeCode
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
@@ -99,7 +100,7 @@ class Head:
 def head(project: Project) -> Head:
     config = conf.current(project)
     memories = _memories_counted(project)
-    sessions = _sessions_counted(project)
+    tally = next_dream.new_sessions([project], timezone.now())[project.pk]
     waiting = Proposal.objects.filter(project=project, state__in=WAITING).order_by("-created_at").first()
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
@@ -112,8 +113,8 @@ def head(project: Project) -> Head:
         memories=memories["notes"],
         gone=memories["gone"],
         files=memories["files"],
-        sessions=sessions["all"],
-        new_sessions=sessions["new"],
+        sessions=project.sessions.count(),
+        new_sessions=tally.plain + tally.corrected,
         questions=_questions(project),
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
@@ -132,8 +133,7 @@ class Counts:
 
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; three queries."""
-    memories, sessions = _memories_counted(project)["notes"], _sessions_counted(project)["all"]
-    return Counts(memories, sessions, _questions(project))
+    return Counts(_memories_counted(project)["notes"], project.sessions.count(), _questions(project))
 
 
 def _asides(project: Project) -> list[Version]:
@@ -160,14 +160,6 @@ def _memories_counted(project: Project) -> dict[str, int]:
         notes=Count("pk", filter=present & ~Q(kind=Memory.Kind.INDEX)),
         gone=Count("pk", filter=~present),
     )
-
-
-def _sessions_counted(project: Project) -> dict[str, int]:
-    """`new` are those that came after the last dream. One query."""
-    new = Q(gone_at__isnull=True, own=False)
-    if project.last_consolidated_at:
-        new &= Q(touched_at__gt=project.last_consolidated_at)
-    return project.sessions.aggregate(all=Count("pk"), new=Count("pk", filter=new))
 
 
 def folders(project: Project) -> list[str]:
@@ -268,7 +260,7 @@ def _session(project: Project, in_review: frozenset[int], row: Session) -> Sessi
 def _learnt(project: Project, row: Session) -> tuple[str, str]:
     """What the dreams have made of a session, in a word, and its colour.
 
-    "New" is what the head of the page counts: since the last dream. What is older waits for a review to be submitted.
+    "New" and "to be read again" are what the head of the page counts, but for forks and sessions that run still.
     """
     if row.gone_at is not None:
         return "gone from disk", "warn"

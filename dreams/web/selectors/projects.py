@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,12 +23,14 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from dreams import conf
-from dreams.models import DreamRun, GateEvaluation, Memory, Override, Project, Proposal, Session
+from dreams.models import DreamRun, Memory, Override, Project, Proposal
+from dreams.services import next_dream
+from dreams.services.next_dream import NextDream
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget
-from dreams.web.selectors.gate_names import name_of
 
 M = TypeVar("M", bound=Model)
 PAGE_SIZE = 40
@@ -48,7 +49,6 @@ STATES: Mapping[int, tuple[str, str, str]] = {
 FILTERS = {name: label for name, label, _ in STATES.values()}
 ACTIVE = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
 WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
-_DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +144,17 @@ class _Facts:
     """What one page of rows needs, by project."""
 
     memories: Mapping[int, int]
-    sessions: Mapping[int, int]
     index: Mapping[int, tuple[int, int]]
-    gates: Mapping[int, GateEvaluation]
+    next: Mapping[int, NextDream]
     reviews: Mapping[int, str]
     dreams: Mapping[int, str]
     errors: Mapping[int, str]
     overrides: conf.Overrides
+    now: dt.datetime
 
     @classmethod
-    def of(cls, rows: Iterable[Project]) -> _Facts:
+    def of(cls, rows: Sequence[Project]) -> _Facts:
+        now = timezone.now()
         pks = [row.pk for row in rows]
         memories = Memory.objects.filter(project__in=pks, gone_at__isnull=True)
         index = memories.filter(kind=Memory.Kind.INDEX).values_list("project_id", "lines", "size")
@@ -161,31 +162,18 @@ class _Facts:
         active = DreamRun.objects.filter(project__in=pks, status__in=ACTIVE)
         return cls(
             memories=_per_project(memories.exclude(kind=Memory.Kind.INDEX)),
-            sessions=_per_project(_since_last_dream(pks)),
             index={pk: (lines, size) for pk, lines, size in index},
-            gates={row.project_id: row for row in latest_gates(Project.objects.filter(pk__in=pks))},
+            next=next_dream.look(rows, now),
             reviews=dict(waiting.values_list("project_id", "public_id")),
             dreams=dict(active.values_list("project_id", "public_id")),
             errors=_last_errors(pks),
             overrides=conf.Overrides.load(),
+            now=now,
         )
 
 
-def _per_project(rows: QuerySet[Memory] | QuerySet[Session]) -> dict[int, int]:
+def _per_project(rows: QuerySet[Memory]) -> dict[int, int]:
     return dict(rows.order_by().values("project").annotate(n=Count("pk")).values_list("project", "n"))
-
-
-def _since_last_dream(pks: list[int]) -> QuerySet[Session]:
-    never = Q(project__last_consolidated_at__isnull=True)
-    return Session.objects.filter(project__in=pks, gone_at__isnull=True, own=False).filter(
-        never | Q(touched_at__gt=F("project__last_consolidated_at"))
-    )
-
-
-def latest_gates(projects: QuerySet[Project]) -> QuerySet[GateEvaluation]:
-    """The newest judgement of each. One step into an index per project: the past ones are a hundred times as many."""
-    past = GateEvaluation.objects.filter(project=OuterRef("pk")).order_by("-at", "-pk")
-    return GateEvaluation.objects.filter(pk__in=_newest(projects, past))
 
 
 def _last_errors(pks: list[int]) -> dict[int, str]:
@@ -218,7 +206,7 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
         why=why,
         opens_at=opens_at,
         last_dream=row.last_consolidated_at,
-        sessions=facts.sessions.get(row.pk, 0),
+        sessions=facts.next[row.pk].new_sessions,
         memories=facts.memories.get(row.pk, 0),
         budget=budget.of_size(*size, facts.overrides.config(row.pk)) if size else None,
         review=facts.reviews.get(row.pk, ""),
@@ -238,35 +226,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
         return "A proposal is open.", None
     if rank == DREAMING:
         return "A dream is at work.", None
-    return _gate_reason(facts.gates.get(row.pk))
-
-
-def _gate_reason(evaluation: GateEvaluation | None) -> tuple[str, dt.datetime | None]:
-    if evaluation is None:
+    found = facts.next[row.pk]
+    if rank == UNSEEN:
         return "The scheduler looks at its gates within a minute.", None
-    if evaluation.open:
-        return "It dreams at the next look.", None
-    closed: dict[str, object] = next((gate for gate in evaluation.results if not gate.get("passed")), {})
-    reason = as_stored(str(closed.get("reason", "")))
-    return f"{name_of(closed.get('name'))}: {reason}", moment(closed.get("opens_at"))
-
-
-def without_distance(reason: str) -> str:
-    """A reason without its "opens in 6 h"; the moment is shown beside it."""
-    head, mark, _ = reason.partition("; opens ")
-    return f"{head}." if mark else reason
-
-
-def as_stored(reason: str) -> str:
-    """A stored reason without "38 min ago" too, which was true when it was written."""
-    head = _DISTANCE.split(reason, maxsplit=1)[0]
-    return reason if head == reason else f"{head}."
-
-
-def moment(text: object) -> dt.datetime | None:
-    """An ISO moment of stored JSON; None where it is missing or no moment with an offset."""
-    try:
-        found = dt.datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    return found if found and found.tzinfo else None
+    return found.sentence(facts.now) if found.closed else "It dreams at the next look.", found.opens_at

@@ -14,11 +14,11 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
+from dreams.services.next_dream import as_stored
 from dreams.text import plural
 from dreams.web.selectors.gate_names import name_of
 from dreams.web.selectors.moments import iso
 from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
-from dreams.web.selectors.projects import as_stored
 
 PAGE_SIZE = 25
 KINDS = {

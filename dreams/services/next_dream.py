@@ -1,0 +1,208 @@
+"""When a project dreams next: what all its closed gates wait for, in one sentence, and how many sessions are new to it.
+
+Pages ask for many projects at once, from rows alone: the stored judgement of a project names only its first closed
+gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.gates`; those that need more than
+rows (inputs, engine, budget, lock) are taken as they were last judged.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Cast, Coalesce
+
+from dreams import discovery, gates, hosts
+from dreams.facts import Everywhere, facts_of
+from dreams.gates.moments import to_ns
+from dreams.gates.sessions import ENOUGH, Tally
+from dreams.language import ages
+from dreams.models import GateEvaluation, Project, Session
+from dreams.text import plural
+
+_DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
+_AS_JUDGED = ("inputs", "engine", "budget", "lock")
+#: Gates that new sessions open, and nothing else does.
+_BY_SESSIONS = ("sessions", "inputs")
+
+
+@dataclass(frozen=True, slots=True)
+class NextDream:
+    """The closed gates of a project. `new_sessions` are counted as its sessions gate counts them."""
+
+    closed: tuple[gates.GateResult, ...]
+    new_sessions: int = 0
+
+    @classmethod
+    def of(cls, results: Sequence[gates.GateResult], new_sessions: int = 0) -> NextDream:
+        closed = [result for result in results if not result.passed]
+        # How often the sessions are looked through is nothing to wait for, where something else is closed too.
+        waited_for = [result for result in closed if not result.is_pause] or closed
+        return cls(tuple(waited_for), new_sessions)
+
+    @property
+    def missing(self) -> int:
+        """So many sessions are needed still."""
+        return max((result.missing for result in self.closed), default=0)
+
+    @property
+    def opens_at(self) -> dt.datetime | None:
+        """When all gates are open; None where one does not open by the clock."""
+        moments = [result.opens_at for result in self.closed]
+        known = [moment for moment in moments if moment is not None]
+        return max(known) if known and len(known) == len(moments) else None
+
+    @property
+    def blocking(self) -> gates.GateResult | None:
+        """The first closed gate that neither the clock nor sessions open."""
+        names = () if not self.missing else _BY_SESSIONS
+        return next((one for one in self.closed if one.opens_at is None and one.name not in names), None)
+
+    def sentence(self, now: dt.datetime) -> str:
+        """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
+        if not self.closed:
+            return "All gates are open."
+        if self.blocking:
+            return self.blocking.reason
+        later = [one.opens_at for one in self.closed if one.opens_at and one.opens_at > now]
+        if not self.missing:
+            return as_stored(self.closed[-1].reason)
+        wait = f", and {ages.span(max(later) - now)}" if later else ""
+        return f"Needs {plural(self.missing, 'more session')}{wait}."
+
+
+def look(projects: Sequence[Project], now: dt.datetime) -> dict[int, NextDream]:
+    """Project (its pk) → its next dream. A fixed number of queries, however many there are."""
+    everywhere = Everywhere.load()
+    tallies = new_sessions(projects, now)
+    judged = {
+        row.project_id: row
+        for row in latest_gates(Project.objects.filter(pk__in=[project.pk for project in projects]))
+    }
+    return {
+        project.pk: _next(project, everywhere, tallies[project.pk], judged.get(project.pk), now)
+        for project in projects
+    }
+
+
+def upcoming(now: dt.datetime, most: int) -> list[tuple[Project, NextDream]]:
+    """Projects that dream without a person: first those that wait for the clock alone, then those that need sessions."""
+    projects = {project.pk: project for project in Project.objects.filter(gone_at__isnull=True)}
+    found = [
+        (projects[pk], one)
+        for pk, one in look(list(projects.values()), now).items()
+        if one.closed and not one.blocking and (one.new_sessions or not one.missing)
+    ]
+    late = dt.datetime.max.replace(tzinfo=dt.UTC)
+    return sorted(found, key=lambda pair: (pair[1].opens_at or late, pair[1].missing, pair[0].pk))[:most]
+
+
+def _next(
+    project: Project,
+    everywhere: Everywhere,
+    tally: Tally,
+    judged: GateEvaluation | None,
+    now: dt.datetime,
+) -> NextDream:
+    known = gates.Facts()
+    facts = replace(
+        facts_of(project, everywhere, now),
+        last_scan_at=None,
+        clock=lambda: to_ns(project.last_consolidated_at) if project.last_consolidated_at else None,
+        sessions=lambda: _as_facts(tally, now),
+        inputs=known.inputs,
+        engine=known.engine,
+        spending=known.spending,
+        lock=known.lock,
+    )
+    results = gates.evaluate(facts, everywhere.gate_config(project), now, stop_at_first=False)
+    return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
+
+
+def _as_facts(tally: Tally, now: dt.datetime) -> list[gates.SessionFact]:
+    """As many sessions as were counted, for a rule that counts them."""
+    corrected, plain = min(tally.corrected, ENOUGH), min(tally.plain, ENOUGH)
+    return [
+        gates.SessionFact(str(number), "", to_ns(now), given_back=True, corrected=number < corrected)
+        for number in range(corrected + plain)
+    ]
+
+
+def _as_judged(row: GateEvaluation | None, now: dt.datetime) -> list[gates.GateResult]:
+    """Gates that rows do not tell of, where the last judgement found one closed and its moment has not come."""
+    found = []
+    for gate in row.results if row else ():
+        name, opens_at = str(gate.get("name")), moment(gate.get("opens_at"))
+        if name in _AS_JUDGED and not gate.get("passed") and (opens_at is None or opens_at > now):
+            found.append(gates.GateResult(name, False, as_stored(str(gate.get("reason", ""))), opens_at))
+    return found
+
+
+def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
+    """Project (its pk) → its sessions that are new to the next dream, as the sessions gate counts them. One query.
+
+    Touched since the last dream or given back; forks of one session are one; those that run are not ready yet.
+    """
+    root = Coalesce(Cast("root_key", CharField()), "session_id")
+    live = Q(touched_at__gt=now - gates.LIVE_GRACE) | Q(session_id__in=_live(projects))
+    ready = Q(own=False) & ~live
+    since = (
+        Q(given_back_at__isnull=False)
+        | Q(project__last_consolidated_at__isnull=True)
+        | Q(touched_at__gt=F("project__last_consolidated_at"))
+    )
+    rows = Session.objects.filter(since, project__in=[p.pk for p in projects], gone_at__isnull=True)
+    counted = (
+        rows.order_by()
+        .values("project")
+        .annotate(
+            roots=Count(root, filter=ready, distinct=True),
+            corrected=Count(root, filter=ready & Q(corrections__gt=0), distinct=True),
+            live=Count("pk", filter=live & Q(own=False)),
+            own_ones=Count("pk", filter=Q(own=True)),
+        )
+    )
+    found = {
+        row["project"]: Tally(
+            row["roots"] - row["corrected"], row["corrected"], row["live"], row["own_ones"], weight=1
+        )
+        for row in counted
+    }
+    return {project.pk: found.get(project.pk, Tally(0, 0, 0, 0, weight=1)) for project in projects}
+
+
+def _live(projects: Sequence[Project]) -> set[str]:
+    """By the agents' registries of running sessions, one for each config folder."""
+    by_root = {project.root: project for project in projects if project.host == hosts.host()}
+    return {found for project in by_root.values() for found in discovery.live_session_ids(project)}
+
+
+def latest_gates(projects: QuerySet[Project]) -> QuerySet[GateEvaluation]:
+    """The newest judgement of each. One step into an index per project: the past ones are a hundred times as many."""
+    past = GateEvaluation.objects.filter(project=OuterRef("pk")).order_by("-at", "-pk")
+    newest = projects.order_by().annotate(newest=Subquery(past.values("pk")[:1]))
+    return GateEvaluation.objects.filter(pk__in=newest.values_list("newest", flat=True))
+
+
+def without_distance(reason: str) -> str:
+    """A reason without its "opens in 6 h"; the moment is shown beside it."""
+    head, mark, _ = reason.partition("; opens ")
+    return f"{head}." if mark else reason
+
+
+def as_stored(reason: str) -> str:
+    """A reason without "38 min ago" too, which was true when it was written."""
+    head = _DISTANCE.split(reason, maxsplit=1)[0]
+    return reason if head == reason else f"{head}."
+
+
+def moment(text: object) -> dt.datetime | None:
+    """An ISO moment of stored JSON; None where it is missing or no moment with an offset."""
+    try:
+        found = dt.datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return found if found and found.tzinfo else None

@@ -1,0 +1,92 @@
+"""When a project dreams next: every page names all that its closed gates wait for, and counts the same new sessions."""
+
+from __future__ import annotations
+
+import datetime as dt
+import html
+import re
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams.models import Project, Proposal, Session
+from tests import world as make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    """Dreamt nine hours ago, one session since: both the time gate and the sessions gate are closed."""
+    last = timezone.now() - dt.timedelta(hours=9, seconds=30)
+    found = make.make_project("acme", last_consolidated_at=last, gate_fingerprint="time: recent")
+    make.make_session(found, touched_at=timezone.now() - dt.timedelta(hours=1))
+    reason = "24 h must pass since the last dream, which was 9 h ago; opens in 15 h."
+    make.close_gate(found, reason, last + dt.timedelta(hours=24))
+    return found
+
+
+def text(browser: Client, address: str) -> str:
+    plain = re.sub(r"<[^>]+>", "", browser.get(address).content.decode())
+    return " ".join(html.unescape(plain).split())
+
+
+def addresses(project: Project) -> list[str]:
+    return [reverse("inbox"), reverse("projects"), reverse("project", args=[project.pk])]
+
+
+def test_all_closed_gates_are_told_together_on_every_page(browser: Client, project: Project) -> None:
+    for address in addresses(project):
+        assert "Needs 4 more sessions, and 15 h" in text(browser, address), address
+
+
+def test_the_command_tells_the_same(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("gates", str(project.pk))
+    assert "Needs 4 more sessions, and 15 h." in capsys.readouterr().out
+
+
+def test_no_moment_is_promised_while_sessions_are_missing(browser: Client, project: Project) -> None:
+    for address in addresses(project):
+        found = text(browser, address)
+        assert "Opens in 15 h" not in found and "All open in 15 h" not in found, address
+        assert "may dream in" not in found
+
+
+def test_with_sessions_enough_the_moment_is_told(browser: Client, project: Project) -> None:
+    for _ in range(4):
+        make.make_session(project, touched_at=timezone.now() - dt.timedelta(hours=1))
+    for address in addresses(project):
+        assert "in 15 h" in text(browser, address) and "more session" not in text(browser, address), address
+
+
+def test_what_waits_for_a_person_comes_before_what_waits_for_the_clock(
+    browser: Client, project: Project
+) -> None:
+    make.make_proposal(project, origin=Proposal.Origin.DREAM)
+    assert "more session" not in text(browser, reverse("inbox"))
+
+
+def test_sessions_given_back_are_new_on_every_page(browser: Client, project: Project) -> None:
+    for _ in range(2):
+        old = timezone.now() - dt.timedelta(days=2)
+        make.make_session(project, touched_at=old, given_back_at=timezone.now())
+    assert "3 new sessions" in text(browser, reverse("project", args=[project.pk]))
+    assert "3 of 5 sessions" in text(browser, reverse("project", args=[project.pk]))
+    assert "New sessions3" in text(browser, reverse("projects")).replace("New sessions 3", "New sessions3")
+
+
+def test_forks_of_one_session_are_one_new_session(browser: Client, project: Project) -> None:
+    Session.objects.update(root_key=7)
+    make.make_session(project, touched_at=timezone.now() - dt.timedelta(hours=1), root_key=7)
+    for address in addresses(project):
+        assert "4 more sessions" in text(browser, address), address
+    assert "1 new session," in text(browser, reverse("project", args=[project.pk]))
+
+
+def test_a_session_that_runs_is_not_counted_yet(browser: Client, project: Project) -> None:
+    make.make_session(project, touched_at=timezone.now())
+    for address in addresses(project):
+        assert "4 more sessions" in text(browser, address), address
