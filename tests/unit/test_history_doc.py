@@ -14,10 +14,10 @@ def test_the_limits_of_blame_are_those_of_the_code() -> None:
     text = " ".join(DOC.split())
     assert f"The newest {chain.MAX_STATES} versions are compared" in text
     assert f"at most {chain.MAX_BYTES >> 20} MB of text" in text
-    assert f"the newest {causes.MAX_WRITES} are read" in text
+    assert f"The newest {causes.MAX_WRITES} writes of agents are" in text
 
 
 def test_every_kind_of_origin_is_explained() -> None:
-    named = {"dream": "**a dream**", "session": "**a session**", "hand": "**a hand**"}
+    named = {"dream": "**a dream**", "session": "**a session**", "hand": "**by hand**"}
     for kind in KINDS:
         assert named.get(kind, f"**{kind}**") in DOC
