@@ -132,7 +132,9 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
 def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: locks.Held) -> ApplyReport:
     snapshot = workspace.take(memories.memory_dir(proposal.project))
     memories.sync(proposal.project, snapshot)
-    _rebase_all(proposal, snapshot, confirmed)
+    if _rebase_all(proposal, snapshot, confirmed):
+        # The page shows at once what the checks say of the new result; a confirmation must not be their first sight.
+        proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
     files = unapplied(proposal)
     texts = proposals.texts_of(files)
     conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts)
@@ -153,14 +155,17 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     )
 
 
-def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: bool) -> None:
-    """Bring stale files onto the disk's state; `confirmed` confirms only what was already shown before this call."""
+def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: bool) -> bool:
+    """Bring stale files onto the disk's state and say whether any was; `confirmed` confirms only what was already shown
+    before this call."""
+    moved = False
     for file in unapplied(proposal):
         found = snapshot.files.get(file.path)
         outcome = rebase.rebase(file, found.data if found else None)
         if outcome == "same" and confirmed and not file.rebase_confirmed:
             FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
         elif outcome == "rebased":
+            moved = True
             auditlog.record(
                 "apply.rebased",
                 project=proposal.project,
@@ -169,6 +174,7 @@ def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: boo
                 base=file.base_sha,
                 was=file.rebased_from,
             )
+    return moved
 
 
 def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tuple[Waiting, ...]:

@@ -13,7 +13,7 @@ from typing import Literal
 from django.db import transaction
 
 from dreams import blobs, drafts, merge, proposals, text, textdiff
-from dreams.models import FileChange, Hunk, Proposal
+from dreams.models import FileChange, Finding, Hunk, Proposal
 
 Outcome = Literal["same", "rebased", "conflict", "already-there"]
 
@@ -172,7 +172,7 @@ def _replace_hunks(
         if row is None and heir is not None:
             left.pop(heir.hunk_id)
         placed.append((heir or Hunk(file=file), hunk))
-    Hunk.objects.filter(pk__in=[row.pk for row, _ in left.values()]).delete()
+    _drop([row.pk for row, _ in left.values()])
     old_lines = {row.pk: lines for row, lines in old}
     for number, (row, hunk) in enumerate(placed):
         _carry_verdict(row, old_lines.get(row.pk), hunk, file)
@@ -180,6 +180,12 @@ def _replace_hunks(
         row.base_start, row.base_count = hunk.base_start, len(hunk.base_lines)
         row.new_start, row.new_count = hunk.new_start, len(hunk.new_lines)
         row.save()
+
+
+def _drop(hunks: Sequence[int]) -> None:
+    """Hunks that went into others. What a person confirmed of them stays with the file, to be found by the next check."""
+    Finding.objects.filter(hunk__in=hunks, confirmed_at__isnull=False).update(hunk=None)
+    Hunk.objects.filter(pk__in=hunks).delete()
 
 
 def _carry_verdict(row: Hunk, was: textdiff.Hunk | None, hunk: textdiff.Hunk, file: FileChange) -> None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
+from typing import TypedDict
 
 from django.db import transaction
 from django.db.models import Q
 
 from dreams import text
 from dreams.findings import secrets
-from dreams.findings.base import Judged, Report, Subject, Told
-from dreams.models import Finding, Hunk, LedgerEntry, Proposal
+from dreams.findings.base import Found, Judged, Report, Subject, Told
+from dreams.models import FileChange, Finding, Hunk, LedgerEntry, Proposal
 from dreams.proposals.hearing import Hearing, stored
 from dreams.proposals.limits import QUOTE_LIMIT
 from dreams.source_digest import source_digest
 
 Places = Mapping[tuple[str, str], Hunk]
+_LINE = re.compile(r"\bline \d+")
 #: What sessions say is asked for while the checks run; which sessions those are is in the key.
 _ASKED = frozenset({"heard", "against"})
 
@@ -62,32 +66,67 @@ def save(proposal: Proposal, looked_at: Collection[tuple[str, str]], report: Rep
         Proposal.objects.filter(pk=proposal.pk).update(examined=key)
 
 
+@dataclass(frozen=True, slots=True)
+class _Confirmed:
+    """What a person confirmed: by the finding's key and, for changes that a rebase gave another id, by what was said of
+    which hunk. A hunk that went into another left its findings with the file."""
+
+    by_key: Mapping[str, Finding]
+    by_words: Mapping[tuple[str, str, str, int | None], Finding]
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> _Confirmed:
+        rows = list(proposal.findings.filter(confirmed_at__isnull=False).select_related("file"))
+        by_words = {
+            (row.file.path if row.file else "", row.code, _without_place(row.message), row.hunk_id): row
+            for row in rows
+        }
+        return cls({row.key: row for row in rows}, by_words)
+
+    def fields(self, found: Found, hunk: Hunk | None) -> _Confirmation:
+        said = (found.path, found.code, _without_place(text.storable(found.message, 2000)))
+        row = self.by_key.get(found.key) or self.by_words.get((*said, hunk.pk if hunk else None))
+        row = row or self.by_words.get((*said, None))
+        by, at = (row.confirmed_by, row.confirmed_at) if row else ("", None)
+        return {"confirmed_by": by, "confirmed_at": at}
+
+
+class _Confirmation(TypedDict):
+    confirmed_by: str
+    confirmed_at: dt.datetime | None
+
+
+def _without_place(message: str) -> str:
+    """Lines move; what is said of them stays the same."""
+    return _LINE.sub("line", message)
+
+
 def _save_findings(proposal: Proposal, hunks: Places, report: Report) -> None:
     files = {file.path: file for file in proposal.files.all()}
-    confirmed = {
-        key: (by, at)
-        for key, by, at in proposal.findings.filter(confirmed_at__isnull=False).values_list(
-            "key", "confirmed_by", "confirmed_at"
-        )
-    }
+    confirmed = _Confirmed.of(proposal)
     proposal.findings.filter(Q(hunk__isnull=True) | Q(hunk__in=[row.pk for row in hunks.values()])).delete()
     Finding.objects.bulk_create(
-        Finding(
-            proposal=proposal,
-            file=files.get(found.path),
-            hunk=hunks.get((found.path, found.hunk_id)),
-            key=found.key,
-            check_name=found.check,
-            code=found.code,
-            severity=found.severity,
-            message=text.storable(found.message, 2000),
-            remedy=text.storable(found.remedy, 1000),
-            told=_parts(found.told),
-            line_no=found.line_no,
-            confirmed_by=confirmed.get(found.key, ("", None))[0],
-            confirmed_at=confirmed.get(found.key, ("", None))[1],
-        )
+        _row(proposal, found, files.get(found.path), hunks.get((found.path, found.hunk_id)), confirmed)
         for found in report.findings
+    )
+
+
+def _row(
+    proposal: Proposal, found: Found, file: FileChange | None, hunk: Hunk | None, confirmed: _Confirmed
+) -> Finding:
+    return Finding(
+        proposal=proposal,
+        file=file,
+        hunk=hunk,
+        key=found.key,
+        check_name=found.check,
+        code=found.code,
+        severity=found.severity,
+        message=text.storable(found.message, 2000),
+        remedy=text.storable(found.remedy, 1000),
+        told=_parts(found.told),
+        line_no=found.line_no,
+        **confirmed.fields(found, hunk),
     )
 
 

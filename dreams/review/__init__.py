@@ -4,7 +4,7 @@ Verdicts are pending until the review is submitted; the parts of an operation ar
 carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.
 """
 
-from dreams.review.base import Reviewer, ReviewRefused
+from dreams.review.base import FindingInTheWay, Reviewer, ReviewRefused
 from dreams.review.deciding import confirm, decide, edit
 from dreams.review.mending import Mend, mend
 from dreams.review.previewing import EditPreview, preview_edit
@@ -14,6 +14,7 @@ from dreams.review.viewing import is_viewed, log_secrets_shown, mark_viewed
 
 __all__ = [
     "EditPreview",
+    "FindingInTheWay",
     "Mend",
     "ReviewRefused",
     "Reviewer",

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams.models import Proposal
+from dreams.models import Finding, Proposal
 
 REASON_LIMIT = 500
 
 
 class ReviewRefused(Exception):
     """The decision cannot be taken; the message names the thing and the remedy."""
+
+
+class FindingInTheWay(ReviewRefused):
+    """Something approved has a finding that nobody confirmed; a page leads to it."""
+
+    def __init__(self, finding: Finding) -> None:
+        where = f" in {finding.file.path}" if finding.file else ""
+        super().__init__(
+            f"Nothing was written. An approved change{where} has an open finding: {finding.message} "
+            "Confirm it, or reject the change."
+        )
+        self.finding = finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams import auditlog, memories, proposals
 from dreams.language import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
-from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
+from dreams.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
 from dreams.services.questions import states
 
 
@@ -31,7 +31,7 @@ def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> Query
 def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
     """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
 
-    Raises ReviewRefused where a finding is in the way.
+    Raises FindingInTheWay.
     """
     proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
     _refuse_what_is_open(proposal, hunks)
@@ -39,17 +39,9 @@ def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None
 
 def _refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
     """Without looking again; a verdict may have come in between."""
-    blocking = in_the_way(proposal, hunks).first()
-    if blocking is None:
-        return
-    where = f" in {blocking.file.path}" if blocking.file else ""
-    said = f"Nothing was written. An approved change{where} has an open finding: {blocking.message}"
-    remedy = "Confirm it, or reject the change."
-    if proposal.state != Proposal.State.OPEN:
-        remedy = (
-            f"Confirm it on the review page, or: decide {proposal.public_id} --approve --confirm-findings"
-        )
-    raise ReviewRefused(f"{said} {remedy}")
+    blocking = in_the_way(proposal, hunks).select_related("file", "hunk").first()
+    if blocking is not None:
+        raise FindingInTheWay(blocking)
 
 
 def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:

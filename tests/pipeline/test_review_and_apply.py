@@ -303,7 +303,7 @@ def test_a_finding_that_a_rebase_brings_up_after_the_submit_can_be_confirmed(tmp
     review.submit(proposal, world.ME)
     # Somebody takes the line's new place away: its removal is a loss now.
     proposal.files.filter(path="project_deploy.md").delete()
-    with pytest.raises(review.ReviewRefused, match="Confirm it on the review page"):
+    with pytest.raises(review.ReviewRefused, match="Confirm it, or reject the change"):
         applying.apply(proposal, world.ME)
     assert review.confirm(proposal, review.in_the_way(proposal), world.ME) == 1
     assert applying.apply(proposal, world.ME).complete

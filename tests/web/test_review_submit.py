@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import recovery, review, writing
+from dreams import review, writing
 from dreams.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from dreams.web.selectors.review import desk as selector
@@ -71,11 +71,10 @@ def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
         cut.setattr(writing, "tell", die)
         applying.apply(proposal, world.ME)
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "manage.py recover" in text
+    assert "A write of this is under way, or was cut off." in text and "manage.py" not in text
     assert "Changed since" not in text and "nothing written yet" not in text and "Write now" not in text
-    recovery.recover()
-    after = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "manage.py recover" not in after and "1 change is on disk" in after
+    after = follow(browser, proposal, "apply", bases=selector.load(proposal).digest)
+    assert "was cut off" not in after and "1 change is on disk" in after
 
 
 def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided(
@@ -211,3 +210,66 @@ def test_what_was_rejected_before_is_listed_as_left_out(browser: Client, proposa
     proposal.dream.save()
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
     assert "1 change left out, as you rejected it before" in text
+
+
+def _rebased_with_a_new_finding(browser: Client, proposal: Proposal) -> Hunk:
+    """Submitted, stale, and on the new result there is a finding that was not there before."""
+    approve(proposal, "reference_runbook")
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    file.write_text(desk.TESTING.replace("Rule 1:", "Rule one:"))
+    submit(browser, proposal)
+    hunk = desk.hunk_with(proposal, "reference_runbook")
+    proposal.findings.create(
+        hunk=hunk, file=hunk.file, key="k", check_name="x", code="x", severity="block", message="Look."
+    )
+    return hunk
+
+
+def test_confirm_and_write_leads_to_the_finding_that_is_in_the_way(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hunk = _rebased_with_a_new_finding(browser, proposal)
+    monkeypatch.setattr("dreams.proposals.examine", lambda *_, **__: None)
+    form = {"bases": selector.load(proposal).digest, "rebased": "1"}
+    response = browser.post(f"/review/{proposal.public_id}/apply/", form)
+    assert response.headers["Location"].endswith(f"#hunk-{hunk.pk}")
+    text = html.unescape(browser.get(response.headers["Location"]).content.decode())
+    assert "Look. Confirm it, or reject the change." in text and "--confirm-findings" not in text
+
+
+def test_confirm_and_write_leads_to_the_conflict_that_is_in_the_way(
+    browser: Client, proposal: Proposal
+) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    approve(proposal, "reference_runbook")
+    file.write_text(desk.TESTING.replace("Rule 1:", "Rule one:"))
+    submit(browser, proposal)
+    form = {"bases": selector.load(proposal).digest, "rebased": "1"}
+    file.write_text(desk.TESTING.replace("](runbook.md) says", "](other.md) says"))
+    response = browser.post(f"/review/{proposal.public_id}/apply/", form)
+    pk = proposal.files.get(path="feedback_testing.md").pk
+    assert response.headers["Location"] == f"/review/{proposal.public_id}/conflict/{pk}/"
+
+
+def test_a_file_that_changed_once_more_is_said_to_have(browser: Client, proposal: Proposal) -> None:
+    file = world.folder(proposal.project) / "feedback_testing.md"
+    approve(proposal, "reference_runbook")
+    file.write_text(desk.TESTING.replace("Rule 1:", "Rule one:"))
+    submit(browser, proposal)
+    digest = selector.load(proposal).digest
+    file.write_text(desk.TESTING.replace("Rule 1:", "Rule 1, again:"))
+    text = follow(browser, proposal, "apply", bases=digest, rebased="1")
+    assert "feedback_testing.md changed once more. Look at the new result, then confirm it." in text
+    assert "reference_runbook" not in file.read_text()
+
+
+def test_done_and_next_leads_on_to_what_waits_next(
+    browser: Client, proposal: Proposal, tmp_path: Path
+) -> None:
+    other = desk.make_proposal(desk.make_project(tmp_path / "other", "other"))
+    approve(proposal, "reference_runbook")
+    loaded = selector.load(proposal)
+    form = {"bases": loaded.digest, "answers": loaded.answers, "then": "next"}
+    text = browser.post(f"/review/{proposal.public_id}/submit/", form, follow=True)
+    assert text.request["PATH_INFO"] == f"/review/{other.public_id}/"
+    assert b"Written: 1 file." in text.content

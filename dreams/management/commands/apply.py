@@ -30,8 +30,9 @@ class Command(BaseCommand):
         try:
             done = applying.apply_with_answers(proposal, named.me(), rebased=options["rebased"])
         except (review.ReviewRefused, holds.ProjectBusy, journal.JournalBusy) as error:
-            refused = applying.ApplyReport(error=str(error), proposal=proposal.public_id)
-            raise Refused(str(error), shown.report(refused) if options["json"] else None) from error
+            why = _refused(error, proposal)
+            refused = applying.ApplyReport(error=why, proposal=proposal.public_id)
+            raise Refused(why, shown.report(refused) if options["json"] else None) from error
         result = shown.report(done)
         if not done.complete:
             raise Refused(_why(done), result)
@@ -39,6 +40,13 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         return shown.report_words(result)
+
+
+def _refused(error: Exception, proposal: Proposal) -> str:
+    """The reason, and for a finding the command that confirms it."""
+    if isinstance(error, review.FindingInTheWay):
+        return f"{error} On the review page, or: decide {proposal.public_id} --approve --confirm-findings"
+    return str(error)
 
 
 def _proposal(name: str) -> Proposal:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from dreams import apply as applying
 from dreams import holds, memories, proposals, rebase, review, workspace
-from dreams.models import FileChange, Hunk, Proposal
-from dreams.review import ReviewRefused
+from dreams.models import FileChange, Finding, Hunk, Proposal
+from dreams.review import FindingInTheWay, ReviewRefused
 from dreams.text import plural
 from dreams.web.access import owner
-from dreams.web.htmx import Request, SeeOther
+from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.selectors.review import desk as selector
 from dreams.web.selectors.review.desk import Loaded
 from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, refuse, reviewer
@@ -87,13 +89,37 @@ def apply(request: Request, public_id: str) -> HttpResponse:
 
 
 def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
+    """Write, and go on to what stands in the way, or to the next thing that waits where that was asked for."""
     try:
         report = applying.apply(proposal, reviewer(request), rebased=rebased)
+    except FindingInTheWay as found:
+        messages.error(request, str(found))
+        return SeeOther(_to_finding(proposal, found.finding))
     except (ReviewRefused, holds.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return SeeOther(selector.address(proposal))
+    if rebased and report.rebased:
+        paths = ", ".join(waiting.path for waiting in report.rebased)
+        messages.warning(request, f"{paths} changed once more. Look at the new result, then confirm it.")
     _tell(request, report)
-    return SeeOther(selector.address(proposal))
+    if report.complete and request.POST.get("then") == "next":
+        return go(request, f"{reverse('next')}?{urlencode({'after': proposal.public_id})}")
+    return SeeOther(_to_trouble(proposal) if report.conflicts else selector.address(proposal))
+
+
+def _to_finding(proposal: Proposal, finding: Finding) -> str:
+    """The change that the finding is on, or else its file, or else the top of the page."""
+    if finding.hunk is not None:
+        hunk, file = finding.hunk.pk, finding.hunk.file_id
+        return selector.address(proposal, file=file, hunk=hunk, anchor=f"hunk-{hunk}")
+    anchor = f"file-{finding.file_id}" if finding.file_id else ""
+    return selector.address(proposal, file=finding.file_id, anchor=anchor)
+
+
+def _to_trouble(proposal: Proposal) -> str:
+    """The first conflict to solve; where nothing can be solved here, the review with the reasons."""
+    file = proposal.files.filter(conflict__isnull=False).first()
+    return reverse("conflict", args=[proposal.public_id, file.pk]) if file else selector.address(proposal)
 
 
 def _tell(request: Request, report: applying.ApplyReport) -> None:
