@@ -110,3 +110,55 @@ def test_a_thing_named_in_plain_words_is_asked_about(tmp_path: Path) -> None:
     }
     made = dream(tmp_path, files, [session(1, "You can safely forget about the marble router.")])
     assert [each.places[0].path for each in asked(made)] == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget cache-indexer = make verify-xenon-63",
+        "Do me a favour and forget make verify-xenon-63 for cache-indexer.",
+        "Delete from your memory: cache-indexer, `make verify-xenon-63`",
+        "Can you make sure that you no longer remember make verify-xenon-63 for cache-indexer?",
+        f'Please delete the memory in which it says "{CHECK}"',
+    ],
+)
+def test_however_it_is_asked_what_has_the_value_is_removed(tmp_path: Path, said: str) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n",
+        "a.md": memory(f"- {CHECK}\n- The docs are built with Sphinx.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.text("a.md") == memory("- The docs are built with Sphinx.\n")
+
+
+def test_the_description_and_the_row_that_say_it_name_what_is_left(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": f"- [Checks](a.md) - {CHECK}\n",
+        "a.md": memory(f"- {CHECK}\n- The docs are built with Sphinx.\n", description=CHECK),
+    }
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    assert made.text("MEMORY.md") == "- [Checks](a.md) - The docs are built with Sphinx.\n"
+    assert "description: The docs are built with Sphinx." in made.text("a.md")
+    assert not any(map(unaccounted, made.edits))
+
+
+def test_a_request_is_followed_though_the_next_prompt_supposes_something_else(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(f"- {CHECK}\n- The docs are built with Sphinx.\n")}
+    made = dream(tmp_path, files, [session(1, REQUEST, "if Oslo goes down we'd be in trouble")])
+    assert "xenon" not in made.text("a.md")
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        (f"1. {CHECK}\n2. Read its report.\n", "2. Read its report.\n"),
+        (f"**Check** — {CHECK}\nRecorded by: support\n", "Recorded by: support\n"),
+    ],
+)
+def test_a_numbered_item_or_a_line_of_a_paragraph_is_asked_about(
+    tmp_path: Path, body: str, left: str
+) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}
+    made = dream(tmp_path, files, [session(1, REQUEST)])
+    ((edit, *_),) = (each.options[0].edits for each in asked(made))
+    assert made.edits == [] and edit.after == memory(left)

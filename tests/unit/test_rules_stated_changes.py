@@ -133,7 +133,7 @@ def test_a_prompt_that_goes_on_takes_nothing_back(said: str) -> None:
 
 
 def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() -> None:
-    assert is_remark("dream on, Fridays")
+    assert is_remark("dream on, Fridays", "deploys are on Fridays now")
     assert not is_remark("`mailer` exports XLSX", "the API is on 81 now") and is_remark(
         "not on `api`", "`api` is 81 now"
     )

@@ -11,9 +11,11 @@ from dreams import memdir
 from dreams import text as texts
 from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
 from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.summaries import summed_up_anew
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.rules.notes.wording import one_line
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
+from dreams.lib.prose.comparing import says_more
 
 # Such a sentence says nothing without the one before it.
 _LEANS_BACK = re.compile(
@@ -72,11 +74,33 @@ def remove(
     told: tuple[Fate, ...],
     cited: tuple[Citation, ...],
 ) -> bool:
-    """Take one unit out; with the last one of a file the file goes, where nothing else is lost by that."""
+    """Take one unit out; with the last one of a file the file goes, where nothing else is lost by that.
+
+    What is pruned is taken out of the description and the index row that sum it up, too.
+    """
     changes = _changes(rec.tree, unit, reason, told, cited)
+    if kind == "prune" and len(changes) == 1 and changes[0].after is not None:
+        changes = pruned(rec.tree, changes[0], unit.text, told[0].note)
     return bool(changes) and rec.operation(
         kind, changes, key=digest(unit.path, str(unit.first_line), unit.raw)
     )
+
+
+def pruned(tree: Tree, change: Change, gone: str, note: str) -> list[Change]:
+    """A change that takes a statement out of a memory, and what becomes of the lines that sum the memory up."""
+
+    def is_gone(summary: str) -> bool:
+        return not says_more(gone, summary) and not says_more(summary, gone)
+
+    found = []
+    for path, after in summed_up_anew(tree, change.path, change.after or "", is_gone):
+        own = change.fates if path == change.path else ()
+        mine = {fate.text for fate in own}
+        lost = Counter(tree.texts[path].split("\n")) - Counter(after.split("\n"))
+        more = (line.rstrip("\r") for line in lost if line.strip())
+        rest = tuple(Fate(line, "stated", note=note) for line in more if line not in mine)
+        found.append(Change(path, after, change.reason, (*own, *rest), change.citations))
+    return found
 
 
 def free_parts(tree: Tree) -> Iterator[Part]:
@@ -119,7 +143,8 @@ def _remove_part(rec: Recorder, part: Part, note: str, reason: str, cite: Callab
         if line.strip()
     )
     change = Change(part.path, after, reason or note, told, (cite(part),))
-    return rec.operation("prune", [change], key=digest(part.path, part.text))
+    changes = pruned(rec.tree, change, part.text, note)
+    return rec.operation("prune", changes, key=digest(part.path, part.text))
 
 
 def _without_part(text: str, part: Part) -> str | None:

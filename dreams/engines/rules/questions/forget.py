@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.rules.notes.tree import Recorder
@@ -10,9 +9,10 @@ from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting
+from dreams.engines.rules.user_statements.forget_requests import may_ask_to_forget
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Wish
-from dreams.engines.rules.user_statements.speech import asks, typed_lines
+from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Option, Place, Question
 from dreams.language.statements import canonical
 from dreams.lib.prose.statement_index import Statement, StatementIndex
@@ -20,16 +20,9 @@ from dreams.lib.prose.values import read
 from dreams.text import quoted
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
-LEAST_ALIKE = 0.4  # how much of a request a statement must have
+LEAST_WORD = 0.5  # the weight of a word that may name a thing
 WEIGHT = 0.9
 MOST_PROMPT = 600  # characters
-# Whatever is to be removed; a statement of memory must have the value that the sentence names.
-_REMOVES = re.compile(
-    r"\b(?:un-?remember|forget|obsolete|(?:not|n['’]t|stop) (?:keep(?:ing)?|remember(?:ing)?)|"
-    r"(?:delete|remove|erase|drop|purge|clean(?:up)?)\b.*\b(?:note|memory|line|entry|fact)|"
-    r"(?:note|memory|line|entry|fact)\b.*\b(?:delete|remove|erase|drop|purge|clean(?:up)?))\b",
-    re.IGNORECASE,
-)
 _ABOUT_NOTES = frozenset(
     map(
         canonical,
@@ -68,26 +61,29 @@ def _maybe_requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
         known = " ".join(wish.quote for wish in each.wishes if wish.verdict != "hint")
         for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
             for sentence in sentences(line):
-                if _REMOVES.search(sentence) and sentence not in known and not asks(sentence):
+                if may_ask_to_forget(sentence) and sentence not in known:
                     yield each, Wish(sentence, sentence, fact=False, verdict="forget")
 
 
 def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
-    """Statements that have a rare value of the request, else most of its words."""
-    text = forgetting.asked_text(wish)
-    wanted = read(text)
-    values = [key for key in wanted.anchors if index.is_rare(key) and index.leans_on(key)]
-    named = [each for key in values for each in index.leans_on(key)]
-    most = [each for each in dict.fromkeys(named) if all(key in each.reading.anchors for key in values)]
-    if named:
-        return most or list(dict.fromkeys(named))
-    told = {word for word, weight in wanted.terms.items() if weight > LEAST_ALIKE} - _ABOUT_NOTES
-    return index.with_words(told) if len(told) > 1 else []
+    """The statements that have the most of what a request names: its rare values first, then its rare words."""
+    wanted = read(forgetting.asked_text(wish))
+    values = {key for key in wanted.anchors if index.is_rare(key)}
+    words = {word for word, weight in wanted.terms.items() if weight >= LEAST_WORD} - _ABOUT_NOTES - values
+    shared: dict[Statement, tuple[int, int]] = {}
+    for kind, keys in enumerate((values, words)):
+        for key in keys:
+            for each in index.with_words([key]) if index.is_rare(key) else ():
+                one, other = shared.get(each, (0, 0))
+                shared[each] = (one + 1, other) if kind == 0 else (one, other + 1)
+    most = max(shared.values(), default=(0, 0))
+    enough = most[0] > 0 or most[1] > 1
+    return [each for each, count in shared.items() if count == most] if enough else []
 
 
 def _question(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
     def work(rec: Recorder) -> object:
-        return forgetting.forget_statement(rec, statement, heard, wish)
+        return forgetting.forget_statement(rec, statement, heard, wish, asked=True)
 
     option = asking.draftsman.option("remove", "Remove it", work)
     if option is None or not asking.tree_before.writable(statement.path):

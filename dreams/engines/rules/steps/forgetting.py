@@ -26,9 +26,11 @@ from dreams.text import quoted
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 _WHOLE = frozenset({"code", "address", "path", "number"})  # such a value says by itself which fact is meant
 MOST_SENTENCES = 2  # of a statement that is taken out whole
+LEAST_QUOTED = 2  # spaces: fewer words may be in a request for another reason
+_MARKS = re.compile(r"[*_`\"'“”‘’]")
 NOTE = "You asked to forget it."
 _HEAD = re.compile(
-    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe|clear|strike|take out)\s+",
+    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe|clear|strike|take out)[\s:,]+",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -87,10 +89,13 @@ def _trimmed(text: str) -> str:
 
 def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
     """Take out what was asked to be forgotten, and learn none of it from the prompts before."""
+    index: StatementIndex | None = None
     for each, wish in requests(heard):
         _unlearn(each, wish, lessons)
-        done = _forget_values(rec, each, wish) or _forget_statements(rec, each, wish)
-        rec.count("forgotten", done)
+        index = index or StatementIndex({path: rec.tree.texts[path] for path in rec.tree.topics()})
+        if done := _forget_values(rec, index, each, wish) or _forget_statements(rec, each, wish):
+            rec.count("forgotten", done)
+            index = None
 
 
 def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
@@ -115,19 +120,29 @@ def asked_text(wish: Wish) -> str:
     return wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
 
 
-def _forget_values(rec: Recorder, heard: Heard, wish: Wish) -> int:
-    """A request that names a value in full: the one fact that has all that it names, wherever it is said."""
-    if _ONLY_NOW.search(asked_text(wish)):
-        return 0
-    fact = named_fact(StatementIndex(_texts(rec.tree)), asked_text(wish))
+def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
+    """A request that names a value, or says a statement, in full: the one fact that it is, wherever it is said."""
+    text = asked_text(wish)
+    fact = [] if _ONLY_NOW.search(text) else quoted_fact(index, text) or named_fact(index, text)
     done = 0
     for each in sorted(fact, key=lambda s: (s.path, -s.first_line)):
         done += forget_statement(rec, each, heard, wish)
     return done
 
 
-def _texts(tree: Tree) -> dict[str, str]:
-    return {path: tree.texts[path] for path in tree.topics()}
+def quoted_fact(index: StatementIndex, text: str) -> list[Statement]:
+    """The statements that a request has word for word, where they are one fact."""
+    plain = _plain(text)
+    found = [
+        each
+        for each in index.statements
+        if each.source == "body" and (own := _plain(each.text)) in plain and own.count(" ") >= LEAST_QUOTED
+    ]
+    return found if len({_plain(each.text) for each in found}) == 1 else []
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKS.sub(" ", text).split()).rstrip(" .!").lower()
 
 
 def named_fact(index: StatementIndex, text: str) -> list[Statement]:
@@ -151,8 +166,13 @@ def named_fact(index: StatementIndex, text: str) -> list[Statement]:
     return found if one_fact else []
 
 
-def forget_statement(rec: Recorder, statement: Statement, heard: Heard, wish: Wish) -> bool:
-    """Take one statement out; with it the file that says little else, and its rows."""
+def forget_statement(
+    rec: Recorder, statement: Statement, heard: Heard, wish: Wish, *, asked: bool = False
+) -> bool:
+    """Take one statement out; with it the file that says little else, and its rows.
+
+    What was `asked` about may be a step of a numbered list, or a line of a paragraph, too.
+    """
     tree = rec.tree
     if statement.path not in tree.texts:
         return False
@@ -160,7 +180,24 @@ def forget_statement(rec: Recorder, statement: Statement, heard: Heard, wish: Wi
         return _remove_file(rec, statement.path, heard, wish)
     found = units(statement.path, tree.document(statement.path))
     unit = next((each for each in found if each.text == statement.text), None)
+    if unit is None and asked:
+        unit = _line_of(tree, statement, wish)
     return unit is not None and _remove(rec, unit, heard, wish)
+
+
+def _line_of(tree: Tree, statement: Statement, wish: Wish) -> Unit | None:
+    """The lines of a statement, and of a paragraph of several lines the one that has what the request names."""
+    items = memdir.sections(tree.document(statement.path).body, tree.document(statement.path).body_start_line)
+    place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
+    if place is None or len(memdir.with_children(items, place)) > 1:
+        return None
+    item, wanted = items[place], read(asked_text(wish)).anchors & statement.reading.anchors
+    lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
+    meant = [at for at, line in enumerate(lines) if wanted and wanted <= read(line).anchors]
+    if item.kind == "paragraph" and len(lines) > 1 and len(meant) == 1:
+        number = item.first_line + meant[0]
+        return Unit(statement.path, number, number, lines[meant[0]], lines[meant[0]], (), ())
+    return Unit(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
 
 
 def is_one_fact(tree: Tree, path: str) -> bool:

@@ -16,6 +16,7 @@ from dreams.engines.rules.user_statements.retractions import is_remark, narrows,
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.language.pieces import keys_of
+from dreams.lib.prose.values import read
 from dreams.text import quoted
 
 _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -135,11 +136,14 @@ def _agreed(session: SessionBrief, prompt: PromptBrief) -> Agreed | None:
 
 def _is_about(before: str, prompt: str, asked: Sequence[Wish], told: Sequence[Telling]) -> bool:
     """Whether a prompt takes back or narrows what the one before it said, and tells no change of its own."""
+    if any(wish.verdict == "forget" for wish in asked):
+        return False
     if takes_back(prompt):
         return True
     told_anew = asked or any(not telling.bare for telling in told)
     stated = any(not telling.unsure for telling in told)
-    return not told_anew and (narrows(prompt) or (not stated and is_remark(prompt, before)))
+    of_it = narrows(prompt) and read(prompt).anchors <= read(before).anchors
+    return not told_anew and (of_it or (not stated and is_remark(prompt, before)))
 
 
 def _stands(prompt: str, quote: str, start: int) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
+from dreams.engines.rules.user_statements.forget_requests import asks_to_forget
 from dreams.engines.rules.user_statements.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
 from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED
 from dreams.engines.rules.user_statements.secrets import looks_secret
@@ -19,7 +20,6 @@ from dreams.engines.rules.user_statements.speech import (
     ASK,
     LIST_ITEM,
     LIST_LEAD,
-    QUESTION,
     SOFT,
     asks,
     typed_lines,
@@ -50,8 +50,8 @@ class Wish:
 
 
 _ANY = re.compile(
-    r"remember|merk|recuerd|apunta|souviens|retiens|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|don'?t|"
-    r"\bnot\b|actually|wrong|\byou(?:['’]ve| have)? (?:know|noted|saved|stored|learn|wr[io]t|record)|your (?:notes?|knowledge|records?)\b",
+    r"remember|merk|recuerd|apunta|souviens|retiens|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|unlearn|don'?t|"
+    r"\bnot\b|actually|wrong|longer|\byou(?:['’]ve| have)? (?:know|noted|saved|stored|learn|wr[io]t|record)|your (?:notes?|knowledge|records?)\b",
     re.IGNORECASE,
 )
 _AHEAD = r"(?:for (?:the future|future (?:reference|sessions?|work|tasks?|runs?|use)|next time|later)|going forward|in (?:the )?future|from now on)"
@@ -92,14 +92,6 @@ _TRAILING = re.compile(
 )
 _AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|take out)"
 _IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
-_KNOWN_TO_YOU = r"(?:everything|all|anything|what(?:ever)?|the (?:notes?|entry|entries|fact|facts|part|things?)|any (?:notes?|memory|memories))(?: (?:that|which))? you(?:['’]ve| have)? (?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|have)\b"
-_FORGET = re.compile(
-    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly)\s+)*(?:forget\s+(?:that|about|what|the|everything|all|anything|how|where|my (?!last|previous|earlier|question|message|request|"
-    r"comment|first|other)|our (?!last|previous|earlier|conversation|chat))\b|"
-    rf"{_AWAY}\s.*\b{_IN_MEMORY}|{_AWAY} (?:about )?{_KNOWN_TO_YOU}|stop remembering\b|"
-    r"(?:don'?t|do not|no need to|you (?:needn'?t|need not|don'?t (?:need|have) to))\s+remember\s+(?!to\b|when\b))",
-    re.IGNORECASE,
-)
 # "The beta cluster is gone. Forget about it.": what is gone is what is meant.
 _GONE = re.compile(
     r"^(?:(?:we|they|i) (?:don['’]t|do not|no longer|stopped|never) (?:have|use|need|run|using|running|having) (?:any )?(?P<s>[^,;]+?)(?: any ?more| any longer| at all)?|"
@@ -172,7 +164,7 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
         before_it, gone = _gone(parts[place - 1] if place else "", sentence)
         if gone:
             yield Wish(gone, f"{before_it} {sentence}".strip(), fact=False, verdict="forget")
-        elif _FORGET.match(sentence) and not QUESTION.search(sentence) and not _FOR_NOW.search(sentence):
+        elif asks_to_forget(sentence) and not _FOR_NOW.search(sentence):
             yield Wish("", sentence, fact=False, verdict="forget")
         elif _BACK.match(sentence) and place:
             yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)

@@ -6,7 +6,7 @@ import re
 
 from dreams.engines.rules.user_statements.phrases import GOES_ON, TASK
 from dreams.engines.rules.user_statements.speech import SOFT, asks
-from dreams.language.pieces import keys_of, pieces
+from dreams.lib.prose.values import read
 
 MAX_PROMPT = 12_000
 MOST_DOUBTED = 12  # words
@@ -118,11 +118,11 @@ def narrows(prompt: str) -> bool:
 
 def is_remark(prompt: str, before: str = "") -> bool:
     """A few words that ask nothing, want nothing done and agree to nothing: said of what came just before, unless they name
-    something in code that it did not."""
+    something that it did not."""
     text = " ".join(prompt[:200].split())
     if len(text.split()) > MOST_REMARK or GOES_ON.match(text) or TASK.match(text) or asks(text):
         return False
-    return {piece.key for piece in pieces(text) if piece.shape == "code"} <= keys_of(before)
+    return read(text).anchors <= read(before).anchors
 
 
 def standing_from(prompt: str) -> int:

@@ -1,0 +1,46 @@
+"""Which sentences ask to forget something, and which only sound like it."""
+
+import pytest
+
+from dreams.engines.rules.user_statements.forget_requests import asks_to_forget, may_ask_to_forget
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget: ledger-worker",
+        "you can forget ledger-worker",
+        "Kindly forget 41873 in connection with `ledger-worker`.",
+        "Please unlearn ledger-worker: 41873",
+        "Scrap what you noted on ledger-worker",
+        "Memory cleanup: please drop ledger-worker (41873)",
+        "I would like you to forget everything about ledger-worker.",
+        "Please don't keep 41873 in mind for ledger-worker, that is history.",
+    ],
+)
+def test_a_request_to_forget(said: str) -> None:
+    assert asks_to_forget(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "don't forget to bump the version",
+        "I forget which port it was",
+        "we never forget the changelog",
+        "did you forget the tests?",
+        "he said forget about ledger-worker",
+        "delete the unused imports",
+        "remove the memory leak in the worker",
+        "add a forget-password page",
+        "forget my last message",
+        'write a test for "forget ledger-worker"',
+    ],
+)
+def test_what_only_sounds_like_it(said: str) -> None:
+    assert not asks_to_forget(said)
+
+
+def test_a_note_or_an_entry_may_be_one_of_memory() -> None:
+    assert may_ask_to_forget("Please delete the entry for ledger-worker")
+    assert not may_ask_to_forget("Please delete the build folder")
