@@ -74,7 +74,6 @@ class DreamRun(models.Model):
     error = models.TextField(blank=True, help_text="One line for a person.")
     summary = models.TextField(blank=True, help_text="The engine's own summary.")
     inputs_hash = models.CharField(max_length=64, blank=True)
-    snapshot_commit = models.CharField(max_length=40, blank=True)
     left_out = models.JSONField(
         default=list,
         blank=True,

@@ -227,7 +227,6 @@ class Evidence(models.Model):
     role = models.CharField(max_length=20, blank=True, help_text="user, assistant, tool …")
     at = models.DateTimeField(null=True, blank=True)
     quote = models.TextField()
-    line_hash = models.CharField(max_length=64, blank=True)
     context = models.TextField(blank=True)
     found = models.BooleanField(default=True, help_text="The quote was found in the cited place.")
     note = models.CharField(max_length=300, blank=True)
@@ -341,9 +340,6 @@ class Application(models.Model):
     made_dirs = models.JSONField(
         default=list, blank=True, help_text="Folders that did not exist before, deepest last."
     )
-    dir_mtimes = models.JSONField(
-        default=dict, blank=True, help_text="Folder mtimes before and after, in ns."
-    )
     undone_at = models.DateTimeField(null=True, blank=True, help_text="When all of it was undone.")
 
     class Meta:
@@ -362,8 +358,6 @@ class AppliedFile(models.Model):
     after_sha = models.CharField(max_length=64, blank=True)
     before_mode = models.IntegerField(null=True, blank=True)
     before_mtime_ns = models.BigIntegerField(null=True, blank=True)
-    before_xattrs = models.JSONField(default=dict, blank=True, help_text="Name to base64.")
-    after_mtime_ns = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         constraints = [

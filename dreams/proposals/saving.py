@@ -161,7 +161,6 @@ def _evidence(row: Hunk, citation: Citation) -> Evidence:
         role=citation.role,
         at=citation.at,
         quote=text.storable(citation.quote, QUOTE_LIMIT),
-        line_hash=text.sha256(text.encode(text.storable(citation.context or citation.quote))),
         context=text.storable(citation.context, QUOTE_LIMIT),
         found=citation.found,
         note=text.storable(citation.note, 300),
