@@ -7,10 +7,14 @@ from urllib.parse import urlsplit
 from django.db import transaction
 
 from dreams import auditlog, conf, database
-from dreams.models import Override, Policy, Project
+from dreams.models import Operation, Override, Policy, Project
 
 # The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
 MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
+
+
+# The kinds of change that a dream makes; an undo needs no policy.
+POLICY_KINDS = tuple(kind.value for kind in Operation.Kind if kind != Operation.Kind.UNDO)
 
 
 class BadPolicy(ValueError):
@@ -72,40 +76,52 @@ def reset_override(key: str, *, actor: str, project: Project | None = None) -> b
 
 
 def set_policy(
-    operation: str, action: str, *, actor: str, memory_type: str = "", project: Project | None = None
+    operation: str,
+    action: str,
+    *,
+    actor: str,
+    memory_type: str = "",
+    kind: str = "",
+    project: Project | None = None,
 ) -> bool:
-    """What happens with `operation` on memories of this type; "" as `action` takes the rule away.
+    """What happens with `operation` on memories of this type, or with changes of this `kind`.
 
-    True when something changed. Raises BadPolicy.
+    "" as `action` removes the policy. True when something changed. Raises BadPolicy.
     """
-    _check_policy(operation, action, memory_type)
+    check_policy(operation, action, memory_type, kind)
+    of = {"project": project, "memory_type": memory_type, "operation": operation, "kind": kind, "maker": ""}
     with transaction.atomic():
         database.one_at_a_time("settings")
         # Only the rule itself: its order joins the project, which PostgreSQL cannot lock where there is none.
         rows = Policy.objects.select_for_update(of=("self",))
-        row = rows.filter(project=project, memory_type=memory_type, operation=operation).first()
+        row = rows.filter(**of).first()
         was = row.action if row else ""
         if was == action:
             return False
         if row is not None and not action:
             row.delete()
         else:
-            row = row or Policy(project=project, memory_type=memory_type, operation=operation)
+            row = row or Policy(**of)
             row.action, row.changed_by = action, actor
             row.save()
         auditlog.record(
             "policy.changed",
             actor=actor,
             project=project,
-            object_id=f"{operation} {memory_type or 'any'}",
+            object_id=kind or f"{operation} {memory_type or 'any'}",
             was=was or None,
             now=action or None,
         )
     return True
 
 
-def _check_policy(operation: str, action: str, memory_type: str) -> None:
-    if operation not in Policy.Operation.values:
+def check_policy(operation: str, action: str, memory_type: str, kind: str) -> None:
+    """Raises BadPolicy, which names what is wrong."""
+    if kind and (operation or memory_type):
+        raise BadPolicy("A policy is about a kind of change, or about an operation on a type of memory")
+    if kind and kind not in POLICY_KINDS:
+        raise BadPolicy(f"“{kind}” is not one of {', '.join(POLICY_KINDS)}")
+    if not kind and operation not in Policy.Operation.values:
         raise BadPolicy(f"“{operation}” is not one of {', '.join(Policy.Operation.values)}")
     if action and action not in Policy.Action.values:
         raise BadPolicy(f"“{action}” is not one of {', '.join(Policy.Action.values)}")

@@ -11,45 +11,86 @@ from django.http import HttpRequest
 
 from dreams import settings_service
 from dreams.admin.base import Listed, ModelForm, Values, actor
-from dreams.models import Policy
+from dreams.models import Operation, Policy
+from dreams.services.policies import earned
 
 
 class PolicyForm(ModelForm):
+    operation = forms.ChoiceField(
+        required=False, choices=[("", "any, of a kind of change"), *Policy.Operation.choices]
+    )
+    kind = forms.ChoiceField(
+        label="Kind of change",
+        required=False,
+        choices=[
+            ("", "any"),
+            *((kind, Operation.Kind(kind).label) for kind in settings_service.POLICY_KINDS),
+        ],
+    )
     memory_type = forms.ChoiceField(
         required=False, choices=[(name, name or "any") for name in settings_service.MEMORY_TYPES]
     )
 
     class Meta:
         model = Policy
-        fields = ("project", "memory_type", "operation", "action")
+        fields = ("project", "memory_type", "operation", "kind", "action")
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or self.cleaned_data
         if "operation" in found and not self.errors:
-            known = {name: found.get(name) for name in ("project", "memory_type", "operation")}
+            try:
+                settings_service.check_policy(
+                    found["operation"], found["action"], found["memory_type"], found["kind"]
+                )
+            except settings_service.BadPolicy as error:
+                raise forms.ValidationError(str(error)) from error
+            known = {name: found.get(name) for name in ("project", "memory_type", "operation", "kind")}
             # One row per policy: adding what is there already changes it.
-            self.instance = Policy.objects.filter(**known).first() or self.instance
+            self.instance = Policy.objects.filter(**known, maker="").first() or self.instance
         return found
 
 
 @admin.register(Policy)
 class PolicyAdmin(Listed):
     form = PolicyForm
-    list_display = ("operation", "memory_type", "project", "action", "changed_at", "changed_by")
-    list_filter = ("operation", "action", ("memory_type", Values))
+    list_display = (
+        "__str__",
+        "operation",
+        "memory_type",
+        "kind",
+        "maker",
+        "project",
+        "action",
+        "changed_at",
+        "changed_by",
+    )
+    list_filter = ("operation", "kind", "action", ("memory_type", Values))
     list_select_related = ("project",)
     raw_id_fields = ("project",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        return ("project", "memory_type", "operation") if obj else ()
+        return ("project", "memory_type", "operation", "kind") if obj else ()
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """What was earned is accepted in the inbox and ended in the settings."""
+        return super().has_change_permission(request, obj) and not getattr(obj, "maker", "")
 
     def save_model(self, request: HttpRequest, obj: Policy, form: ModelForm, change: bool) -> None:
         self._set(request, obj, obj.action)
-        found = Policy.objects.get(project=obj.project, memory_type=obj.memory_type, operation=obj.operation)
+        found = Policy.objects.get(
+            project=obj.project,
+            memory_type=obj.memory_type,
+            operation=obj.operation,
+            kind=obj.kind,
+            maker="",
+        )
         obj.pk = found.pk
 
     def delete_model(self, request: HttpRequest, obj: Policy) -> None:
-        self._set(request, obj, "")
+        if obj.maker:
+            earned.end(obj, actor=actor(request))
+        else:
+            self._set(request, obj, "")
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Policy]) -> None:
         for row in queryset.select_related("project"):
@@ -57,5 +98,10 @@ class PolicyAdmin(Listed):
 
     def _set(self, request: HttpRequest, obj: Policy, action: str) -> None:
         settings_service.set_policy(
-            obj.operation, action, actor=actor(request), memory_type=obj.memory_type, project=obj.project
+            obj.operation,
+            action,
+            actor=actor(request),
+            memory_type=obj.memory_type,
+            kind=obj.kind,
+            project=obj.project,
         )

@@ -9,7 +9,9 @@ from __future__ import annotations
 import datetime as dt
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from django.conf import settings
 from django.utils import timezone
@@ -26,7 +28,6 @@ from dreams import (
     inputs,
     locks,
     memories,
-    policies,
     proposals,
     review,
     workspace,
@@ -50,6 +51,8 @@ from dreams.models import (
     Session,
 )
 from dreams.review import Reviewer, ReviewRefused
+from dreams.services import policies
+from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
 
 log = logging.getLogger(__name__)
@@ -57,7 +60,7 @@ log = logging.getLogger(__name__)
 
 # Asked again after an hour it would spend as much, and meet the same limit.
 AFTER_A_LIMIT = dt.timedelta(days=1)
-POLICY = Reviewer("policy")
+POLICY = Reviewer(policies.POLICY_ACTOR)
 
 
 def run_dream(dream_pk: int) -> DreamRun | None:
@@ -158,17 +161,31 @@ def _propose(
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
     if whole.is_empty:
         return
-    automatic = policies.automatic(project, whole, lambda: checking.examined(project, before, whole, heard))
-    origin = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream)
-    if automatic:
-        halfway = drafts.only(whole, before, automatic)
-        part = proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, by_policy=True)
-        proposals.create(project, part, drafts.draft(before, halfway, outcome.edits), before, heard)
+    automatic = policies.automatic(
+        dream, whole, outcome.edits, lambda: checking.examined(project, before, whole, heard)
+    )
+    if automatic.operations:
+        halfway = drafts.only(whole, before, automatic.operations)
+        part = drafts.draft(before, halfway, outcome.edits)
+        origin = _origin(dream, part, outcome, automatic.of(part, whole))
+        proposals.create(project, replace(origin, by_policy=True), part, before, heard)
         whole = drafts.draft(halfway, drafts.only(whole, before, whole.operations), outcome.edits)
         before = halfway
     if not whole.is_empty:
-        made = proposals.create(project, origin, whole, before, heard)
+        made = proposals.create(project, _origin(dream, whole, outcome), whole, before, heard)
         proposals.carry_over(made, verdicts)
+
+
+def _origin(
+    dream: DreamRun, draft: drafts.Draft, outcome: Outcome, applied: Mapping[str, int] = MappingProxyType({})
+) -> proposals.Origin:
+    """`applied` are the earned policies that apply operations of `draft`."""
+    fit = earned.routine_of(dream, draft, outcome.edits)
+    marks = {
+        key: proposals.Mark(maker, key in fit, applied.get(key))
+        for key, maker in earned.makers(dream, draft).items()
+    }
+    return proposals.Origin(Proposal.Origin.DREAM, summary=outcome.summary, dream=dream, marks=marks)
 
 
 def _ask(dream: DreamRun, outcome: Outcome) -> None:
@@ -204,12 +221,14 @@ def _apply_by_policy(dream: DreamRun, held: locks.Held) -> None:
     part = dream.proposals.filter(by_policy=True).first()
     if part is None:
         return
-    bad = policies.too_bad(part)
-    if bad is not None:
-        log.info("dream %s: left to a person: %s", dream.public_id, bad.message)
-        return
+    why = policies.refused(part)
     try:
+        if why:
+            log.info("dream %s: left to a person: %s", dream.public_id, why)
+            return
         review.decide(part, review.select(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy.")
         applying.apply(part, POLICY)
     except (ReviewRefused, holds.ProjectBusy) as error:
         log.warning("dream %s: not applied by policy: %s", dream.public_id, error)
+    finally:
+        earned.not_applied(part)

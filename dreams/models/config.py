@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models.functions import Coalesce
 
 from dreams.models.projects import Project
+from dreams.models.proposals import Operation as ChangeOperation
 
 
 class Override(models.Model):
@@ -30,7 +31,11 @@ class Override(models.Model):
 
 
 class Policy(models.Model):
-    """What may be applied without a person: per project (empty: all) and memory type (empty: any), by operation."""
+    """What may be applied without a person.
+
+    Per project (empty: all), by memory type and what happens to the memory, or by kind of change. A row with a `maker`
+    is trust that was earned by that engine, model and version: offered after many decisions, accepted by a person.
+    """
 
     class Operation(models.TextChoices):
         ADD = "add", "Add"
@@ -47,20 +52,37 @@ class Policy(models.Model):
     memory_type = models.CharField(
         max_length=40, blank=True, help_text="user, feedback, project, reference, index; empty: any."
     )
-    operation = models.CharField(max_length=10, choices=Operation)
+    operation = models.CharField(
+        max_length=10, choices=Operation, blank=True, help_text="Empty for a policy by kind of change."
+    )
+    kind = models.CharField(
+        "kind of change", max_length=10, choices=ChangeOperation.Kind, blank=True, help_text="Empty: any."
+    )
+    maker = models.CharField(
+        max_length=140,
+        blank=True,
+        help_text="Engine, model and version that earned this policy. Empty: a person set it.",
+    )
     action = models.CharField(max_length=10, choices=Action, default=Action.REVIEW)
+    counted_after = models.BigIntegerField(
+        default=0, help_text="Earned policies: only decisions with a higher id count towards the next offer."
+    )
+    note = models.CharField(max_length=200, blank=True, help_text="Earned policies: why the policy ended.")
     changed_at = models.DateTimeField(auto_now=True)
     changed_by = models.CharField(max_length=150, blank=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(Coalesce("project", 0), "memory_type", "operation", name="policy_once")
+            models.UniqueConstraint(
+                Coalesce("project", 0), "memory_type", "operation", "kind", "maker", name="policy_once"
+            )
         ]
-        ordering = ["project", "memory_type", "operation"]
+        ordering = ["project", "memory_type", "operation", "kind", "maker"]
         verbose_name_plural = "policies"
 
     def __str__(self) -> str:
-        return f"{self.operation} {self.memory_type or 'any'}: {self.action}"
+        what = self.kind or f"{self.operation} {self.memory_type or 'any'}"
+        return f"{what}: {self.action}"
 
 
 class LoginLink(models.Model):

@@ -136,6 +136,22 @@ class Operation(models.Model):
     key = models.CharField(max_length=40)
     kind = models.CharField(max_length=10, choices=Kind)
     reason = models.TextField(help_text="One sentence for a person.")
+    maker = models.CharField(
+        max_length=140,
+        blank=True,
+        help_text="Engine, model and version of the code that made it. Empty unless a dream did.",
+    )
+    is_routine = models.BooleanField(
+        default=False, help_text="An earned policy may apply such a change: it removes nothing, for example."
+    )
+    policy = models.ForeignKey(
+        "dreams.Policy",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="operations",
+        help_text="The earned policy that applied it.",
+    )
 
     class Meta:
         constraints = [
@@ -319,6 +335,22 @@ class Decision(models.Model):
     text_sha = models.CharField(max_length=64, blank=True, help_text="Text of an edit.")
     actor = models.CharField(max_length=150, blank=True)
     by_command = models.BooleanField(default=False, help_text="Approved by command, not in the browser.")
+    operation = models.ForeignKey(
+        Operation,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="decisions",
+        help_text="What it was part of when it was decided; a rebase may group changes differently.",
+    )
+    batch = models.CharField(
+        max_length=32,
+        blank=True,
+        help_text="The same for all that were decided at once. Empty: decided alone.",
+    )
+    is_routine = models.BooleanField(
+        default=False, help_text="An earned policy would have applied the change as it was then."
+    )
     reason = models.CharField(max_length=500, blank=True)
     at = models.DateTimeField()
 

@@ -16,12 +16,13 @@ from dreams.proposals.reading import (
     text_hunks,
     texts_of,
 )
-from dreams.proposals.saving import Origin, Restored, create, save_hunk, save_hunks
+from dreams.proposals.saving import Mark, Origin, Restored, create, save_hunk, save_hunks
 from dreams.proposals.standing import carry_over, open_for, rejected_before, supersede
 from dreams.proposals.subjects import subject_of, subject_of_draft
 
 __all__ = [
     "Hearing",
+    "Mark",
     "Origin",
     "Restored",
     "Texts",

@@ -35,6 +35,15 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Who made an operation, whether an earned policy may apply its like, and the policy that applies it."""
+
+    maker: str = ""
+    is_routine: bool = False
+    policy_pk: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a proposal comes from."""
 
@@ -46,6 +55,7 @@ class Origin:
     partial: bool = False
     undoes: Proposal | None = None
     restored: Mapping[str, Restored] = field(default_factory=dict)
+    marks: Mapping[str, Mark] = field(default_factory=dict)
 
 
 def create(
@@ -70,7 +80,7 @@ def create(
             undoes=origin.undoes,
             created_by=origin.actor,
         )
-        operations = _save_operations(proposal, draft)
+        operations = _save_operations(proposal, draft, origin.marks)
         for file in draft.files:
             _save_file(proposal, file, operations, origin.restored.get(file.path, Restored()))
         examine(proposal, before, heard=heard)
@@ -85,10 +95,21 @@ def create(
     return proposal
 
 
-def _save_operations(proposal: Proposal, draft: drafts.Draft) -> dict[str, Operation]:
+def _save_operations(
+    proposal: Proposal, draft: drafts.Draft, marks: Mapping[str, Mark]
+) -> dict[str, Operation]:
     rows = [
-        Operation(proposal=proposal, key=made.key, kind=made.kind, reason=text.storable(made.reason, 2000))
+        Operation(
+            proposal=proposal,
+            key=made.key,
+            kind=made.kind,
+            reason=text.storable(made.reason, 2000),
+            maker=mark.maker,
+            is_routine=mark.is_routine,
+            policy_id=mark.policy_pk,
+        )
         for made in draft.operations.values()
+        for mark in [marks.get(made.key, Mark())]
     ]
     return {row.key: row for row in Operation.objects.bulk_create(rows)}
 

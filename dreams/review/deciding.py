@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -13,6 +14,7 @@ from dreams import auditlog, blobs, memories, proposals, text, textdiff
 from dreams.models import Decision, Finding, Hunk, Proposal
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 from dreams.review.selecting import Decidable, together
+from dreams.services import decisions, policies
 
 _DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
 MOST_AT_ONCE = 500  # rows of one statement
@@ -25,10 +27,12 @@ def decide(
     reviewer: Reviewer,
     *,
     reason: str = "",
+    batch: str = "",
 ) -> list[Hunk]:
     """Approve, reject or take back (PENDING) `hunks` and the parts that go with them; returns all that were decided.
 
-    What a person edited is approved in their own words: an approval of more than that one hunk leaves it so.
+    What a person edited is approved in their own words: an approval of more than that one hunk leaves it so. `batch`
+    names what was decided at once across proposals; several decisions of one call are a batch anyway.
     """
     verdict = Hunk.Verdict(verdict)
     with transaction.atomic():
@@ -41,7 +45,7 @@ def decide(
         for hunk in changed:
             _set(hunk, verdict, reviewer, reason, now)
         _save(changed)
-        _log(proposal, changed, verdict, reviewer, reason)
+        _log(proposal, changed, verdict, reviewer, reason, batch)
     return decided
 
 
@@ -133,9 +137,17 @@ def _save(hunks: Sequence[Hunk]) -> None:
 
 
 def _log(
-    proposal: Proposal, hunks: Sequence[Hunk], verdict: Hunk.Verdict, reviewer: Reviewer, reason: str
+    proposal: Proposal,
+    hunks: Sequence[Hunk],
+    verdict: Hunk.Verdict,
+    reviewer: Reviewer,
+    reason: str,
+    batch: str = "",
 ) -> None:
     now = timezone.now()
+    if not batch and len(decisions.grouped(hunks)) > 1:
+        batch = uuid.uuid4().hex
+    routine = policies.would_apply(proposal, hunks, policies.accepted(proposal.project))
     Decision.objects.bulk_create(
         Decision(
             proposal=proposal,
@@ -146,6 +158,9 @@ def _log(
             text_sha=hunk.edited_sha,
             actor=reviewer.name,
             by_command=reviewer.by_command,
+            operation=hunk.operation,
+            batch=batch,
+            is_routine=hunk.operation_id in routine,
             reason=reason[:REASON_LIMIT],
             at=now,
         )
@@ -158,6 +173,7 @@ def _log(
         object_id=proposal.public_id,
         verdict=verdict.value,
         hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
+        batch=batch,
         by_command=reviewer.by_command,
         reason=reason[:REASON_LIMIT],
     )

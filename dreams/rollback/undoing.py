@@ -30,6 +30,7 @@ from dreams.engines.types import Edit
 from dreams.models import Application, FileChange, Hunk, Proposal, Session, Version
 from dreams.review import Reviewer
 from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
+from dreams.services import policies
 from dreams.services.questions import states
 from dreams.writing import Order
 
@@ -108,6 +109,7 @@ def _propose(planned: Preview, reviewer: Reviewer, reason: str, snapshot: worksp
     )
     with transaction.atomic():
         made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
+        policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
         if not planned.conflicts:
             hunks = review.select(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)

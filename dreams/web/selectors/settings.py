@@ -1,4 +1,4 @@
-"""Settings and policies as the page shows them: what is in force, and where it comes from."""
+"""Settings as the page shows them: what is in force, and where it comes from."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import datetime as dt
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 
 from dreams import conf, notify
-from dreams.models import Channel, Policy, Project
-from dreams.settings_service import MEMORY_TYPES
+from dreams.models import Channel, Project
 
 SOURCES = {
     "default": "Default",
@@ -27,7 +25,6 @@ GROUPS = {
     "Places": "Where your agents keep their notes.",
     "Digest": "A summary of what is waiting for you, by mail or webhook. Off until you give an address.",
 }
-Table = Mapping[tuple[bool, str, str], str]
 # Paused has its own place at the end, where nothing is pressed by accident.
 APART = frozenset({"paused"})
 
@@ -74,24 +71,6 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyCell:
-    """`action` is what is set here ("" for nothing); `otherwise` is what becomes of a change without it."""
-
-    operation: str
-    label: str
-    field: str
-    action: str
-    otherwise: str
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
-    memory_type: str
-    label: str
-    cells: list[PolicyCell]
-
-
-@dataclass(frozen=True, slots=True)
 class Told:
     """A way of sending the digest that has an address, and how it went last."""
 
@@ -130,55 +109,6 @@ def groups(
     ]
     found = [_group(name, [s for s in shown if s.spec.group == name]) for name in GROUPS]
     return [group for group in found if group.common or group.advanced]
-
-
-def policies(project: Project | None) -> list[PolicyRow]:
-    found = _table(project)
-    return [
-        PolicyRow(
-            memory_type=kind,
-            label=kind.capitalize() or "Any type",
-            cells=[_cell(found, project is not None, kind, operation) for operation in Policy.Operation],
-        )
-        for kind in MEMORY_TYPES
-    ]
-
-
-def _rules() -> ModuleType:
-    # It reaches everything a proposal is made of; the other pages need not load that.
-    from dreams import policies  # noqa: PLC0415 - as said
-
-    return policies
-
-
-def _table(project: Project | None) -> Table:
-    if project is not None:
-        found: Table = _rules().table(project)
-        return found
-    rows = Policy.objects.filter(project__isnull=True)
-    return {(False, row.memory_type, row.operation): row.action for row in rows}
-
-
-def _cell(found: Table, own: bool, kind: str, operation: Policy.Operation) -> PolicyCell:
-    here = (own, kind, operation.value)
-    without = {key: action for key, action in found.items() if key != here}
-    otherwise = Policy.Action(_rules().action_for(without, kind, operation.value))
-    return PolicyCell(
-        operation=operation.value,
-        label=operation.label,
-        field=policy_field(kind, operation.value),
-        action=found.get(here, ""),
-        otherwise="applied" if otherwise == Policy.Action.AUTO else "reviewed",
-    )
-
-
-def removes_without_asking(project: Project | None) -> bool:
-    removals = Policy.objects.filter(operation=Policy.Operation.REMOVE, action=Policy.Action.AUTO)
-    return removals.filter(project=project).exists()
-
-
-def policy_field(memory_type: str, operation: str) -> str:
-    return f"{memory_type or 'any'}-{operation}"
 
 
 def as_text(spec: conf.Spec, value: conf.Value) -> str:

@@ -16,7 +16,7 @@ from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import inbox as inbox_page
-from dreams.web.pages import inbox_list, questions, snooze
+from dreams.web.pages import inbox_list, policies, questions, snooze
 
 
 @owner
@@ -25,7 +25,13 @@ def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
     found = inbox_page.inbox(now, inbox_list.asked_of(request.GET))
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
-    context = {"inbox": found, "questions": questions.some_across(), "next": reverse("questions")}
+    context = {
+        "inbox": found,
+        "questions": questions.some_across(),
+        "next": reverse("questions"),
+        "offers": policies.offers(),
+        "passed": policies.passed(now),
+    }
     response = page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
     if not _is_fetched_ahead(request):
         inbox_page.mark_told(found.news, now)

@@ -1,4 +1,4 @@
-"""Settings and policies, for everywhere and for one project. One address per change."""
+"""Settings, for everywhere and for one project. One address per change."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dreams.models import Channel, Policy, Project
 from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
+from dreams.web.pages import policies
 from dreams.web.selectors import settings as selector
 
 
@@ -36,22 +37,6 @@ def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
     except KeyError as error:
         raise Http404(key) from error
     messages.success(request, f"{conf.specs()[key].label}: reset.")
-    return _back(request, project)
-
-
-@owner
-@require_POST
-def policies(request: Request, pk: int | None = None) -> HttpResponse:
-    project = _project(pk)
-    changed = 0
-    for memory_type in settings_service.MEMORY_TYPES:
-        for operation in Policy.Operation.values:
-            action = request.POST.get(selector.policy_field(memory_type, operation))
-            if action is not None:
-                changed += _set_policy(request, project, memory_type, operation, action)
-    messages.success(
-        request, f"{plural(changed, 'policy', 'policies')} changed." if changed else "Nothing changed."
-    )
     return _back(request, project)
 
 
@@ -130,31 +115,24 @@ def _fields(group: str, project: Project | None) -> dict[str, conf.Spec]:
     }
 
 
-def _set_policy(
-    request: Request, project: Project | None, memory_type: str, operation: str, action: str
-) -> bool:
-    try:
-        return settings_service.set_policy(
-            operation, action, actor=actor(request), memory_type=memory_type, project=project
-        )
-    except settings_service.BadPolicy as error:
-        raise Http404(str(error)) from error
-
-
 def _page(
     request: Request,
     project: Project | None,
     typed: dict[str, str] | None = None,
     errors: dict[str, str] | None = None,
 ) -> HttpResponse:
+    by_kind = policies.by_kind(project)
     context = {
         "project": project,
         "groups": selector.groups(project, typed, errors),
         "wrong": [(key, conf.specs()[key].label) for key in errors or ()],
-        "policies": selector.policies(project),
+        "policies": policies.by_type(project),
+        "policies_by_kind": by_kind,
+        "kinds_are_set": any(cell.action for row in by_kind for cell in row.cells),
+        "policies_earned": policies.earned_rows() if project is None else [],
         "operations": Policy.Operation.labels,
         "actions": Policy.Action.choices,
-        "removes_alone": selector.removes_without_asking(project),
+        "removes_alone": policies.removes_without_asking(project),
         "channels": selector.channels() if project is None else [],
         "is_paused_here": conf.current().paused,
     }

@@ -1,0 +1,83 @@
+"""Who made a change: engine, model, and a digest of the code that makes changes of its kind. PURE.
+
+Trust is earned by exactly that code. When it changes, what it made before says nothing about what it makes now; a change
+elsewhere, to a page or to another kind of change, is no reason to start anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from dreams.engines.types import OperationKind
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+#: Where each kind is made that an earned policy may apply. Everything else counts as made by the whole engine.
+_MADE_IN = {
+    ("rules", "learn"): (
+        "engines/rules/steps/learning.py",
+        "engines/rules/user_statements/lessons.py",
+        "engines/rules/user_statements/prompts.py",
+    ),
+    ("rules", "date"): ("engines/rules/steps/dating.py",),
+    ("rules", "index"): ("engines/rules/steps/index.py", "engines/rules/steps/orphans.py"),
+}
+#: Imports are followed into these: the reading of prose and of memory files. The rest of the app makes no changes.
+_READING = ("engines/rules", "language", "lib", "memdir", "textdiff")
+
+
+def maker(engine: str, model: str, kind: OperationKind) -> str:
+    """For example `rules 3f9c2a71`, or `anthropic some-model 8d10be44`."""
+    return " ".join(filter(None, (engine, model[:100], version(engine, kind))))
+
+
+def is_current(made_by: str, kind: OperationKind) -> bool:
+    """Whether the code that is installed now is the code that made it."""
+    engine, *_, made_with = made_by.split(" ")
+    return made_with == version(engine, kind)
+
+
+@functools.cache
+def version(engine: str, kind: OperationKind) -> str:
+    """Digest of the code with which `engine` makes changes of this kind; read once per process."""
+    made = hashlib.sha256()
+    for path in _sources(engine, kind):
+        made.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
+    return made.hexdigest()[:8]
+
+
+def _sources(engine: str, kind: OperationKind) -> list[Path]:
+    roots = _MADE_IN.get((engine, kind))
+    if roots is not None:
+        return sorted(_with_imports([_PACKAGE / root for root in roots]))
+    folder = _PACKAGE / "engines" / engine
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".md"))
+
+
+def _with_imports(paths: list[Path]) -> set[Path]:
+    found: set[Path] = set()
+    while paths:
+        path = paths.pop()
+        if path not in found:
+            found.add(path)
+            paths += _imported(path)
+    return found
+
+
+def _imported(path: Path) -> Iterator[Path]:
+    """The modules that a module reads with, wherever in it they are imported."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        else:
+            continue
+        for name in names:
+            place = name.removeprefix("dreams.").replace(".", "/")
+            if name.startswith("dreams.") and place.startswith(_READING):
+                base = _PACKAGE / place
+                yield from (p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file())

@@ -1,0 +1,336 @@
+"""Trust that is earned: after many like decisions memoryweb offers to apply that kind of change, and never does so by itself.
+
+Decisions count for exactly one kind of change and one maker (engine, model and version of its code), and only where the
+policy would have applied the change as it was. A batch counts once. A rejection, an edit or an undo starts anew; the
+first undo also ends a policy that was accepted. Order is told by ids, not by clocks.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from dreams import auditlog, database, drafts
+from dreams.engines import versions
+from dreams.engines.types import Edit
+from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operation, Policy, Project, Proposal
+from dreams.services.policies.routine import KINDS, routine
+
+LEAST_DECISIONS = 20
+LEAST_DAYS = 3
+LEAST_PROPOSALS = 3
+#: Applied by earned policies in one project within 24 hours; the rest waits for the person.
+MOST_A_DAY = 10
+A_DAY = dt.timedelta(days=1)
+#: The findings that such a change may have, whatever policies that a person set accept.
+ACCEPTED = frozenset({"info"})
+#: Who decides where a policy does.
+POLICY_ACTOR = "policy"
+#: Rows that are looked at: enough for every kind, few enough for a page.
+MOST_ROWS = 4_000
+_SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
+_AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
+
+
+class OfferGone(Exception):
+    """The offer is not what was shown any more; the message says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What speaks for one kind of change by one maker. `operations` are what the policy would have applied, newest first."""
+
+    kind: str
+    maker: str
+    decisions: int
+    days: int
+    proposals: int
+    operations: tuple[int, ...]
+    last: int
+
+    @property
+    def is_enough(self) -> bool:
+        return (
+            self.decisions >= LEAST_DECISIONS
+            and self.days >= LEAST_DAYS
+            and self.proposals >= LEAST_PROPOSALS
+        )
+
+
+def makers(dream: DreamRun, draft: drafts.Draft) -> dict[str, str]:
+    """Operation → who made it: the models that were really asked count, also one that stood in for another."""
+    asked = DreamUsage.objects.filter(dream=dream).exclude(model="").order_by("model")
+    models = "+".join(asked.values_list("model", flat=True).distinct()) or dream.model
+    return {
+        key: versions.maker(dream.engine, models, operation.kind)
+        for key, operation in draft.operations.items()
+    }
+
+
+def routine_of(dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit]) -> frozenset[str]:
+    return routine(draft, edits, by_model=dream.engine != "rules")
+
+
+def trusted(
+    dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], among: Collection[str]
+) -> dict[str, int]:
+    """Operation → the earned policy that may apply it, of those in `among`."""
+    rows = Policy.objects.filter(action=Policy.Action.AUTO).exclude(maker="")
+    policies = {(row.kind, row.maker): row.pk for row in rows}
+    if not policies:
+        return {}
+    made_by, fit = makers(dream, draft), routine_of(dream, draft, edits)
+    found = {key: (operation.kind, made_by[key]) for key, operation in draft.operations.items()}
+    return {
+        key: policies[who] for key, who in found.items() if key in among and key in fit and who in policies
+    }
+
+
+def within_a_day(project: Project, wanted: Mapping[str, int], bad: Collection[str]) -> dict[str, int]:
+    """As many of `wanted` as may still be applied today, without those in `bad`.
+
+    Today is the last 24 hours and everything later: a clock that was set back makes no room.
+    """
+    used = Operation.objects.filter(
+        policy__isnull=False, proposal__project=project, proposal__created_at__gt=timezone.now() - A_DAY
+    ).count()
+    fit = [(key, policy) for key, policy in wanted.items() if key not in bad]
+    return dict(fit[: max(0, MOST_A_DAY - used)])
+
+
+def not_applied(part: Proposal) -> None:
+    """What a policy let in and was not written waits for a person like everything else."""
+    waiting = part.operations.filter(policy__isnull=False).exclude(hunks__applied_in__isnull=False)
+    Operation.objects.filter(pk__in=[row.pk for row in waiting]).update(policy=None)
+
+
+def would_apply(proposal: Proposal, hunks: Sequence[Hunk], fine: Collection[str]) -> set[int]:
+    """The operations of these hunks that an earned policy would apply as they are now.
+
+    Not what was rebased, which may have taken lines from elsewhere, nor what has a finding.
+    """
+    if proposal.origin != Proposal.Origin.DREAM or proposal.partial:
+        return set()
+    found = {hunk.operation_id for hunk in hunks if hunk.operation and hunk.operation.is_routine}
+    bad = list(Finding.objects.filter(proposal=proposal).exclude(severity__in=ACCEPTED & set(fine)))
+    files = {one.file_id for one in bad if one.hunk_id is None}
+    spoken_of = {one.hunk_id for one in bad}
+    against = {
+        hunk.operation_id
+        for hunk in hunks
+        if hunk.file.rebased_from or hunk.file_id in files or hunk.pk in spoken_of
+    }
+    return {pk for pk in found - against if pk is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One decision on one hunk."""
+
+    pk: int
+    operation: int
+    kind: str
+    maker: str
+    proposal: int
+    state: str
+    path: str
+    hunk_id: str
+    verdict: str
+    batch: str
+    is_routine: bool
+    by_command: bool
+    actor: str
+    at: dt.datetime
+
+    @property
+    def counts(self) -> bool:
+        """A person approved it in the browser: commands can be given by an agent."""
+        by_person = not self.by_command and self.actor != POLICY_ACTOR
+        return self.verdict == Hunk.Verdict.APPROVED and self.is_routine and by_person
+
+
+_COLUMNS = (
+    "pk",
+    "operation_id",
+    "operation__kind",
+    "operation__maker",
+    "proposal_id",
+    "proposal__state",
+    "path",
+    "hunk_id",
+    "verdict",
+    "batch",
+    "is_routine",
+    "by_command",
+    "actor",
+    "at",
+)
+
+
+def offers() -> list[Record]:
+    """What may be offered now, for code that is installed now. Two queries."""
+    accepted = set(Policy.objects.filter(action=Policy.Action.AUTO).values_list("kind", "maker"))
+    return [
+        record
+        for record in records()
+        if record.is_enough
+        and (record.kind, record.maker) not in accepted
+        and is_current(record.kind, record.maker)
+    ]
+
+
+def is_current(kind: str, maker: str) -> bool:
+    """Whether the code that is installed now made it; another kind than these is never earned."""
+    return any(kind == known and versions.is_current(maker, known) for known in KINDS)
+
+
+def records() -> list[Record]:
+    """Every kind and maker with decisions, the most first."""
+    rows = Decision.objects.filter(operation__kind__in=KINDS).exclude(operation__maker="")
+    groups: dict[tuple[str, str], list[_Row]] = {}
+    for columns in rows.order_by("-pk").values_list(*_COLUMNS)[:MOST_ROWS]:
+        row = _Row(*columns)
+        groups.setdefault((row.kind, row.maker), []).append(row)
+    start = _counted_after() if groups else {}
+    found = [
+        _record(kind, maker, [row for row in rows if row.pk > start.get((kind, maker), 0)])
+        for (kind, maker), rows in groups.items()
+    ]
+    return sorted(found, key=lambda record: -record.decisions)
+
+
+def _counted_after() -> dict[tuple[str, str], int]:
+    rows = Policy.objects.exclude(maker="").values_list("kind", "maker", "counted_after")
+    return {(kind, maker): after for kind, maker, after in rows}
+
+
+def _record(kind: str, maker: str, rows: Iterable[_Row]) -> Record:
+    """`rows` come newest first."""
+    latest: dict[tuple[int, str, str], _Row] = {}
+    for row in rows:
+        latest.setdefault((row.operation, row.path, row.hunk_id), row)
+    against = max((row.pk for row in latest.values() if row.verdict in _AGAINST), default=0)
+    whole: dict[int, list[_Row]] = {}
+    for row in latest.values():
+        whole.setdefault(row.operation, []).append(row)
+    good = {
+        operation: parts[0]
+        for operation, parts in whole.items()
+        if all(part.counts and part.state in _SETTLED and part.pk > against for part in parts)
+    }
+    return Record(
+        kind=kind,
+        maker=maker,
+        decisions=len({row.batch or operation for operation, row in good.items()}),
+        days=len({timezone.localtime(row.at).date() for row in good.values()}),
+        proposals=len({row.proposal for row in good.values()}),
+        operations=tuple(good),
+        last=max((row.pk for row in good.values()), default=0),
+    )
+
+
+def accept(kind: str, maker: str, last: int, *, actor: str) -> Policy:
+    """A person takes the offer as it was shown (`last`). Raises OfferGone."""
+    with transaction.atomic():
+        database.one_at_a_time("settings")
+        offer = next((found for found in offers() if (found.kind, found.maker) == (kind, maker)), None)
+        if offer is None or offer.last != last:
+            raise OfferGone("Something was decided or undone since this was shown. Nothing was changed.")
+        row = _row(kind, maker)
+        row.action, row.note, row.changed_by = Policy.Action.AUTO, "", actor
+        row.save()
+        _audit("policy.earned", row, actor, decisions=offer.decisions, days=offer.days)
+    return row
+
+
+def decline(kind: str, maker: str, *, actor: str) -> None:
+    """Not now: the same is offered again after as many decisions as before."""
+    if kind not in KINDS or not Operation.objects.filter(kind=kind, maker=maker).exists():
+        raise OfferGone("There is no such offer.")
+    _start_anew(kind, maker, "policy.declined", "You declined it.", actor)
+
+
+def end(policy: Policy, *, actor: str) -> None:
+    """A person takes an earned policy back."""
+    _start_anew(policy.kind, policy.maker, "policy.ended", "You ended it.", actor)
+
+
+def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> None:
+    """Some of what a kind of change did was undone: its policy ends, and trust is earned anew."""
+    operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
+    kinds = operations.filter(kind__in=KINDS).exclude(maker="").order_by()
+    for kind, maker in kinds.values_list("kind", "maker").distinct():
+        why = f"A change of {proposal.public_id} was undone."
+        _start_anew(kind, maker, "policy.ended", why, actor, by_itself=True)
+
+
+def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_itself: bool = False) -> None:
+    """Count only what is decided from now on. What happens by itself is logged where a policy ends by it."""
+    with transaction.atomic():
+        database.one_at_a_time("settings")
+        row = _row(kind, maker)
+        was_on = row.action == Policy.Action.AUTO
+        row.counted_after = Decision.objects.aggregate(last=Max("pk"))["last"] or 0
+        row.action, row.note, row.changed_by = Policy.Action.REVIEW, why, actor
+        row.save()
+        if was_on or not by_itself:
+            _audit(action, row, actor, why=why, by_itself=by_itself)
+
+
+def _row(kind: str, maker: str) -> Policy:
+    rows = Policy.objects.select_for_update(of=("self",)).filter(project=None, kind=kind, maker=maker)
+    return rows.first() or Policy(kind=kind, maker=maker)
+
+
+def _audit(action: str, row: Policy, actor: str, **data: Any) -> None:
+    auditlog.record(action, actor=actor, object_id=row.kind, maker=row.maker, **data)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A change that an earned policy applied, with what undoes it."""
+
+    kind: str
+    reason: str
+    paths: tuple[str, ...]
+    project: str
+    project_pk: int
+    proposal: str
+    hunk_id: str
+    at: dt.datetime
+    is_undone: bool
+
+
+def passed(since: dt.datetime, most: int) -> list[Passed]:
+    """What earned policies applied, the latest first. Two queries."""
+    rows = (
+        Operation.objects.filter(policy__isnull=False, hunks__applied_in__at__gte=since)
+        .select_related("proposal__project")
+        .distinct()
+        .order_by("-pk")
+    )
+    shown = list(rows[:most])
+    hunks: dict[int, list[Hunk]] = {}
+    for hunk in Hunk.objects.filter(operation__in=shown).select_related("file", "applied_in"):
+        hunks.setdefault(hunk.operation_id or 0, []).append(hunk)
+    return [_passed(row, hunks[row.pk]) for row in shown]
+
+
+def _passed(row: Operation, hunks: Sequence[Hunk]) -> Passed:
+    return Passed(
+        kind=row.kind,
+        reason=row.reason,
+        paths=tuple(dict.fromkeys(hunk.file.path for hunk in hunks)),
+        project=str(row.proposal.project),
+        project_pk=row.proposal.project_id,
+        proposal=row.proposal.public_id,
+        hunk_id=hunks[0].hunk_id,
+        at=max(hunk.applied_in.at for hunk in hunks if hunk.applied_in),
+        is_undone=all(hunk.undone_in_id for hunk in hunks),
+    )

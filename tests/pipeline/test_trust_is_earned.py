@@ -1,0 +1,236 @@
+"""After enough like decisions a policy is offered, never taken; the first undo ends it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import review, rollback, settings_service
+from dreams.engines import versions
+from dreams.engines.types import Edit, Job, Reporter
+from dreams.models import (
+    AuditEntry,
+    Decision,
+    Hunk,
+    Operation,
+    Policy,
+    Project,
+    Proposal,
+)
+from dreams.review import Reviewer
+from dreams.rollback import Selection
+from dreams.services.policies import earned
+from tests.pipeline import trusting, world
+from tests.pipeline.trusting import accepted, decided, offered
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return trusting.make_project(tmp_path)
+
+
+def on_disk(project: Project) -> str:
+    return (world.folder(project) / trusting.NOTE).read_text()
+
+
+def test_twenty_decisions_one_at_a_time_on_three_days_in_three_proposals_are_offered(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusting.earn(project, monkeypatch)
+    [offer] = earned.offers()
+    assert (offer.kind, offer.decisions, offer.days, offer.proposals) == ("date", 20, 3, 4)
+    reasons = Operation.objects.filter(pk__in=offer.operations).values_list("reason", flat=True)
+    assert len(reasons) == 20 and set(reasons) == {"“yesterday” is 2026-10-01."}
+    assert not Policy.objects.exists(), "an offer is not a policy"
+
+
+def test_what_was_decided_at_once_counts_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def approve_all(proposal: Proposal) -> None:
+        review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+        applying.apply(proposal, world.ME)
+
+    trusting.earn(project, monkeypatch, approve=approve_all)
+    assert Decision.objects.count() == 20 and Decision.objects.exclude(batch="").count() == 20
+    assert [record.decisions for record in earned.records()] == [4]
+
+
+def test_the_parts_of_one_decision_are_no_batch(project: Project) -> None:
+    proposal = world.three_changes(project)
+    whole = Hunk.objects.filter(file__proposal=proposal, file__path="project_export.md")
+    review.decide(proposal, list(whole), Hunk.Verdict.APPROVED, world.ME)
+    assert list(Decision.objects.values_list("batch", flat=True)) == ["", ""]
+
+
+def test_a_change_with_a_finding_or_after_a_rebase_does_not_count(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(3)))
+    proposal = Proposal.of(run)
+    assert proposal is not None
+    first, second, third = Hunk.objects.filter(file__proposal=proposal).order_by("number")
+    proposal.findings.create(key="f", check_name="evidence", code="c", severity="warn", hunk=first)
+    review.decide(proposal, [first], Hunk.Verdict.APPROVED, world.ME)
+    review.decide(proposal, [second], Hunk.Verdict.APPROVED, world.ME)
+    proposal.files.update(rebased_from="before")
+    review.decide(proposal, [third], Hunk.Verdict.APPROVED, world.ME)
+    assert list(Decision.objects.order_by("pk").values_list("is_routine", flat=True)) == [False, True, False]
+
+
+def test_nothing_is_applied_before_the_offer_is_accepted(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project)
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    assert [made.by_policy for made in run.proposals.all()] == [False]
+    assert on_disk(project) == trusting.text()
+
+
+def test_an_accepted_offer_applies_ten_a_day_and_leaves_the_rest_to_the_person(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project)
+    policy = accepted()
+    assert AuditEntry.objects.filter(action="policy.earned", actor="owner", object_id="date").exists()
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(12)))
+    assert {p.by_policy: (p.state, p.operations.count()) for p in run.proposals.all()} == {
+        True: ("applied", 10),
+        False: ("open", 2),
+    }
+    assert on_disk(project).count(trusting.DAY) == 10
+    assert Operation.objects.filter(policy=policy).count() == 10
+    assert len(earned.passed(timezone.now() - dt.timedelta(hours=1), 20)) == 10
+    trusting.dream(project, monkeypatch, trusting.dating(range(20, 22)))
+    assert on_disk(project).count(trusting.DAY) == 10
+    Proposal.objects.filter(by_policy=True).update(created_at=timezone.now() - dt.timedelta(hours=25))
+    trusting.dream(project, monkeypatch, trusting.dating(range(20, 22)))
+    assert on_disk(project).count(trusting.DAY) == 12
+
+
+def test_a_clock_that_was_set_back_makes_no_room(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided(project)
+    accepted()
+    trusting.dream(project, monkeypatch, trusting.dating(range(10)))
+    Proposal.objects.filter(by_policy=True).update(created_at=timezone.now() + dt.timedelta(days=9))
+    trusting.dream(project, monkeypatch, trusting.dating([20]))
+    assert on_disk(project).count(trusting.DAY) == 10
+
+
+def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided(project)
+    policy = accepted()
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(3)))
+    part = run.proposals.get(by_policy=True)
+    one = Hunk.objects.filter(file__proposal=part).first()
+    assert one is not None
+    rollback.rollback(part, world.ME, Selection(hunk_ids=(one.hunk_id,)))
+    policy.refresh_from_db()
+    assert (policy.action, policy.note) == ("review", f"A change of {part.public_id} was undone.")
+    assert AuditEntry.objects.get(action="policy.ended").data["by_itself"] is True
+    trusting.dream(project, monkeypatch, trusting.dating([20]))
+    assert on_disk(project).count(trusting.DAY) == 2
+    assert not offered(), "what was decided before the undo does not count any more"
+
+
+def test_an_undo_that_is_only_proposed_ends_it_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided(project)
+    policy = accepted()
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    rollback.propose(run.proposals.get(by_policy=True), world.ME, Selection())
+    policy.refresh_from_db()
+    assert policy.action == "review"
+
+
+def test_an_undo_of_what_a_person_approved_starts_anew(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, last = trusting.earn(project, monkeypatch)
+    assert offered()
+    rollback.rollback(last, Reviewer("owner"))
+    assert not offered()
+
+
+def test_a_finding_leaves_a_change_to_the_person_whatever_policies_accept(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project, kind="learn", maker=versions.maker("rules", "", "learn"))
+    accepted()
+    settings_service.set_override("policy_findings", "warn", actor="owner")
+
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        before = job.workspace.read(trusting.NOTE) or ""
+        after = before + "- The cluster in Oslo has 48 nodes and 3 spare disks.\n"
+        job.workspace.write(trusting.NOTE, after)
+        return [Edit(trusting.NOTE, before, after, "nodes", "learn", "Somebody said so.")]
+
+    run = trusting.dream(project, monkeypatch, act)
+    [waiting] = run.proposals.all()
+    assert waiting.operations.get().is_routine and waiting.findings.filter(severity="warn").exists()
+    assert not waiting.by_policy and on_disk(project) == trusting.text()
+
+
+@pytest.mark.parametrize(
+    "rule", [{"operation": "change"}, {"operation": "", "kind": "date"}], ids=["by type", "by kind"]
+)
+def test_what_a_person_wants_to_review_is_applied_by_no_earned_policy(
+    project: Project, monkeypatch: pytest.MonkeyPatch, rule: dict[str, str]
+) -> None:
+    decided(project)
+    accepted()
+    settings_service.set_policy(action="review", actor="owner", project=project, **rule)
+    trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    assert on_disk(project) == trusting.text()
+
+
+def test_a_policy_that_ended_while_a_dream_ran_applies_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(project)
+    policy = accepted()
+    from dreams.dreaming import story
+
+    complete = story._complete
+
+    def ended_meanwhile(*given: object) -> None:
+        complete(*given)
+        earned.end(policy, actor="owner")
+
+    monkeypatch.setattr(story, "_complete", ended_meanwhile)
+    run = trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    part = run.proposals.get(by_policy=True)
+    assert part.state == "open" and on_disk(project) == trusting.text()
+    assert not Operation.objects.filter(policy__isnull=False).exists()
+
+
+def test_a_dream_of_other_code_is_not_trusted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on another host whose version is another."""
+    decided(project)
+    accepted()
+    monkeypatch.setattr("dreams.engines.versions.version", lambda engine, kind: "0badc0de")
+    trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    assert on_disk(project) == trusting.text()
+
+
+def test_a_policy_by_kind_applies_that_kind_and_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_service.set_policy("", "auto", kind="date", actor="owner")
+
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        dated = trusting.date(job, 0)
+        before = job.workspace.read("project_deploy.md") or ""
+        job.workspace.write("project_deploy.md", before.replace("alpha", "beta"))
+        after = job.workspace.read("project_deploy.md")
+        return [*dated, Edit("project_deploy.md", before, after, "moved", "update", "It moved.")]
+
+    run = trusting.dream(project, monkeypatch, act)
+    assert {p.by_policy: [o.kind for o in p.operations.all()] for p in run.proposals.all()} == {
+        True: ["date"],
+        False: ["update"],
+    }
+    assert on_disk(project).count(trusting.DAY) == 1

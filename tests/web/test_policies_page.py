@@ -1,0 +1,141 @@
+"""Policies by kind in the settings, and in the inbox what is offered and what was applied without asking."""
+
+from __future__ import annotations
+
+import datetime as dt
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dreams.models import Application, AuditEntry, Hunk, Policy, Proposal
+from dreams.services.policies import earned
+from tests import world as make
+from tests.pipeline.trusting import accepted, decided
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def _offered(browser: Client) -> dict[str, str]:
+    [offer] = browser.get("/").context["offers"]
+    return {"kind": offer.kind, "maker": offer.maker, "last": str(offer.last)}
+
+
+def test_the_inbox_offers_what_was_earned_and_shows_what_it_would_have_applied(
+    browser: Client, world: World
+) -> None:
+    decided(world.project)
+    page = unescape(browser.get("/").content.decode())
+    assert "Apply dated lines without asking?" in page
+    assert "You approved 20 by the rules engine on 3 days, in 3 proposals" in page
+    assert page.count('<li><a href="/review/') >= 20 and "Change 7." in page
+
+
+def test_an_offer_is_accepted_and_ended_in_the_settings(browser: Client, world: World) -> None:
+    decided(world.project)
+    browser.post("/settings/policies/answer/", {**_offered(browser), "answer": "accept"})
+    policy = Policy.objects.get()
+    assert (policy.kind, policy.action, policy.changed_by) == ("date", "auto", "owner")
+    assert not browser.get("/").context["offers"]
+    assert "Dated lines by the rules engine" in browser.get("/settings/").content.decode()
+    browser.post(f"/settings/policies/{policy.pk}/end/")
+    policy.refresh_from_db()
+    assert policy.action == "review"
+    assert list(AuditEntry.objects.order_by("number").values_list("action", flat=True)) == [
+        "policy.earned",
+        "policy.ended",
+    ]
+
+
+def test_an_offer_is_declined(browser: Client, world: World) -> None:
+    decided(world.project)
+    browser.post("/settings/policies/answer/", {**_offered(browser), "answer": "decline"})
+    assert not browser.get("/").context["offers"] and not Policy.objects.filter(action="auto").exists()
+
+
+def test_an_offer_that_changed_meanwhile_is_not_taken(browser: Client, world: World) -> None:
+    decided(world.project)
+    shown = _offered(browser)
+    decided(world.project, 1)
+    page = browser.post("/settings/policies/answer/", {**shown, "answer": "accept"}, follow=True)
+    assert "Something was decided or undone since this was shown" in page.content.decode()
+    assert not Policy.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["answer/", "1/end/"])
+def test_a_link_cannot_answer_an_offer(browser: Client, path: str) -> None:
+    assert browser.get(f"/settings/policies/{path}").status_code == 405
+
+
+def test_what_an_earned_policy_applied_is_listed_with_its_undo(browser: Client, world: World) -> None:
+    decided(world.project)
+    policy = accepted()
+    applied(world.proposal, policy)
+    page = browser.get("/")
+    [item] = page.context["passed"]
+    assert (item.paths, item.is_undone) == (("feedback_testing.md",), False)
+    assert f"/review/{world.proposal.public_id}/undo/?hunk={item.hunk_id}" in page.content.decode()
+    assert "1 applied" in browser.get("/settings/").content.decode()
+
+
+def test_however_much_was_decided_and_applied_the_inbox_asks_as_often(browser: Client, world: World) -> None:
+    decided(world.project)
+    policy = accepted()
+    applied(world.proposal, policy)
+    decided(world.project, kind="index", maker=earned.versions.maker("rules", "", "index"))
+    few = _queries(browser)
+    decided(world.project, 40, proposals=9, kind="learn", maker=earned.versions.maker("rules", "", "learn"))
+    for name in ("one", "two", "three"):
+        project = make.make_project(name)
+        applied(make.make_proposal(project, make.make_dream(project)), policy)
+    # A kind more that is offered, and more that was applied: only waiting items, which other tests count, may differ.
+    Proposal.objects.filter(state="open").update(state="applied")
+    assert _queries(browser) <= few
+
+
+def test_a_policy_by_kind_is_set_and_audited(browser: Client) -> None:
+    browser.post("/settings/policies/", {"kind-date": "auto", "kind-merge": "review"})
+    rows = Policy.objects.values_list("operation", "kind", "action")
+    assert set(rows) == {("", "date", "auto"), ("", "merge", "review")}
+    assert set(AuditEntry.objects.values_list("object_id", flat=True)) == {"date", "merge"}
+    browser.post("/settings/policies/", {"kind-date": ""})
+    assert Policy.objects.count() == 1
+
+
+def test_applying_merges_without_asking_is_warned_about(browser: Client) -> None:
+    warning = "Memories can be removed without asking you"
+    assert warning not in browser.get("/settings/").content.decode()
+    browser.post("/settings/policies/", {"kind-merge": "auto"})
+    assert warning in browser.get("/settings/").content.decode()
+
+
+def test_the_admin_shows_earned_policies_and_changes_none(browser: Client, world: World) -> None:
+    decided(world.project)
+    policy = accepted()
+    assert b"rules " in browser.get("/admin/dreams/policy/").content
+    page = browser.get(f"/admin/dreams/policy/{policy.pk}/change/")
+    assert page.status_code == 200 and b'name="action"' not in page.content
+    browser.post(f"/admin/dreams/policy/{policy.pk}/delete/", {"post": "yes"})
+    policy.refresh_from_db()
+    assert (policy.action, policy.note) == ("review", "You ended it.")
+
+
+def applied(proposal: Proposal, policy: Policy) -> None:
+    """As if the policy had applied all of `proposal` just now."""
+    proposal.operations.update(policy=policy, kind="date")
+    now = timezone.now() - dt.timedelta(minutes=5)
+    done = Application.objects.create(
+        proposal=proposal, journal_id=proposal.public_id, at=now, actor="policy"
+    )
+    Hunk.objects.filter(file__proposal=proposal).update(applied_in=done, verdict="approved")
+    Proposal.objects.filter(pk=proposal.pk).update(state="applied", by_policy=True)
+
+
+def _queries(browser: Client) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get("/").status_code == 200
+    return len(asked)
