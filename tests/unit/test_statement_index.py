@@ -189,3 +189,71 @@ def test_a_title_of_a_list_in_bold_is_no_statement() -> None:
 def test_what_tells_nothing_by_itself_is_no_double(text: str) -> None:
     files = {f"{name}.md": f"---\nname: {name}\ntype: project\n---\n\n{text}\n" for name in ("one", "two")}
     assert not StatementIndex(files).possible_duplicates()
+
+
+FILLERS = "\n".join(
+    f"- The {word} of the shop is painted {word}-{word} by hand.\n"
+    for word in ["roof", "gate", "fence", "door", "wall"]
+)
+
+
+def grouped(*told: str, names: tuple[str, ...] = ("harbour_rules.md", "loading_dock.md")) -> list[list[str]]:
+    """What is taken for one fact, of statements in files that say much else."""
+    index = StatementIndex(
+        {
+            name: note(f"{FILLERS.replace('shop', name[:-3])}\n{text}")
+            for name, text in zip(names, told, strict=True)
+        }
+    )
+    return [[each.text for each in places_of(group)] for group in index.possible_duplicates()]
+
+
+def test_what_is_said_within_a_longer_statement_by_two_rare_names_is_found_in_long_files() -> None:
+    short = "Read `tools/trace.txt` when `pump-reader` stalls and count its chunks."
+    long = (
+        "When `pump-reader` stalls, somebody reads `tools/trace.txt`, counts the chunks of each handoff and writes the "
+        "result into the ticket of that week, together with the serial number of the crane, the weather, the name of the "
+        "foreman and the tonnage that was waiting on the quay, because insurance asks for all of them and "
+        "refuses payment where a harbour pilot, the night watch or a customs officer contradicts the report later."
+    )
+    assert grouped(short, long) == [[short, long]]
+
+
+def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
+    one = (
+        "- Panels use `<deck>` and `<rope>` for grouped controls (semantic)\n"
+        "- Only `forklift-2` brings crates to `bay/north`, which is narrow and steep\n"
+        "- Never add `raw export` to `.ship` files: it breaks `unload()`, as the spring release showed\n"
+    )
+    other = (
+        "- `<deck>` and `<rope>` for grouped input controls: semantic, grouping built in, no extra paint.\n"
+        "- Crates go to `bay/north` by `forklift-2`, since the big ones got stuck there twice\n"
+        "- `raw export` in `.ship` files breaks `unload()`; strip it whenever the linter finds one\n"
+    )
+    assert len(grouped(one, other)) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "- `src/registry.py` — dynamic domain loader via manifests",
+            "`src/registry.py` dynamically discovers domains",
+        ),
+        ("**Market endpoints:** `docs/market-platform.md`.", "**Market schema:** `docs/market-platform.md`."),
+        (
+            "Sorting: BubbleSort, MergeSort, QuickSort, RadixSort",
+            "Phase 1 (2026-03-30): the scaffold and 4 sorting pages (BubbleSort, MergeSort, QuickSort, RadixSort)",
+        ),
+    ],
+)
+def test_members_of_a_list_labelled_values_and_events_are_no_doubles(one: str, other: str) -> None:
+    assert grouped(one, other) == []
+
+
+def test_the_number_that_files_are_named_by_is_no_value() -> None:
+    files = {
+        "phase_3.md": note("**Status**: not started (after Phase 2)"),
+        "phase_4.md": note("**Status**: not started (after Phase 3)"),
+    }
+    assert StatementIndex(files).two_values() == []

@@ -6,6 +6,7 @@ value or a rare word are compared, each with few others.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ ONE_VALUE, SHORT_WORDS = (
     16,
 )  # the score, for two statements of so few words that name a thing and its value
 HALF, EXACT = 0.5, 0.95
+WITHIN, MUCH = 0.75, 7.0  # of the shorter one, and the weight in common: it is said within the longer one
 NEAR_COPY = 0.85  # of the words beside two values
 COPY = 0.85  # in one list, what scores less is another member of it
 LEAST_SAID = 3.0  # weight beside its links, of a statement that says something
@@ -51,6 +53,10 @@ _DAY = re2.compile(
 _NAMED_DAY = re2.compile(
     r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?|\b(?:19|20)\d\d(?:-\d\d){0,2}\b"
 )
+# "- `src/app.py` — the app", "- **`--flag`**: what it does", "- [Name](file.md) — …".
+_ENTRY = re2.compile(r"\s*[-*+] +(?:\*\*)?`[^`\n]+`(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )")
+_LABEL = re.compile(r"\*\*([^*\n]{2,60}?):?\*\*:? ")
+_EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 # Said in a file's name of every file of its sort.
 _SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
@@ -207,7 +213,7 @@ class StatementIndex:
     def pair(self, one: Statement, other: Statement) -> Pair:
         """Two statements compared, with what their places say of them."""
         found = compare(one.text, other.text, is_rare=self.is_rare)
-        if found.relation == "same" and found.score < self._least(one, other):
+        if found.relation == "same" and not self._says_the_same(one, other, found):
             found = Compared("none", found.score, "too little in common for two of many statements")
         if found.relation == "other value" and not self._of_one_thing(one, other, found):
             found = Compared("none", found.score, "values differ in two of many statements")
@@ -215,13 +221,14 @@ class StatementIndex:
             found = Compared("none", found.score, veto)
         return Pair(one, other, found)
 
-    def _least(self, one: Statement, other: Statement) -> float:
-        """How alike two must be to be asked about: a file of few statements is one fact, one of many speaks of one topic."""
+    def _says_the_same(self, one: Statement, other: Statement, found: Compared) -> bool:
+        """Whether two are alike enough: a file of few statements is one fact, one of many speaks of one topic."""
         few = all(self._count[each.path] <= FEW for each in (one, other))
         shared = [key for key in one.reading.anchors & other.reading.anchors if self.is_rare(key)]
-        if self._name_one_thing(one, other) and len(shared) > 1:
-            return ONE_VALUE
-        return ONE_FACT if few else ONE_OF_MANY
+        if len(shared) > 1 and found.covered >= WITHIN and found.common >= MUCH:
+            return True  # the one is said within the other, by names that hardly any other statement has
+        short = self._name_one_thing(one, other) and len(shared) > 1
+        return found.score >= (ONE_VALUE if short else ONE_FACT if few else ONE_OF_MANY)
 
     def _name_one_thing(self, one: Statement, other: Statement) -> bool:
         """Whether two short statements are about one thing that has a name, which few others have."""
@@ -234,6 +241,10 @@ class StatementIndex:
         old, new = found.old, found.new
         if old is None or new is None:
             return False
+        if all(
+            value.sort & read(_named(each.path)).terms.keys() for value, each in ((old, one), (new, other))
+        ):
+            return False  # "after Phase 2" in phase_3.md: the number of a file, and no value
         if old.kind == "date" and old.start <= OPENING and new.start <= OPENING:
             return False  # both begin with the day that they were written
         if not old.is_measured:
@@ -308,7 +319,9 @@ def _without_forms(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _is_of_a_form(pair: Pair) -> bool:
-    return pair.found.rule == TWO_THINGS or (pair.found.relation != "none" and _of_two_things(pair))
+    """A form has the same words with other values; the same in other words was written twice."""
+    is_told = pair.found.relation != "none" and _of_two_things(pair)
+    return pair.found.rule == TWO_THINGS or (is_told and pair.found.score >= NEAR_COPY)
 
 
 def _of_two_things(pair: Pair) -> bool:
@@ -330,10 +343,31 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
         return (
             "" if found.relation == "same" and found.score >= COPY else "they belong to one list or section"
         )
+    if found.score < COPY and (veto := _members_apart(one, other)):
+        return veto
     named = {value.key for value in one.reading.values if not value.is_measured}
     if not named & other.reading.anchors and _own(one, other) and _own(other, one):
         return TWO_THINGS
     return ""
+
+
+def _members_apart(one: Statement, other: Statement) -> str:
+    """What two statements are members of: a list of things, labelled values, events of a day, files of one series."""
+    if any(_is_entry(each) for each in (one, other)):
+        return "one is an entry of a list of things"
+    labels = [_LABEL.match(each.text) for each in (one, other)]
+    if all(labels):
+        mine, theirs = (frozenset(read(match[1]).terms) for match in labels if match)
+        if mine - other.reading.terms.keys() and theirs - one.reading.terms.keys():
+            return "their labels differ"
+    if sum(bool(_EVENT.match(encodable(each.text))) for each in (one, other)) == 1:
+        return "one is the record of a day"
+    return ""
+
+
+def _is_entry(statement: Statement) -> bool:
+    """ "- `path/to/file.py` — what it is for": a list names each thing once, whatever else is said of it elsewhere."""
+    return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
 
 def _named(path: str) -> str:

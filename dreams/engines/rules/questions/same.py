@@ -91,7 +91,8 @@ def _question(asking: Asking, statements: list[Statement], why: str, score: floa
     if option is None or len(left) == len(rest):
         return
     if left:  # something leans on these where they are
-        yield from _question(asking, [each for each in statements if each not in left], why, score)
+        said = [each for each in statements if each not in left]
+        yield from _question(asking, said, _why(said) if why == _why(statements) else why, score)
         return
     places = tuple(place_of(each) for each in (keep, *rest))
     keeping = Option("keep", "Keep them as they are")
@@ -140,7 +141,11 @@ def merge(rec: Recorder, keep: Statement, rest: Sequence[Statement], row_max: in
 
 def _fullest(rec: Recorder, keep: Statement, rest: Sequence[Statement]) -> Statement:
     fuller = [
-        each for each in rest if says_more(each.text, keep.text) and not says_more(keep.text, each.text)
+        each
+        for each in rest
+        if len(each.text) >= len(keep.text)
+        and says_more(each.text, keep.text)
+        and not says_more(keep.text, each.text)
     ]
     if not fuller:
         return keep
@@ -195,6 +200,19 @@ def _described(document: memdir.Document, text: str) -> memdir.Document | None:
         return None
 
 
+def _behind(document: memdir.Document, told: str, text: str) -> memdir.Document | None:
+    """The file with one more statement right behind the one that it belongs to; None where that is not on lines of its own."""
+    items = memdir.sections(document.body)
+    place = next((at for at, each in enumerate(items) if one_line(each.content or each.text) == told), None)
+    if place is None or items[place].marker[:1].isdigit() or len(memdir.with_children(items, place)) > 1:
+        return None
+    item = items[place]
+    indent = item.text[: len(item.text) - len(item.text.lstrip())]
+    lines = [f"{indent}{item.marker} {text}"] if item.kind == "bullet" else ["", text]
+    at = item.last_line + 1
+    return memdir.with_body(document, memdir.replace_lines(document.body, at, at, lines, document.newline))
+
+
 def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
     """What a file says, each with its lines: the statements of its body, and its description (a label)."""
     document = tree.document(path)
@@ -222,7 +240,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     if says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known):
         if keep.path == drop.path:
             return
-        added = _with(document, drop.text, drop.raw)
+        added = _behind(document, keep.text, drop.text) or _with(document, drop.text, drop.raw)
         if added is None:
             return
         target = drop.text
