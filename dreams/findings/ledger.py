@@ -23,7 +23,6 @@ from dreams.findings.statements.units import (
     units_of_lines,
 )
 from dreams.findings.tracing import Both, Trace, both
-from dreams.language import similarity
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what the line says
 # The worst fate of a line's statements is the line's.
@@ -158,7 +157,7 @@ class _Hunk:
         if claim.kind == "superseded-by":
             return Answer("superseded-by", target, claim.note)
         said = _MARK.sub("", text)
-        if rewording.reworded(said, target.unit.text) or similarity.same(said, target.unit.text).same:
+        if rewording.reworded(said, target.unit.text):
             lost = tuple(facts.words_lost(said, target.unit.text))
             return Answer("merged-into", target, claim.note, reworded=lost)
         return None

@@ -57,28 +57,6 @@ class Stated:
         return whole[self.start : self.end]
 
 
-def same(one: str, other: str) -> bool:
-    """Whether both give the same value of the same property of the same thing, and say no word more."""
-    return any(
-        a.value == b.value and _agree(a, b) and not (a.bare and b.bare)
-        for a in read(one)
-        for b in read(other)
-    )
-
-
-def differ(one: str, other: str) -> bool:
-    """Whether both are plain statements of a property, but of two things: "latency checks for X run from R", "X is in R".
-
-    One word more on one side alone may be another name of the same thing ("the API", "the API server").
-    """
-    mine, theirs = read(one), read(other)
-    return bool(mine and theirs) and all(_of_others(a.of, b.of) for a in mine for b in theirs)
-
-
-def _of_others(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one - other and other - one) or len(one ^ other) > 1
-
-
 def changed(old: str, new: str) -> tuple[Stated, Stated] | None:
     """The two values, where both speak of one property of one thing and give it another value each."""
     for a in read(old):

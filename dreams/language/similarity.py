@@ -1,7 +1,9 @@
 """Are two statements surely the same? The duplicate decision, made so that a merge never loses a fact. Pure.
 
-Words in common are not enough: "PostgreSQL 15" and "PostgreSQL 16" share nearly all. So whatever makes a statement this
-one and no other (numbers, names, paths, negation, environment, direction, condition) must agree first; only then do words count.
+Only the same words in the same order are sure: "PostgreSQL 15" and "PostgreSQL 16", "Ana asks Bob" and "Bob asks Ana" share
+nearly all. Spelling, number, articles and known synonyms are evened out, and the fuller one may go on where the other
+ends, with a reason or an example. What says the same in other words is likely, and a question
+(`dreams.lib.prose.comparing`).
 """
 
 from __future__ import annotations
@@ -9,51 +11,33 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 from typing import Literal
 
-from dreams.language import lexicon, properties
-from dreams.language.contrasts import conflict, enlarged, marks_differ, narrowed, told_whole
-from dreams.language.edits import edit, regraded
-from dreams.language.orders import swapped
+from dreams.language import forms, lexicon
 from dreams.language.statements import Statement, plain, statement
-from dreams.language.words import LONGEST
-from dreams.lib.prose.comparing import says_more
+from dreams.language.words import LONGEST, code_spans
 
-# How many words the shorter statement has, the share of its weight that the longer one must have, and the share that both must
-# have in common: three words in common are a topic, ten are a statement.
-BARS = ((4, 0.99, 0.7), (6, 0.8, 0.45), (1_000_000, 0.66, 0.42))
-# Where the shorter one has words of its own, a merge would lose them: more must agree than for one that is contained.
-LEAST_UNCONTAINED = 0.63
-LONG = 10  # words, from which one more phrase is detail and no other statement
-CONTAINED = 0.3  # in common, will do for five words or more that the other one has whole
-TOPIC = 0.45  # in common, will do where the shorter one names a topic that the longer one has whole
-RUN = 4  # so many words in a row make up for a lower share (0.66, and 0.4 or 0.3)
+LEAST_WORDS = 3  # of meaning, from which a statement may have a reason added to it and stay the same
 MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure
-CONTAINING = 0.999  # of the shorter one's weight in the longer one: nothing is lost with it
-MOST_NEW = 0.1  # of the shorter one's weight, that the longer one has no word for: more is a question
-REPETITIVE_FROM = 30  # words of meaning
-REPEATED = 3  # times that each of them stands there on the average
 ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
 RARE_WORDS = 8
 COMMON_FROM = 60  # a word that more texts have finds no candidates
 PARTNERS = 12
+_Word = tuple[str, bool]  # as compared, and whether it is a past
 
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
     """The decision, a score from 0 to 1, and a few words of reason for a person.
 
-    `fuller` is the one to keep where they are the same; `lossless` is True if the other one has no word that it lacks
-    (filler aside), so that nothing is lost by leaving the other one out.
+    `fuller` is the one to keep where they are the same: it has every word of the other one.
     """
 
     same: bool
     score: float
     why: str
     fuller: Literal["a", "b"] = "a"
-    lossless: bool = False
 
 
 def normalised(text: str) -> str:
@@ -67,96 +51,81 @@ def same(a: str, b: str) -> Similarity:
     if not (plain(a) and plain(b)):
         return Similarity(False, 0.0, "nothing to compare", fuller)
     if normalised(a) == normalised(b) and _asks(a) == _asks(b):
-        return Similarity(True, 1.0, "the same words", fuller, True)
-    if _unclear(a) or _unclear(b):
+        return Similarity(True, 1.0, "the same words", fuller)
+    if max(len(a), len(b)) > LONGEST:
         return Similarity(False, 0.0, "too long to be sure", fuller)
-    short, long = sorted((statement(a), statement(b)), key=lambda s: (s.weight, s.text))
-    return _compared(short, long, "a" if long.text == a else "b")
+    short, long = sorted((statement(a), statement(b)), key=lambda s: (len(_said(s)), s.weight, s.text))
+    score, why = _score(short, long), _compared(short, long)
+    return Similarity(
+        not why, score, why or "the same words but for their form", "a" if long.text == a else "b"
+    )
 
 
-def _unclear(text: str) -> bool:
-    """No single statement, or the same few words over and over, of which no order can be told."""
-    if len(text) > LONGEST:
-        return True
-    one = statement(text)
-    items = len(one.items)
-    return len(one.flow) > MOST_WORDS or (items > REPETITIVE_FROM and items > REPEATED * len(one.weights))
+def _compared(short: Statement, long: Statement) -> str:
+    """What keeps them apart; empty for the same."""
+    mine, theirs = _said(short), _said(long)
+    if not short.items or len(theirs) > MOST_WORDS:
+        return "nothing to be sure about"
+    if theirs[: len(mine)] != mine:
+        return "other words, or in another order"
+    if short.asks != long.asks or short.signs != long.signs:
+        return "one asks or is done, the other is not"
+    if not (_has_code(short, long) and (len(theirs) > len(mine) or _has_code(long, short))):
+        return "commands or quoted code differ"
+    return (
+        ""
+        if len(theirs) == len(mine) or _only_adds(short, long, len(mine))
+        else "what is added may change it"
+    )
 
 
-def _compared(short: Statement, long: Statement, fuller: Literal["a", "b"]) -> Similarity:
-    covered, shared = _overlap(short, long)
-    score = round(min(1.0, (covered + shared) / 2), 3)
-    lossless = covered >= CONTAINING
-    if properties.same(short.text, long.text) and not _twisted(short, long):
-        why = "the same property of the same thing"
-        return Similarity(True, max(score, LEAST_UNCONTAINED), why, fuller, lossless)
-    if not _enough(short, long, covered, shared) or (not lossless and score < LEAST_UNCONTAINED):
-        return Similarity(False, score, "too few words in common", fuller)
-    if why := conflict(short, long):
-        return Similarity(False, round(score / 2, 3), why, fuller)
-    if properties.differ(short.text, long.text):
-        return Similarity(False, round(score / 2, 3), "the same property of two things", fuller)
-    if not lossless and says_more(short.text, long.text, MOST_NEW):
-        return Similarity(False, score, "each tells something that the other has no word for", fuller)
-    return Similarity(True, score, "the same statement in other words", fuller, lossless)
+def _said(one: Statement) -> list[_Word]:
+    """Every word but articles and a label that says what kind of note it is; pasts are kept apart."""
+    return [
+        (one.flow[at], one.written[at].endswith("ed") or one.written[at] in forms.IRREGULAR)
+        for at in _told(one)
+    ]
 
 
-def _twisted(short: Statement, long: Statement) -> bool:
-    """The same sentence but for "only" or "to", or with two words exchanged; a property is read whatever their order."""
-    turned = marks_differ(short, long) or regraded(short, long) or swapped(short, long)
-    return edit(short, long).copy and turned
+def _told(one: Statement) -> list[int]:
+    """The places of the words that say something."""
+    return [
+        at
+        for at, (word, clause) in enumerate(zip(one.flow, one.clause_of, strict=True))
+        if word not in lexicon.ARTICLES and not (one.kind_of_note and clause == 0)
+    ]
+
+
+def _only_adds(short: Statement, long: Statement, said: int) -> bool:
+    """Whether what the longer one says more is a reason or an aside, with no condition, state or denial in it."""
+    told = _told(long)
+    before, more = {long.clause_of[at] for at in told[:said]}, {long.clause_of[at] for at in told[said:]}
+    return (
+        len(short.telling) >= LEAST_WORDS
+        and all(clause in long.asides and long.asides[clause] not in before for clause in more)
+        and {word for _, word in long.marked} <= {word for _, word in short.marked}
+        and lexicon.NEGATIONS.isdisjoint(long.flow[at] for at in told[said:])
+        and long.days == short.days
+        and long.environments == short.environments
+    )
+
+
+def _has_code(one: Statement, other: Statement) -> bool:
+    """Whether all inline code of the one stands in the other, letter for letter but for case."""
+    flat = " ".join(other.text.lower().split())
+    return all(" ".join(one.text[start:end].lower().split()) in flat for start, end in code_spans(one.text))
 
 
 def _asks(text: str) -> bool:
     return "?" in text and statement(text).asks
 
 
-def _enough(short: Statement, long: Statement, covered: float, shared: float) -> bool:
-    if not short.items:
-        return False
-    words = sum(word not in lexicon.GENERIC for word in short.weights)
-    if covered >= 0.99:
-        return _enough_contained(short, long, words, shared)
-    need_covered, need_shared = next(bar[1:] for bar in BARS if words <= bar[0])
-    if covered >= need_covered and shared >= need_shared:
-        return True
-    return (
-        words > BARS[0][0]
-        and covered >= 0.66
-        and shared >= (0.3 if words > BARS[1][0] else 0.4)
-        and _run(short, long) >= RUN
-    )
-
-
-def _enough_contained(short: Statement, long: Statement, words: int, shared: float) -> bool:
-    """The longer one has every word: enough if it adds asides only, or little; of short ones not what narrows them."""
-    if words <= LONG and enlarged(short, long):
-        return False
-    if told_whole(short, long):
-        return True
-    if words > BARS[0][0]:
-        return shared >= CONTAINED
-    if short.topical and words > 1 and shared >= TOPIC:
-        return True
-    extra = [word for word in long.weights if word not in short.weights and word not in lexicon.GENERIC]
-    if len(extra) > 1 and [w for w in long.weights if w in short.weights] != list(short.weights):
-        return False
-    return (shared >= BARS[0][2] or (words > 2 and len(extra) <= 1)) and not narrowed(short, long)
-
-
-def _run(short: Statement, long: Statement) -> int:
-    """The longest row of words that both have."""
-    mine, theirs = ([item.word for item in one.items] for one in (short, long))
-    return SequenceMatcher(None, mine, theirs, autojunk=False).find_longest_match().size
-
-
-def _overlap(short: Statement, long: Statement) -> tuple[float, float]:
-    """The share of the shorter one's weight that the longer one has, and the share of both that they have in common."""
-    mine, theirs = short.telling, long.telling
-    common = sum(weight for word, weight in mine.items() if word in long.weights)
-    own = sum(mine.values())
-    union = own + sum(weight for word, weight in theirs.items() if word not in short.weights)
-    return (common / own if own else 0.0), (common / union if union else 0.0)
+def _score(one: Statement, other: Statement) -> float:
+    """The share of both that they have in common."""
+    mine, theirs = one.telling, other.telling
+    common = sum(weight for word, weight in mine.items() if word in theirs)
+    union = sum({**mine, **theirs}.values())
+    return round(common / union, 3) if union else 0.0
 
 
 def candidates(texts: Sequence[str]) -> list[tuple[int, int]]:

@@ -24,9 +24,8 @@ from dreams.findings.statements.wordings import (
     has,
     known,
     made,
-    plainer,
 )
-from dreams.language import lexicon, similarity
+from dreams.language import lexicon
 from dreams.language.statements import Statement
 
 _PIECES = re.compile(r"[;:.]\s+|\s?[—–]\s?|\s-\s|\s?(?<!\\)\|\s?")
@@ -44,8 +43,6 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
         return in_cells(old, new)
     if taken_over(made(old), made(new)) or another_word(old, new) or taken_back(old, new):
         return False
-    if similarity.same(plainer(old), plainer(new)).same:
-        return True
     return (
         _told(old, new)
         or (merged and in_one_piece(old, new) and not _changed_by(made(old), made(new)))

@@ -214,7 +214,7 @@ def _of_one_sort(one: Value, other: Value) -> bool:
 
 
 def _parts(value: Value) -> set[str]:
-    return set(value.key.replace("-", " ").replace("_", " ").split())
+    return set(value.key.replace("-", " ").replace("_", " ").replace("/", " ").split())
 
 
 def _ending(value: Value) -> str:

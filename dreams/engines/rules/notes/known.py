@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from dreams.engines.rules.notes.wording import sentences
 from dreams.language import similarity
 from dreams.language.statements import statement
+from dreams.lib.prose.comparing import compare, says_more
 
 COMMON = 2_000  # a word in more lines than this finds nothing
 COMPARED = 60
+MOST_NEW = 0.1  # of a text's weight, that what is known has no word for
 
 
 class Known:
@@ -39,9 +41,10 @@ class Known:
         if plain in self._plain:
             return self._texts[self._plain[plain]]
         for place in self._near(text):
-            found = similarity.same(text, self._texts[place])
-            if found.same and (not whole or (found.lossless and found.fuller == "b")):
-                return self._texts[place]
+            known = self._texts[place]
+            found = similarity.same(text, known)
+            if (found.same and found.fuller == "b") or (not whole and _tells(known, text)):
+                return known
         return None
 
     def says(self, text: str, *, whole: bool = False) -> bool:
@@ -60,3 +63,8 @@ class Known:
                 shared.update(places)
         ranked = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))
         return [place for place, count in ranked[:COMPARED] if count * 3 >= len(words)]
+
+
+def _tells(known: str, text: str) -> bool:
+    """Whether a known statement tells the same fact, and the text nothing more."""
+    return compare(text, known).relation == "same" and not says_more(text, known, MOST_NEW)

@@ -10,7 +10,7 @@ from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import Unit, units
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index, is_team
-from dreams.language import lexicon, properties, similarity
+from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
 from dreams.text import quoted
 
@@ -68,11 +68,7 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
         return None
     found = similarity.same(one.text, two.text)
-    if (
-        not found.same
-        or (not exact and properties.differ(one.text, two.text))
-        or not places.agree(tree, one, two)
-    ):
+    if not found.same or not places.agree(tree, one, two):
         return None
     if exact and len(one.text) == len(two.text):
         return one, two

@@ -16,8 +16,9 @@ from dreams.engines.rules.values import slots
 from dreams.engines.rules.values.retyping import labelled
 from dreams.engines.rules.values.slots import Slot
 from dreams.engines.rules.values.spans import WEEKDAY
-from dreams.language import lexicon, products, properties, similarity
+from dreams.language import lexicon, products, properties
 from dreams.language.pieces import WEAK, Piece, keys_of, pieces
+from dreams.language.statements import statement
 
 _IS = re.compile(
     r"^(?:(?:the|our|my) )?(?P<label>[\w'’/-]+(?: [\w'’/-]+){0,4}?) (?:is|are) (?P<value>(?!(?:not|no|in|on|at|being|getting|to|only|still|very|too|so|as)\b)\S+(?:\s+\S+){0,3})$",
@@ -223,4 +224,6 @@ def _by_exchange(old: str, new: str) -> Slot | None:
 def _same_then(old: str, new: str, made: Slot, span: tuple[int, int]) -> bool:
     """Whether both say the same once `new` has the old value at `span`."""
     evened = f"{new[: span[0]]}{old[made.start : made.end]}{new[span[1] :]}"
-    return similarity.same(old, evened).same
+    one, other = statement(old), statement(evened)
+    held = [{word for _, word in each.marked} for each in (one, other)]
+    return one.telling.keys() == other.telling.keys() and held[0] == held[1] and one.asks == other.asks
