@@ -70,20 +70,29 @@ concise short brief terse
 # One of a pair on each side, and not the other, turns a statement round.
 _OPPOSITES = """
 before after|enable disable|enabled disabled|on off|always never|allow deny|allow forbid|allow block|allowed forbidden|
-include exclude|add remove|create delete|start stop|open close|opened closed|push pull|upload download|increase decrease|
-raise lower|up down|left right|first last|min max|minimum maximum|read write|import export|client server|frontend backend|
-public private|internal external|input output|request response|sync async|synchronous asynchronous|upgrade downgrade|
-encrypt decrypt|lock unlock|show hide|true false|yes no|success failure|pass fail|more less|most least|many few|above below|
-with without|during before|during after|while before|while after|required optional|must may|mutable immutable|online offline|old new|older newer|oldest newest|earlier later|lock release|
-merge rebase|tabs spaces|manual automatic|manually automatically|light dark|top bottom|ascending descending|asc desc|accept reject|
-approve reject|slow fast|large small|big small|long short|early late|cheap expensive|high low|over under|install uninstall|mount unmount|local remote|local global|local production|even odd|inside outside|upper lower|
-horizontal vertical|row column|source target|source destination|sender receiver|parent child|keep drop|prefer avoid|like dislike|
-likes dislikes|works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|each some|each none|this each|this all|this any|daily weekly|weekly monthly|daily monthly|hourly daily|strict lenient|
-faster slower|higher lower|greater smaller|larger smaller|inline external|dynamic static|ephemeral persistent|
-temporary permanent|stateful stateless|eager lazy|serial parallel|sequential parallel|unit integration|unittest integration|e2e unittest|
-singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|existing new|current previous|current former|null undefined|get set|get post|post put|
-horizontally vertically|https http|stdout stderr|encode decode|serialize deserialize|subscribe unsubscribe|
-active inactive|deprecated supported|concise detailed|concise verbose|concise long|brief long|terse long|brief detailed|terse detailed|short detailed|short verbose|brief verbose|single multiple|single several|known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
+include exclude|add remove|create delete|start stop|open close|opened closed|increase decrease|
+raise lower|up down|left right|first last|min max|minimum maximum|sync async|synchronous asynchronous|upgrade downgrade|
+encrypt decrypt|lock unlock|show hide|true false|yes no|success failure|pass fail|passed failed|more less|most least|many few|above below|
+with without|during before|during after|while before|while after|required optional|must may|mutable immutable|online offline|
+old new|older newer|oldest newest|earlier later|lock release|manual automatic|manually automatically|ascending descending|
+asc desc|accept reject|approve reject|slow fast|large small|big small|long short|early late|cheap expensive|high low|
+over under|install uninstall|mount unmount|inside outside|keep drop|prefer avoid|like dislike|likes dislikes|
+works fails|working broken|all none|all some|any some|always sometimes|never sometimes|any none|every some|each some|
+each none|this each|this all|this any|strict lenient|faster slower|higher lower|greater smaller|larger smaller|
+temporary permanent|eager lazy|horizontally vertically|encode decode|serialize deserialize|
+subscribe unsubscribe|active inactive|deprecated supported|concise detailed|concise verbose|concise long|brief long|
+terse long|brief detailed|terse detailed|short detailed|short verbose|brief verbose|single multiple|single several|
+known unknown|safe unsafe|valid invalid|direct indirect|directly indirectly
+"""
+# Things that go together, of which a statement names one: what is said of the client may be so of the server too.
+_COUNTERPARTS = """
+push pull|upload download|read write|import export|client server|frontend backend|public private|internal external|
+input output|request response|merge rebase|tabs spaces|light dark|top bottom|local remote|local global|local production|
+even odd|upper lower|horizontal vertical|row column|source target|source destination|sender receiver|parent child|
+daily weekly|weekly monthly|daily monthly|hourly daily|inline external|dynamic static|ephemeral persistent|
+stateful stateless|serial parallel|sequential parallel|unit integration|unittest integration|e2e unittest|
+singular plural|prefix suffix|begin end|beginning end|start end|morning evening|am pm|existing new|current previous|
+current former|null undefined|get set|get post|post put|https http|stdout stderr
 """
 ENVIRONMENTS = {
     "prod": "production", "production": "production", "staging": "staging", "stage": "staging", "sandbox": "sandbox",
@@ -265,7 +274,8 @@ GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
 # Said of the thing behind them: two of them contradict each other only about the same one.
 PLACING = _with_stems("before after with without above below over under inside outside during while")
-OPPOSITES = _pairs(_OPPOSITES)
+COUNTERPARTS = _pairs(_COUNTERPARTS)
+OPPOSITES = _pairs(_OPPOSITES) | COUNTERPARTS
 JOINTS = _pairs(_JOINTS)
 # Words that are no slip of the pen for another one, whatever they look like.
 KNOWN = frozenset(

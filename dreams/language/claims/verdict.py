@@ -19,7 +19,7 @@ from dreams.language.claims.denials import polarity
 from dreams.language.claims.denials.asked import answered_otherwise
 from dreams.language.claims.denials.disowned import disowned
 from dreams.language.claims.denials.reversed import reversed_of
-from dreams.language.claims.denials.turned import turned_word
+from dreams.language.claims.denials.turned import Turned, turned_word
 from dreams.language.claims.evidence import FOREIGN, Evidence, Unit
 from dreams.language.claims.field import Field
 from dreams.language.claims.numbered import are_of_others
@@ -174,19 +174,9 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict 
     name = binding.anchor.text[:80]
     if binding.presence < PRESENT:
         return Verdict("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
-    answer: Answer = "contradicted" if _says_another(field, claim, binding) else "unsupported"
+    same, other = binding.slot  # "14 archives" where the source has another number of them
+    answer: Answer = "contradicted" if other >= SAME and other > same else "unsupported"
     return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
-
-
-def _says_another(field: Field, claim: Claim, binding: Binding) -> bool:
-    """Whether the place where the rest stands best has another number or name instead."""
-    if binding.elsewhere < 0 or binding.elsewhere == binding.best or binding.anywhere[0] < SAME:
-        return False
-    own = {term for piece in claim.pieces for term in piece.terms}
-    prefix = "n:" if binding.anchor.kind == "number" else "i:"
-    names = field.evidence.names[binding.elsewhere]
-    here = {piece.terms[0] for piece in binding.anchor.pieces}
-    return not here.intersection(names) and any(name.startswith(prefix) and name not in own for name in names)
 
 
 def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
@@ -204,13 +194,19 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
         return Verdict(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
     opposite = turned_word(field, claim)
     if opposite is not None:
-        word, place = opposite
-        return Verdict("contradicted", _quotes(field, [place]), f"a source has the opposite of “{word.text}”")
+        return _instead(field, opposite)
     close = [place for place in best if field.at(place) >= max(SAME, 0.9 * field.at(best[0]))]
     texts = [field.evidence.units[place].text for place in close]
     if texts and polarity.turned(claim.text, texts):
         return Verdict("contradicted", _quotes(field, close[:2]), "the sources say the opposite")
     return None
+
+
+def _instead(field: Field, found: Turned) -> Verdict:
+    place = _quotes(field, [found.place])
+    if found.is_opposite:
+        return Verdict("contradicted", place, f"a source has the opposite of “{found.word.text}”")
+    return Verdict("unsupported", place, f"a source has another word for “{found.word.text}”")
 
 
 def _by_words(field: Field, claim: Claim) -> Verdict | None:

@@ -12,7 +12,6 @@ from itertools import islice
 
 from dreams.language import lexicon
 from dreams.language.claims.anchors import Claim
-from dreams.language.claims.denials.opposites import QUANTITIES
 from dreams.language.claims.field import Field
 from dreams.language.claims.terms import Piece, pieces, word_of
 
@@ -41,6 +40,8 @@ _CONTRAST = re.compile(r"[,(]\s*$")
 _GUARDED = re.compile(
     r"\b(?:fails? to|failed to|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
 )
+# "All" of one thing and "this" of another stand in one statement without any quarrel.
+QUANTITIES = frozenset(["all", "any", "some", "none", "this", "each", "every", "more", "less", "few", "many"])
 SCOPE = 3  # words behind a denial that it is about
 NEAR = 45  # code points between a denial and the word that it is about
 BETWEEN = 2  # pieces behind a word in which the next one must stand
@@ -150,7 +151,7 @@ def together(said: Sequence[Piece], words: Sequence[str]) -> tuple[Piece, Piece]
 def _opposes(source: str, text: str) -> bool:
     mine, theirs = _plain_words(text), _plain_words(source)
     return any(
-        (one, other) in lexicon.OPPOSITES and not {one, other} & QUANTITIES
+        (one, other) in lexicon.OPPOSITES - lexicon.COUNTERPARTS and not {one, other} & QUANTITIES
         for one in mine - theirs
         for other in theirs - mine
     )
