@@ -57,7 +57,10 @@ def same(a: str, b: str) -> Similarity:
     short, long = sorted((statement(a), statement(b)), key=lambda s: (len(_said(s)), s.weight, s.text))
     score, why = _score(short, long), _compared(short, long)
     return Similarity(
-        not why, score, why or "the same words but for their form", "a" if long.text == a else "b"
+        not why,
+        score if not why else score / 2,
+        why or "the same words but for their form",
+        "a" if long.text == a else "b",
     )
 
 
