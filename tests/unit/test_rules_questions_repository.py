@@ -98,14 +98,34 @@ def test_a_file_that_moved_is_asked_about_with_its_new_path(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "line",
     [
-        "The basket is in `src/web/basket.ts`",
         "Check with `npm run typecheck`",
         "Deploy with `make ship`",
     ],
 )
-def test_a_file_script_or_target_that_is_not_there_is_asked_about(tmp_path: Path, line: str) -> None:
+def test_a_script_or_target_that_is_not_there_is_asked_about(tmp_path: Path, line: str) -> None:
     (question,) = asked(tmp_path, line)
     assert (question.kind, [option.id for option in question.options]) == ("gone", ["remove", "keep"])
+
+
+def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path) -> None:
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`")
+    assert [option.id for option in question.options] == ["remove", "update", "keep"]
+    assert question.why == "The repository has src/web/, and no basket.ts in it."
+    (edit,) = question.options[1].edits
+    assert "The basket is in `src/web/basket.ts` (no longer in the repository)\n" in (edit.after or "")
+
+    files = {
+        "one.md": memory("| What | Where |\n|---|---|\n| Basket | `src/web/basket.ts` |\n"),
+        "two.md": memory("**Basket**: src/web/basket.ts holds it.\nIt was rewritten in May.\n"),
+        "three.md": memory(
+            "```sh\ntouch src/web/basket.ts\n```\n\nMove it to `src/web/basket.ts` one day.\n"
+        ),
+        "MEMORY.md": "- [One](one.md) — where\n- [Two](two.md) — what\n- [Three](three.md) — how\n",
+    }
+    found = questions_of(tmp_path / "other", files, {"src/web/cart.ts": ""})
+    (question,) = (each for each in found if each.kind == "gone")
+    assert [(place.path, place.line_no) for place in question.places] == [("one.md", 7), ("two.md", 5)]
+    assert [option.id for option in question.options] == ["update", "keep"]
 
 
 @pytest.mark.parametrize(

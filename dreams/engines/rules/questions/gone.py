@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_log, is_team
+from dreams.engines.rules.notes.wording import one_line, sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place, removal
 from dreams.engines.rules.repository import Repository
@@ -26,7 +26,6 @@ LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12
 MOVED, GONE = 0.55, 0.35
 _CODE = re.compile(r"`([^`\n]+)`")
-_PATH = re.compile(r"(?:\./)?((?:[\w.@()\[\]-]+/)+[\w.@\[\]()-]+\.[A-Za-z]\w{0,4})(?::\d+(?:-\d+)?)?")
 # A path from the top of the repository, in code or out of it.
 _NAMED = re.compile(
     r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
@@ -36,10 +35,11 @@ _RUN = re.compile(r"(?:npm|pnpm|yarn|bun) run ([\w:.-]+)(?:\s.*)?")
 _MAKE = re.compile(r"make ([a-z][\w.-]*)")
 # Told of the past, or of what is to come: no file has to be there.
 _NOT_NOW = re.compile(
-    r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|creat|plan|todo|will|propos|new|old|was|were|had|"
-    r"split|merg|extract|archiv|histor|untracked|gitignored|generat|not|no|never|miss|example)\w*\b|n['’]t\b|→|->|~~",
+    r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|creat|plan|todo|will|propos|promot|new|old|was|were|"
+    r"had|split|merg|extract|archiv|histor|untracked|gitignored|generat|not|never|miss|example)\w*\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
+NOTE = "(no longer in the repository)"
 
 
 def no_longer_there(context: Asking) -> Iterator[Question]:
@@ -47,10 +47,48 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
     repo = context.repository
     if repo is None or not repo.complete:
         return
-    moved = list(_moved(context, repo))
+    named = list(_named(context))
+    found, missing = _Found(repo), _Missing(repo)
+    moved = [each for each in (found.moved(one) for one in named) if each]
     for group in _by_folder(moved):
         yield from _ask_of_moved(context, group)
-    yield from _gone(context, repo, {each.old for each in moved})
+    there = {each.old for each in moved}
+    gone: dict[str, list[_Named]] = defaultdict(list)
+    for one in named:
+        if one.path_named not in there and one.is_now and missing.file(one.path_named):
+            gone[one.path_named].append(one)
+    for name, lines in gone.items():
+        yield from _ask_of_gone(context, missing.file(name), lines)
+    yield from _commands(context, missing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A path that a line of a memory names. `is_now`: the sentence tells of it as of something that is there."""
+
+    path: str  # of the memory
+    line_no: int
+    line: str
+    path_named: str
+    is_now: bool
+
+
+def _named(context: Asking) -> Iterator[_Named]:
+    tree = context.tree_before
+    for path in sorted(tree.texts):
+        if is_log(path) or is_team(path) or is_daily(path) or day_in_name(path) or not tree.writable(path):
+            continue
+        context.report.checkpoint()
+        coded = False
+        for number, line in enumerate(tree.texts[path].split("\n"), 1):
+            coded ^= line.lstrip().startswith(("```", "~~~"))
+            for name in dict.fromkeys(match[1] for match in _NAMED.finditer(line)):
+                yield _Named(path, number, line, name, not coded and _is_now(line, name))
+
+
+def _is_now(line: str, name: str) -> bool:
+    told = next((each for each in sentences(one_line(line)) if name in each), line)
+    return not _NOT_NOW.search(_CODE.sub(" ", told))
 
 
 # --- What moved -------------------------------------------------------------------------------------------------------
@@ -75,26 +113,18 @@ class _Moved:
         return "/".join(old[: len(old) - same]), "/".join(new[: len(new) - same])
 
 
-def _moved(context: Asking, repo: Repository) -> Iterator[_Moved]:
-    tree, found = context.tree_before, _Found(repo)
-    for path in sorted(tree.texts):
-        if is_log(path) or is_team(path) or is_daily(path) or day_in_name(path) or not tree.writable(path):
-            continue
-        context.report.checkpoint()
-        for number, line in enumerate(tree.texts[path].split("\n"), 1):
-            for old in dict.fromkeys(match[1] for match in _NAMED.finditer(line)):
-                new = found.now(old)
-                if new and new not in line:  # a line with both tells of the move
-                    yield _Moved(path, number, old, new)
-
-
 class _Found:
     """Where a file is now that is not where a memory says."""
 
     def __init__(self, repo: Repository) -> None:
         self._repo, self._by_name = repo, repo.by_name()
 
-    def now(self, old: str) -> str:
+    def moved(self, one: _Named) -> _Moved | None:
+        new = self._now(one.path_named)
+        told = not new or new in one.line  # a line with both tells of the move
+        return None if told else _Moved(one.path, one.line_no, one.path_named, new)
+
+    def _now(self, old: str) -> str:
         """The one path that has its name and the most of its folders; empty where it is there, or that is not sure."""
         name = PurePosixPath(old).name
         same_name = self._by_name.get(name, ())
@@ -130,8 +160,9 @@ def _ask_of_moved(context: Asking, group: Sequence[_Moved]) -> Iterator[Question
     update = context.draftsman.option("update", label, partial(_write_paths, group=group, cited=cited))
     if update is None:
         return
-    remove = _removal(context, one, cited[0]) if len(group) == 1 else None
     places = {(each.path, each.line_no): _line(context.tree_before, each) for each in group}
+    why = f"The repository has no {one.old}."
+    remove = _removal(context, next(iter(places.values())), why, cited[0]) if len(places) == 1 else None
     yield Question(
         "gone",
         " ".join(f"{old} {new}" for old, new in sorted(names.items())[:3]),
@@ -159,11 +190,11 @@ def _line(tree: Tree, each: _Moved) -> Place:
     return Place(each.path, each.line_no, tree.texts[each.path].split("\n")[each.line_no - 1].strip())
 
 
-def _removal(context: Asking, each: _Moved, cited: Citation) -> Option | None:
+def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option | None:
     """Of one short statement that may be about nothing else."""
     for unit in askable(context.tree_before):
-        if unit.path == each.path and unit.first_line == each.line_no and len(unit.text) <= LONGEST:
-            return removal(context.draftsman, unit, f"The repository has no {each.old}.", cited)
+        if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
+            return removal(context.draftsman, unit, why, cited)
     return None
 
 
@@ -189,27 +220,51 @@ def _renamed(match: re.Match[str], each: _Moved) -> str:
 # --- What is gone -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Gone:
-    named: str  # as it is written
-    why: str
+def _ask_of_gone(context: Asking, why: str, lines: Sequence[_Named]) -> Iterator[Question]:
+    """Of a file that several lines name one question: to say there that it is gone, or to remove a statement about it."""
+    every = [Place(one.path, one.line_no, one.line.strip()) for one in lines]
+    places = [each for each in every if not context.is_touched(each)]
+    name = lines[0].path_named
+    cited = Citation("repository", name, place=name, note=why)
+    note = context.draftsman.option(
+        "update", "Note that it is gone", partial(_note, lines=lines, cited=cited)
+    )
+    if note is None or not places:
+        return
+    remove = _removal(context, places[0], why, cited) if len(places) == 1 else None
+    options = tuple(option for option in (remove, note, KEEP) if option)
+    yield Question("gone", name, why, tuple(places[:MOST_PLACES]), options, (cited,), weight=GONE)
 
 
-def _gone(context: Asking, repo: Repository, moved: set[str]) -> Iterator[Question]:
-    missing = _Missing(repo)
-    asked: set[Unit] = set()
+def _note(rec: Recorder, lines: Sequence[_Named], cited: Citation) -> None:
+    changes = []
+    for path in dict.fromkeys(one.path for one in lines):
+        text = rec.tree.texts[path].split("\n")
+        told = []
+        for one in (each for each in lines if each.path == path):
+            span = re.compile(
+                rf"`{re.escape(one.path_named)}`|(?<![`\w./-]){re.escape(one.path_named)}(?![`\w/-])"
+            )
+            new = span.sub(lambda match: f"{match[0]} {NOTE}", one.line, count=1)
+            text[one.line_no - 1] = new
+            told += [Fate(one.line.rstrip("\r"), "kept-in", path, new.strip())] if new != one.line else []
+        if told:
+            changes.append(Change(path, "\n".join(text), cited.note, tuple(told), (cited,)))
+    if changes:
+        rec.operation("update", changes, key=digest("gone", lines[0].path_named))
+
+
+def _commands(context: Asking, missing: _Missing) -> Iterator[Question]:
+    """Scripts and targets that short statements name."""
     for unit in askable(context.tree_before):
-        context.report.checkpoint()
-        if day_in_name(unit.path) or unit in asked or len(unit.text) > LONGEST:
+        if day_in_name(unit.path) or len(unit.text) > LONGEST or _NOT_NOW.search(_CODE.sub(" ", unit.text)):
             continue
-        for each in missing.named_by(unit):
-            cited = Citation("repository", each.named, place=each.named, note=each.why)
-            option = None if each.named in moved else removal(context.draftsman, unit, each.why, cited)
-            if option is not None:
-                asked.add(unit)
-                yield Question(
-                    "gone", each.named, each.why, (place(unit),), (option, KEEP), (cited,), weight=GONE
-                )
+        for span in dict.fromkeys(_CODE.findall(unit.text)):
+            if why := missing.command(span):
+                cited = Citation("repository", span, place=span, note=why)
+                option = removal(context.draftsman, unit, why, cited)
+                if option is not None:
+                    yield Question("gone", span, why, (place(unit),), (option, KEEP), (cited,), weight=GONE)
                 break
 
 
@@ -223,35 +278,24 @@ class _Missing:
         }
         self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
 
-    def named_by(self, unit: Unit) -> Iterator[_Gone]:
-        if _NOT_NOW.search(_CODE.sub(" ", unit.text)):
-            return
-        for span in dict.fromkeys(_CODE.findall(unit.text)):
-            found = self._command(span) or self._file(span)
-            if found is not None:
-                yield found
-
-    def _command(self, span: str) -> _Gone | None:
+    def command(self, span: str) -> str:
+        """Why it is gone; empty for what is no command, or is there."""
         run, make = _RUN.fullmatch(span.strip()), _MAKE.fullmatch(span.strip())
         if run and self._scripts and run[1] not in self._scripts:
-            return _Gone(span, f"No package.json of the repository has a script {run[1]}.")
+            return f"No package.json of the repository has a script {run[1]}."
         if make and self._targets and make[1] not in self._targets:
-            return _Gone(span, f"No Makefile of the repository has a target {make[1]}.")
-        return None
+            return f"No Makefile of the repository has a target {make[1]}."
+        return ""
 
-    def _file(self, span: str) -> _Gone | None:
-        match = _PATH.fullmatch(span.strip())
-        if match is None or match[1] in self._repo.files or "..." in match[1]:
-            return None
-        named = PurePosixPath(match[1])
-        if named.name in self._repo.ignored or self._by_name.get(named.name):
-            return None
-        folder = str(named.parent)
+    def file(self, named: str) -> str:
+        """Why it is gone; empty for what is there, or may be elsewhere."""
+        path = PurePosixPath(named)
+        if named in self._repo.files or path.name in self._repo.ignored or self._by_name.get(path.name):
+            return ""
+        folder = str(path.parent)
         is_known = folder in self._ends and any(
             parent == folder or parent.endswith(f"/{folder}")
             for parent, sort in self._sorts
-            if sort == named.suffix
+            if sort == path.suffix
         )
-        return (
-            _Gone(match[1], f"The repository has {folder}/, and no {named.name} in it.") if is_known else None
-        )
+        return f"The repository has {folder}/, and no {path.name} in it." if is_known else ""
