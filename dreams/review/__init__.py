@@ -9,7 +9,7 @@ from dreams.review.deciding import confirm, decide, edit
 from dreams.review.mending import Mend, mend
 from dreams.review.previewing import EditPreview, preview_edit
 from dreams.review.selecting import select, together
-from dreams.review.submitting import in_the_way, leave_out, refuse_open_findings, submit
+from dreams.review.submitting import in_the_way, leave_out, refuse_open_findings, submit, use_up_sessions
 from dreams.review.viewing import is_viewed, log_secrets_shown, mark_viewed
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "select",
     "submit",
     "together",
+    "use_up_sessions",
 ]

@@ -68,7 +68,7 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
         _let_in_approved(proposal)
         _leave_out_rejected(proposal)
         states.settle(proposal)
-        _use_up_sessions(proposal)
+        use_up_sessions(proposal)
         auditlog.record(
             "review.submitted",
             actor=reviewer.name,
@@ -146,7 +146,7 @@ def leave_out(proposal: Proposal, hunks: Iterable[Hunk], reason: str | None = No
     )
 
 
-def _use_up_sessions(proposal: Proposal) -> None:
+def use_up_sessions(proposal: Proposal) -> None:
     """What the sessions taught is decided. Those that speak for a change left undecided are kept for a later dream.
 
     Those of an unfinished dream are all kept: it did not read them to the end.

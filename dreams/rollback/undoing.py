@@ -27,7 +27,7 @@ from dreams import (
 )
 from dreams.apply import ApplyReport, Waiting, Written
 from dreams.engines.types import Edit
-from dreams.models import Application, FileChange, Hunk, Proposal, Session, Version
+from dreams.models import Application, FileChange, Hunk, LeftOut, Proposal, Session, Version
 from dreams.review import Reviewer
 from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
 from dreams.services import policies
@@ -190,6 +190,17 @@ def _remember(
         if not left.exists():
             planned.proposal.applications.update(undone_at=timezone.now())
         _give_back_sessions(planned.proposal)
+        if not left.exists() and planned.proposal.undoes is not None:
+            _redone(planned.proposal, planned.proposal.undoes)
+
+
+def _redone(undo: Proposal, first: Proposal) -> None:
+    """An undo was undone as a whole: what it had undone is written again, and can be undone again."""
+    hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
+    LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id")).delete()
+    first.applications.filter(hunks__in=hunks).update(undone_at=None)
+    hunks.update(undone_in=None)
+    review.use_up_sessions(first)
 
 
 def _give_back_sessions(proposal: Proposal) -> None:

@@ -19,9 +19,9 @@ from django.urls import reverse
 
 from dreams import hosts
 from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
-from dreams.services import snoozing, summaries
+from dreams.proposals.renames import old_names
+from dreams.services import decisions, snoozing
 from dreams.services.decisions import Counts
-from dreams.services.summaries import Summary
 from dreams.text import plural
 
 #: More than these are not listed; the title still counts them.
@@ -70,11 +70,14 @@ class Facts:
     origin_label: str
     engine: str
     summary: str
-    size: str
     files: int
     counts: Counts
     to_confirm: int
     warnings: int
+
+    @property
+    def size(self) -> str:
+        return f"{self.counts.words} in {plural(self.files, 'file')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +141,12 @@ def _of_proposals() -> Iterator[Item]:
     # "submitted" sorts behind "open": what is approved and not written is never cut off.
     rows = list(_rows().order_by("-state", "created_at")[:MOST])
     pks = [row.pk for row in rows]
-    told = summaries.of_proposals(rows)
+    counts = decisions.counts(pks)
+    renamed = [pk for pk, _ in old_names(pks)]
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
     stuck = _stuck_files(pks)
     for row in rows:
-        facts = _facts(row, told[row.pk])
+        facts = _facts(row, counts[row.pk], row.files_n - renamed.count(row.pk))
         yield _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
 
 
@@ -154,6 +158,7 @@ def _rows() -> QuerySet[Any]:
         Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED])
         .select_related("project", "dream")
         .annotate(
+            files_n=_count(FileChange.objects.filter(proposal=OuterRef("pk")), "proposal"),
             to_confirm_n=_count(severe.exclude(rejected), "proposal"),
             warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
         )
@@ -166,16 +171,15 @@ def _count(rows: QuerySet[Any], group: str) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _facts(row: Any, told: Summary) -> Facts:
+def _facts(row: Any, counts: Counts, files: int) -> Facts:
     return Facts(
         public_id=row.public_id,
         origin=row.origin,
         origin_label=row.get_origin_display(),
         engine=row.dream.engine if row.dream else "",
-        summary=summaries.reason(row) or told.text,
-        size=told.size,
-        files=told.files,
-        counts=told.counts,
+        summary=row.summary,
+        files=files,
+        counts=counts,
         to_confirm=row.to_confirm_n,
         warnings=row.warnings_n,
     )
@@ -270,7 +274,9 @@ def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
 def _undecided(facts: Facts, stuck: Sequence[_Stuck]) -> str:
     """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
     counts = facts.counts
-    left = f"{counts.undecided} of {facts.size} left to make" if counts.decided else facts.size
+    left = (
+        f"{counts.undecided} of {plural(counts.decisions, 'decision')} left" if counts.decided else facts.size
+    )
     conflicts = [file for file in stuck if file.in_conflict]
     return f"{left}. {_paths(conflicts)} changed in the same place on disk." if conflicts else f"{left}."
 

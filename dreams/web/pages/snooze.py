@@ -30,7 +30,8 @@ class Until:
 
 def choices(today: dt.date) -> list[Choice]:
     tomorrow = today + dt.timedelta(days=1)
-    monday = today + dt.timedelta(days=7 - today.weekday())
+    # On a Sunday tomorrow is a Monday, too: next week is then the one behind it.
+    monday = tomorrow + dt.timedelta(days=7 - tomorrow.weekday())
     days = [("Tomorrow", tomorrow), ("Next week", monday)]
     found = [Choice(day.isoformat(), label, day, str(n)) for n, (label, day) in enumerate(days, 1)]
     return [*found, Choice(DREAM, "Until the next dream has ended", None, str(len(days) + 1))]

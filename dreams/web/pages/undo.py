@@ -62,6 +62,11 @@ class Undo:
     is_dream: bool
     selection: Selection
     choices: tuple[Choice, ...]
+    is_redo: bool = False
+
+    @property
+    def verb(self) -> str:
+        return "Redo" if self.is_redo else "Undo"
 
     @property
     def chosen(self) -> int:
@@ -105,6 +110,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
         is_dream=proposal.dream is not None,
         selection=selection,
         choices=_choices(proposal, planned, selection),
+        is_redo=proposal.undoes_id is not None,
     )
 
 
@@ -167,7 +173,7 @@ def _what(proposal: Proposal, selection: Selection) -> str:
         return "one change" if len(selection.hunk_ids) == 1 else "some changes"
     if selection.paths:
         return f"what was changed in {', '.join(selection.paths)}"
-    return f"all of {_what_made(proposal)}"
+    return "what was undone" if proposal.undoes_id else f"all of {_what_made(proposal)}"
 
 
 def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:

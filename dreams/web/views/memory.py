@@ -8,6 +8,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dreams import blobs, conf, history, holds, manual, safefs, text
@@ -259,7 +261,8 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
         messages.error(request, f"Nothing was written: {why}")
         return _to_waiting(request, found)
     if report.applied:
-        messages.success(request, done)
+        undo = reverse("undo", args=[report.proposal])
+        messages.success(request, format_html('{} <a href="{}">Undo</a>', done, undo))
     else:
         messages.info(request, " ".join(report.said) or "Nothing differs from what is there.")
     return go(request, "memory", pk=found.pk)

@@ -19,6 +19,7 @@ from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.pages import questions as question_pages
+from dreams.web.pages import written
 from dreams.web.selectors import memory as memory_selector
 from dreams.web.selectors.review import desk as selector
 from dreams.web.selectors.review.desk import Loaded
@@ -68,6 +69,7 @@ def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 
         "listing": desk.listing,
         "bases": desk.bar.digest,
         "questions": question_pages.of_proposal(loaded.proposal),
+        "written": written.of(loaded.proposal),
         "next": asked.to(loaded.proposal, file=asked.file),
         **_common(request, loaded, asked),
     }

@@ -67,10 +67,11 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
         messages.error(request, str(refused))
         return SeeOther(review_selector.address(proposal))
     if report.complete:
-        messages.success(request, f"Undone: {found.did}.")
+        messages.success(request, f"{'Redone' if found.is_redo else 'Undone'}: {found.did}.")
     else:
-        messages.error(request, f"Nothing was undone: {_why(report)}")
-    return SeeOther(review_selector.address(proposal))
+        messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {_why(report)}")
+    # A redo is asked for on the page of what was undone, and that is what it brings back.
+    return SeeOther(review_selector.address(proposal.undoes or proposal))
 
 
 def _why(report: ApplyReport) -> str:

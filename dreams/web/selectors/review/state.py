@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.db.models import Q
+
 from dreams import hosts, safefs, text, workspace, writing
 from dreams.models import FileChange, Hunk, Memory, Proposal
 from dreams.web.selectors.review.loaded import HunkRow
@@ -53,6 +55,11 @@ class State:
         return self.standing > 0
 
     @property
+    def redo(self) -> str:
+        """The undo to undo, where something of this is undone now: its public id."""
+        return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
+
+    @property
     def waits(self) -> bool:
         """Submitted, and something approved is not on disk yet."""
         return self.name == Proposal.State.SUBMITTED
@@ -91,9 +98,10 @@ def state(
 
 
 def _undos(proposal: Proposal) -> Mapping[str, tuple[Link, ...]]:
-    """State → the undos of this proposal that are in it."""
+    """State → the undos of this proposal that are in it, without those that were undone themselves."""
     found: defaultdict[str, tuple[Link, ...]] = defaultdict(tuple)
-    for other in proposal.undone_by.order_by("created_at"):
+    redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
+    for other in proposal.undone_by.exclude(redone).order_by("created_at"):
         found[other.state] += (_link(other, other.closed_at),)
     return found
 

@@ -64,11 +64,11 @@ def page(project: Project, question: str, *, with_proposal: bool) -> Page:
     waiting = project.proposals.filter(state=Proposal.State.OPEN).order_by("-created_at").first()
     then = None
     if waiting is not None and with_proposal:
-        then = _answer(project, proposals.subject_of(waiting, now, undecided=True).after, question)
-    return Page(question, _answer(project, now, question), then, waiting.public_id if waiting else "")
+        then = answer(project, proposals.subject_of(waiting, now, undecided=True).after, question)
+    return Page(question, answer(project, now, question), then, waiting.public_id if waiting else "")
 
 
-def _answer(project: Project, files: Mapping[str, bytes], question: str) -> Answer:
+def answer(project: Project, files: Mapping[str, bytes], question: str) -> Answer:
     config = conf.current(project)
     rows = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
     newest = sorted(files, key=lambda path: (-(rows[path].mtime_ns if path in rows else 1 << 62), path))

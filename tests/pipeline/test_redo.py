@@ -1,0 +1,70 @@
+"""What was undone can be redone, and undone again: the undo of the undo brings the first one back to how it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams import apply as applying
+from dreams import review, rollback
+from dreams.models import Hunk, LeftOut, Proposal
+from dreams.rollback import Selection
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Proposal:
+    made = world.three_changes(world.make_project(tmp_path))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(made, world.ME).complete
+    return made
+
+
+def _undo(proposal: Proposal, **how: object) -> Proposal:
+    report = rollback.rollback(proposal, world.ME, **how)  # type: ignore[arg-type] # keywords of rollback
+    assert report.complete
+    return Proposal.objects.get(public_id=report.proposal)
+
+
+def _texts(proposal: Proposal) -> dict[str, str]:
+    return {path.name: path.read_text() for path in world.folder(proposal.project).iterdir()}
+
+
+def _standing(proposal: Proposal) -> int:
+    return Hunk.objects.filter(
+        file__proposal=proposal, applied_in__isnull=False, undone_in__isnull=True
+    ).count()
+
+
+def test_redone_it_counts_as_written_again_and_can_be_undone_again(written: Proposal) -> None:
+    after, count = _texts(written), _standing(written)
+    undo = _undo(written)
+    before = _texts(written)
+    assert _standing(written) == 0
+    _undo(undo)
+    assert _texts(written) == after and _standing(written) == count
+    assert written.applications.filter(undone_at__isnull=True).exists()
+    again = _undo(written)
+    assert _texts(written) == before
+    _undo(again)
+    assert _texts(written) == after and _standing(written) == count
+
+
+def test_one_change_is_undone_and_redone(written: Proposal) -> None:
+    after, count = _texts(written), _standing(written)
+    hunk = Hunk.objects.filter(file__proposal=written, file__path="feedback_testing.md").first()
+    assert hunk
+    undo = _undo(written, selection=Selection(hunk_ids=(hunk.hunk_id,)))
+    assert _standing(written) == count - 1
+    _undo(undo)
+    assert _texts(written) == after and _standing(written) == count
+
+
+def test_what_was_never_to_be_proposed_again_may_be_once_it_is_redone(written: Proposal) -> None:
+    undo = _undo(written, never_again=True)
+    assert LeftOut.objects.filter(proposal=written).exists()
+    _undo(undo)
+    assert not LeftOut.objects.filter(proposal=written).exists()

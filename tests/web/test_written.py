@@ -1,0 +1,132 @@
+"""After a submit the page says what the agent knows now, how a past question is answered since, and what comes next."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import review
+from dreams.models import Hunk, Memory, Prompt, Proposal
+from tests import world as rows
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    made = world.three_changes(world.make_project(tmp_path))
+    made.findings.all().delete()
+    return made
+
+
+def _write(proposal: Proposal) -> None:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(proposal, world.ME).complete
+
+
+def _page(browser: Client, proposal: Proposal) -> str:
+    return html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
+
+
+def _panel(browser: Client, proposal: Proposal) -> str:
+    return _page(browser, proposal).partition('class="card written"')[2].partition("</section>")[0]
+
+
+def _ask(proposal: Proposal, text: str) -> None:
+    session = rows.make_session(proposal.project)
+    Prompt.objects.create(key=len(text), session=session, offset=0, line_no=1, at=timezone.now(), text=text)
+
+
+def test_what_is_new_and_what_is_gone_is_said_of_each_memory(browser: Client, proposal: Proposal) -> None:
+    assert not _panel(browser, proposal)
+    _write(proposal)
+    text = _panel(browser, proposal)
+    assert "What your agent knows now" in text
+    learnt = re.findall(r'<li class="learnt">.*?</span>(.*?)</li>', text)
+    assert learnt == [
+        "Use make fresh before a run.",
+        "Snapshots are reviewed by hand, never with -u.",
+        "The export runs at 04:00 UTC.",
+    ]
+    assert "<del>Use make reset before a run.</del>" in text
+
+
+def test_a_question_of_a_past_session_is_answered_before_and_after(
+    browser: Client, proposal: Proposal
+) -> None:
+    _ask(proposal, "what colour is the sea?")
+    _ask(proposal, "When does the export run, is it in the morning?")
+    _write(proposal)
+    text = _panel(browser, proposal)
+    assert "“When does the export run, is it in the morning?”" in text
+    before, now = text.split("Before</h3>")[1].split("Now</h3>")
+    assert "04:00" not in before, before
+    assert "Tests run against a real database." in before, "the word “run” is all that it has"
+    assert "The export runs at 04:00 UTC." in now
+
+
+def test_without_a_question_that_is_answered_otherwise_none_is_shown(
+    browser: Client, proposal: Proposal
+) -> None:
+    _ask(proposal, "what colour is the sea?")
+    _write(proposal)
+    assert "Before</h3>" not in _panel(browser, proposal)
+
+
+def test_the_next_review_is_one_key_away(browser: Client, proposal: Proposal) -> None:
+    _write(proposal)
+    assert "Next review" not in _panel(browser, proposal)
+    rows.make_proposal(rows.make_project())
+    text = _panel(browser, proposal)
+    assert f'href="/next/?after={proposal.public_id}" data-key="g"' in text and "Next review · 1 left" in text
+
+
+def test_what_was_undone_is_redone_from_the_same_page(browser: Client, proposal: Proposal) -> None:
+    _write(proposal)
+    here, folder = f"/review/{proposal.public_id}/", world.folder(proposal.project)
+    seen = _seen(browser.get(f"{here}undo/"))
+    browser.post(f"{here}undo/", {"seen": seen})
+    assert (folder / "feedback_testing.md").read_text() == world.TESTING
+    text = _page(browser, proposal)
+    link = re.search(r'<a class="button" href="([^"]+)">[^>]*?<svg.*?</svg> Redo</a>', text, re.S)
+    assert link and not _panel(browser, proposal)
+    page = browser.get(link[1])
+    assert "<h1>Redo what was undone</h1>" in page.content.decode()
+    response = browser.post(link[1], {"seen": _seen(page)})
+    assert response.headers["Location"] == here
+    assert "make fresh" in (folder / "feedback_testing.md").read_text()
+    text = _page(browser, proposal)
+    assert "Redone: " in text and "Undo all" in text and "Redo</a>" not in text
+
+
+def _seen(page: object) -> str:
+    found = re.search(r'name="seen" value="([^"]+)"', page.content.decode())  # type: ignore[attr-defined] # a response
+    assert found
+    return found[1]
+
+
+def test_what_was_undone_is_redone_from_the_inbox(browser: Client, proposal: Proposal) -> None:
+    _write(proposal)
+    here = f"/review/{proposal.public_id}/undo/"
+    browser.post(here, {"seen": _seen(browser.get(here))})
+    undo = proposal.undone_by.get()
+    text = browser.get("/").content.decode()
+    # Beside what was undone, and beside the undo itself.
+    assert text.count(f'href="/review/{undo.public_id}/undo/"') == 2 and text.count("Redo<span") == 2
+    assert here not in text
+
+
+def test_a_hand_edits_saved_carries_its_undo(browser: Client, proposal: Proposal) -> None:
+    memory = Memory.objects.get(project=proposal.project, path="project_deploy.md")
+    data = {"content": world.DEPLOY.replace("alpha", "beta"), "base_sha": memory.sha256}
+    text = browser.post(f"/memories/{memory.pk}/edit/", data, follow=True).content.decode()
+    made = Proposal.objects.get(origin="edit")
+    assert "Saved project_deploy.md." in text
+    assert f'<a href="/review/{made.public_id}/undo/">Undo</a>' in text
