@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.language.dates.spans import LONGEST, DateSpan, Orientation, rewrite
+from dreams.language.dates.context import LONGEST, DateSpan, Orientation, rewrite
 
 __all__ = ["DateSpan", "Orientation", "resolve", "rewrite", "told"]
 

@@ -1,18 +1,261 @@
-"""One text around its date phrases: sentences, tense, and whether a phrase may be read at all."""
+"""One text around its date phrases: where a phrase is, what is beside it, its tense, and whether it may be read at all. Pure."""
 
 from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from dreams.language.dates import asking, habits, neighbours, places, roles, tense
-from dreams.language.dates.spans import Hold, Orientation, Standing
-from dreams.language.dates.wordclasses import letters
+from dreams.language.dates import calendars, roles
+from dreams.language.dates.sentence import letters
 
-AROUND = 300  # code points of a sentence on each side that tell its tense: long texts stay linear
+Orientation = Literal["past", "future", "auto"]
+Standing = Literal["told", "asked", "shown"]  # "shown" means any day, or no day, and is never given out
+# How firmly words name a day: "the end of the month" and "the last ten days" come each time, unless the sentence has a tense;
+# "in the past year", "within 5 days", "EOD" are meant so loosely that no note should be rewritten by them.
+Hold = Literal["firm", "tensed", "loose"]
+LONGEST = 20_000  # code points read of one text; a line of a note is far shorter
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """One resolved phrase: `text[start:end]` in code points.
+
+    `iso` is a day, `YYYY-MM`, `YYYY`, `YYYY-Www`, `YYYY-Qn` or `start/end` (end exclusive); `granularity` is what the phrase is
+    precise to (subday, day, week, weekend, month, quarter, year, range): "two years ago" counts to a day, and means a
+    month. Where usual readings differ at their edges, it is what all of them hold: "early May", "the last two weeks".
+    `written` is the text that `rewrite` puts in its place.
+
+    `standing`: "told" of one thing that was or will be, so that a note may be rewritten by it; or "asked", in a question, a
+    request or by itself, which has a reading and is no statement.
+    """
+
+    start: int
+    end: int
+    text: str
+    iso: str
+    granularity: str
+    written: str
+    standing: Standing
+
+    @property
+    def meant(self) -> str:
+        """For a person: the date, or the words written for a free range, whose last day is not in `iso`."""
+        return self.written if "/" in self.iso else self.iso
+
+    @property
+    def told(self) -> bool:
+        return self.standing == "told"
+
+
+def rewrite(text: str, spans: Sequence[DateSpan]) -> str:
+    """`text` with each span replaced by its absolute date; `spans` in order, as `resolve` gives them."""
+    pieces, at = [], 0
+    for span in spans:
+        pieces += [text[at : span.start], span.written]
+        at = span.end
+    return "".join([*pieces, text[at:]])
+
+
+_WEEKDAY = "|".join(calendars.WEEKDAYS)
+_UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|quarter|year|hour|minute)"
+# "the day before last Thursday" is another day, and half of it read would be a wrong date.
+_COUNTS_FROM = re.compile(
+    rf"\b(?:(?:{_UNIT}s?|(?:the|that)\s+(?:{_WEEKDAY}))\s+(?:before|after|following|preceding|prior\s+to)|eve\s+of|weekend\s+of|(?:{_WEEKDAY})\s+of|"
+    rf"{_UNIT}s\s+(?:(?:left|remaining)\s+)?(?:from|since|until|into)|\b(?:last|this|next)\s+or|(?:last|this|next)\s+year\s+(?:in|on)|(?:half|quarters?\s+of)|"
+    r"(?:on\s+or\s+about|somewhere\s+around|sometime|around|circa|roughly|approximately|approx\.?))\s+(?:the\s+)?[*_]*$",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    rf"\s+(?:or\s+(?:so|more|longer|the\s+(?:{_UNIT})|(?:on\s+)?(?:{_WEEKDAY})|(?:the\s+)?(?:last|this|next)\b|two|three|\d)|but\s+one|before\s+last|after\s+next|fortnight|week(?=\s*(?:[.,;:!?)]|$))|"
+    r"plus\s+or|give\s+or\s+take|(?:,\s*)?(?:of\s+)?(?:(?:last|this|next|that|any|each|every)\s+year|the\s+(?:year|previous|following|same)))\b",
+    re.IGNORECASE,
+)
+_MONTH = "|".join(
+    (*calendars.MONTHS, "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sept?", "oct", "nov", "dec")
+)
+_NAMED_DATE = (
+    rf"(?:(?:{_MONTH})\.?\s+(?:\d{{4}}|\d{{1,2}})|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH}))\b"
+)
+_SAID_TWICE = re.compile(rf"[\s*_]*[(\[,]\s*(?:the\s+)?{_NAMED_DATE}", re.IGNORECASE)
+_YEAR_AFTER = re.compile(
+    r"\s*(?:[.,]|of|in)?\s*(?:(?:1\d|20|21)\d\d\b|['’]\d\d\b)|\s+of\s+\d\d\b|"
+    r"\s+(?:(?:seventeen|eighteen|nineteen|twenty)[\s-](?:hundred|oh|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|two\s+thousand)\b",
+    re.IGNORECASE,
+)
+_YEAR_BEFORE = re.compile(r"\b(?:1[89]|20|21)\d\d[\s,/(\[-]*(?:the\s+)?$")
+_DATE = r"(?:\d{8}\b|\d{1,2}[- ][A-Z][a-z]{2}[- ]\d{4}|\d{4}-\d\d(?:-\d\d)?|(?:\d{4}-?)?(?:W|KW\s?|week\s)\d\d?\b|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?(?![.\d]*\d))"
+_DATE_AFTER = re.compile(rf"[\s*_]*[(\[,:=]?\s*{_DATE}", re.IGNORECASE)
+_DATE_BEFORE = re.compile(rf"{_DATE}\s*[(\[,]\s*$")
+# "2026-02-20: fixed yesterday" counts from the date that it gives, not from ours.
+_MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_OWN_DATE = re.compile(
+    rf"^[\s>*+#\[(-]*(?:[A-Za-z]+\s+){{0,3}}(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./](?:20)?\d\d(?!\d)|{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}\.?\s+{_MONTHS}\s+\d{{4}})",
+    re.IGNORECASE,
+)
+
+
+# "Chapter 3 March", "version 9 may need", "May 5 users share it?": the number or the month belongs to something else.
+_NUMBERED = re.compile(
+    r"\b(?:chapter|version|release|step|port|fix|item|section|room|line|page|issue|part|phase|sprint|level|table|figure|stage|task|option|rule|"
+    r"test|case|act|scene|season|episode|volume|vol|no|number|class|type|group|row|column|seat|gate|python|node|java|php|go|ruby|pr|bug|build|commit|ticket)s?\.?\s+$",
+    re.IGNORECASE,
+)
+_VERB_AFTER = re.compile(
+    r"\s+(?!(?:at|and|or|but|in|to|for|from|with|as|on|by|we|i|the|this|last|next|of)\b)[a-z]{2,}"
+)
+_MAY_ASKS = re.compile(r"\s+(?:be\b|(?!(?:was|is|has|does)\b)[a-z]+s\s+(?!(?:was|is|will)\b)[a-z]+)")
+
+
+def in_larger(before: str, after: str) -> bool:
+    """The phrase between the two texts is a piece of one that names another day."""
+    return bool(_COUNTS_FROM.search(before) or _GOES_ON.match(after))
+
+
+def dated(before: str, after: str, line: str) -> bool:
+    """The date itself stands there: "yesterday, 3 March", "last week (W09)", "2026-03-03: fixed yesterday"."""
+    return bool(
+        _SAID_TWICE.match(after)
+        or _YEAR_AFTER.match(after)
+        or _YEAR_BEFORE.search(before)
+        or _DATE_AFTER.match(after)
+        or _DATE_BEFORE.search(before)
+        or _OWN_DATE.match(line)
+    )
+
+
+def is_no_month(month: str, before: str, after: str, *, behind: bool, numeral: bool) -> bool:
+    """A verb, or the number beside it belongs to another word; `behind`: the number stands before the month."""
+    month = month.rstrip(".")
+    if behind and _NUMBERED.search(before):
+        return True
+    if month in {"may", "march"} and numeral and _VERB_AFTER.match(after):
+        return True
+    return month == "May" and not behind and not before.strip() and bool(_MAY_ASKS.match(after))
+
+
+_MASKED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
+    r"|(?<![^\n])[^\n]{0,300}[;{}]\s*//[^\n]*"  # a line of code with its comment
+    r"|(?P<ticks>`{1,2})[^\n]{1,400}?(?P=ticks)"
+    r"|\b[a-z][a-z0-9+.-]*://\S+|\]\([^)\n]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
+    r"|\{\{[^}\n]{1,200}\}\}|\$\{[^}\n]{1,200}\}"
+    r"|(?:(?<=[\s=(:,\[_*])|(?<![^\n]))'(?=\w)[^'\n]{2,200}(?<=[\w.!?])'(?=[\s.,;:!?)\]_*]|$)"
+    r"|\"[^\"\n]{1,300}\"|(?<![^\n])[ \t]*\"[^\"\n]{1,300}(?=\n|\Z)|“[^”\n]{1,300}”|«[^»\n]{1,300}»|<[a-z/!][^>\n]{0,200}>",
+    re.DOTALL | re.IGNORECASE,
+)
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]+(?:\*\*|__)\s*$")
+_COMMENT = re.compile(r"\s*(?://|/\*|\* |--\s|<!--)")
+_QUOTED = re.compile(r"\s*>")
+_CODE = re.compile(
+    r"^\s*(?:(?:\*/|<!--|\$ |>>> |\"\"\"|--\s|#!|@\w)|(?:const|var|def|assert|import|SELECT|UPDATE|DELETE|git|npm|curl|cd|help=)\b)"
+    r"|=>|[!=]=|\w\(\)|\);|[{;]\s*$|\{\w[^}\n]*\}|\breturn\s|\s=\s+\S|\S\t|\S {3,}\S|',\s*$|\w\s*->",
+)
+_RELATIVE = re.compile(
+    r"\b(?:today|tonight|yesterday|tomorrow|(?:last|next|this|past|previous)\s+(?:\d+\s+)?(?:day|week|weekend|month|quarter|year|night)s?|"
+    r"\w+\s+(?:days?|weeks?|months?|years?|hours?|minutes?)\s+ago)\b",
+    re.IGNORECASE,
+)
+AROUND = 300  # code points of a line on each side
+MOST_TOLD = 2  # so many days are told in one sentence; three are examples, or choices on a screen
+_CELL = re.compile(r"(?:^|\||\n)\s*[*_]*$")
+_CELL_ENDS = re.compile(r"\s*[*_]*\s*\|")
+_OPTION = re.compile(r"(?:^|\s)--?[a-z][\w-]*[ =]$")
+# "Yesterday by the Beatles", "Tomorrow Ltd".
+_NAMED = re.compile(r"\s+(?:by\s+(?:the\s+)?[A-Z]|(?:Ltd|Inc|GmbH|LLC|Corp)\b)")
+_PLAIN_WORD = re.compile(
+    r"\b(?:the|today|tonight|yesterday|tomorrow|last|next|this|past|day|week|weekend|month|quarter|year|night|after|before)\b",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(r"(?:^|[.!?:;\n(|—–-]|[*_>\]\"])\s*[*_]*$")
+_JOINED = r"(?:\s*[,/|&(]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)"
+_LISTED_AFTER = re.compile(_JOINED + _RELATIVE.pattern, re.IGNORECASE)
+_LISTED_BEFORE = re.compile(_RELATIVE.pattern + _JOINED + "$", re.IGNORECASE)
+_SPOKEN = (
+    r"(?:words?|phrases?|strings?|terms?|texts?|labels?|buttons?|tabs?|columns?|keys?|keywords?|values?|fields?|views?|options?|filters?|presets?|"
+    r"placeholders?|badges?|widgets?|themes?|macros?|tokens?|constants?|variables?|menus?|links?|titles?|headings?|chips?|songs?|films?)"
+)
+_OF_A_WORD = re.compile(
+    r"\b(?:words?|phrases?|strings?|terms?|texts?|label|keyword|(?:is|are|was)\s+(?:called|named)|labell?ed|says?|reads?|means?|writes?|prints|outputs|"
+    r"renders|defaults?\s+to|default\s+(?:\w+\s+)?(?:is|are)|type|click|press|tap|"
+    r"select|choose|pick|enter)\s+[*_]*$",
+    re.IGNORECASE,
+)
+_FOR_A_WORD = re.compile(
+    rf"['’\"]?\s+(?:(?:is|are)\s+(?:an?|one|the)\s+)?(?:{_SPOKEN}|default|choice)\b", re.IGNORECASE
+)
+
+
+def masked(text: str) -> list[tuple[int, int]]:
+    """Code, links, tags and quotations: what stands there is not ours to reword."""
+    return [match.span() for match in _MASKED.finditer(text)]
+
+
+def is_word(text: str, start: int, end: int) -> bool:
+    """Words, not pieces of identifiers, paths, versions or flags."""
+    left, right = text[max(0, start - 1) : start], text[end : end + 2]
+    if left and (left.isalnum() or left in "_/\\.@#$%&=-+<{~"):
+        return False
+    korean = "가" <= right[:1] <= "힣" and "가" <= text[end - 1] <= "힣"  # a particle, by its rule's leave
+    if (right[:1].isalnum() and not korean) or (right and right[0] in "_/\\(=@#><}%"):
+        return False
+    if re.match(r"['’]s[-_/]", text[end : end + 3]):  # "yesterday's-news"
+        return False
+    return not (len(right) == 2 and right[0] in ".-:" and right[1].isalnum())
+
+
+def _line(text: str, start: int, end: int) -> tuple[str, str, str]:
+    """The line around a phrase, what stands before the phrase in it, and what follows."""
+    begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    stop = stop if stop >= 0 else len(text)
+    line = text[max(begin, start - AROUND) : min(stop, end + AROUND)]
+    return line, text[max(begin, start - 60) : start], text[end : end + 60]
+
+
+def is_wording(text: str, start: int, end: int) -> bool:
+    """The phrase is a piece of code or of a name, or is spoken of as words."""
+    line, before, after = _line(text, start, end)
+    return bool(
+        _CODE.search(line)
+        or _OPTION.search(before)
+        or _OF_A_WORD.search(before)
+        or _FOR_A_WORD.match(after)
+        or _is_name(before, text[start:end], after)
+    )
+
+
+def is_shown(text: str, start: int, end: int) -> bool:
+    """The phrase stands in a title, a quoted line, a cell, or among choices."""
+    line, before, after = _line(text, start, end)
+    opens_near = text.rfind("\n", 0, start) + 1 > start - AROUND
+    return bool(
+        (opens_near and (_HEADING.match(line) or _QUOTED.match(line)))
+        or (_CELL.search(before) and _CELL_ENDS.match(after))
+        or _is_listed(line, before, after)
+    )
+
+
+def _is_listed(line: str, before: str, after: str) -> bool:
+    if _LISTED_AFTER.match(after) or _LISTED_BEFORE.search(before):
+        return True
+    return len({match[0].lower() for match in _RELATIVE.finditer(line)}) > MOST_TOLD
+
+
+def is_comment(line: str) -> bool:
+    """A comment in code: it tells what the code does, unless somebody is said to have done something."""
+    return bool(_COMMENT.match(line))
+
+
+def _is_name(before: str, phrase: str, after: str) -> bool:
+    """Capitals that neither the calendar nor the sentence asks for: "the Today view", "The Day After Tomorrow"."""
+    if (phrase.isupper() and len(phrase) > 3) or (phrase[:1].isupper() and _NAMED.match(after)):
+        return True
+    capital = [word for word in _PLAIN_WORD.findall(phrase) if word[0].isupper()]
+    return bool(capital[1:]) or bool(capital and not _OPENS.search(before))
+
 
 # The end of a sentence: its stop is followed by a space and the word before is no abbreviation or month ("Oct. 2").
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!\b[A-Za-z]{3})(?<!\be\.g)(?<!\bi\.e)[.!?;]+(?=\s)|\n+")
@@ -38,7 +281,7 @@ class Context:
     @cached_property
     def masked(self) -> list[tuple[int, int]]:
         """Code, links, tags and quotations: what stands there is not ours to reword."""
-        return places.masked(self.text)
+        return masked(self.text)
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -85,36 +328,36 @@ class Context:
         if self.orientation != "auto":
             return self.orientation
         sentence = self.sentence(start)
-        past, future = tense.is_past(sentence), tense.looks_ahead(sentence)
-        if past and future and tense.surely_ahead(sentence):  # "was renewed in March and will expire in May"
+        past, future = roles.is_past(sentence), roles.looks_ahead(sentence)
+        if past and future and roles.surely_ahead(sentence):  # "was renewed in March and will expire in May"
             clause = self.clause(start)
-            past, future = tense.is_past(clause), tense.surely_ahead(clause)
+            past, future = roles.is_past(clause), roles.surely_ahead(clause)
         if future and not past:
             return "future"
         if past and not future:
             return "past"
-        return "future" if not future and tense.asks_ahead(sentence) else None
+        return "future" if not future and roles.asks_ahead(sentence) else None
 
     def names_no_date(self, start: int, end: int) -> bool:
         """True where the phrase is part of a name, of code, of a rule or of another date, or is dated already."""
         before, after, line = self.before(start), self.text[end : end + 40], self.line(start)
         return (
             any(start < stop and end > begin for begin, stop in self.masked)
-            or not places.is_word(self.text, start, end)
-            or neighbours.in_larger(before, after)
-            or neighbours.dated(before, after, line)
-            or places.is_wording(self.text, start, end)
-            or habits.habitual(self.text[start:end], self.sentence(start), self.said_before(start))
+            or not is_word(self.text, start, end)
+            or in_larger(before, after)
+            or dated(before, after, line)
+            or is_wording(self.text, start, end)
+            or roles.habitual(self.text[start:end], self.sentence(start), self.said_before(start))
         )
 
     def standing(self, start: int, end: int, hold: Hold) -> Standing:
         """Whether the phrase dates one thing that is told, or that is asked for, or none."""
-        if places.is_shown(self.text, start, end):
+        if is_shown(self.text, start, end):
             return "shown"
         if not self.english or (self._holds(start, end, hold) and self._clause_tells(start, end)):
             return "told"
         around = self.said_before(start), self._said_after(end)
-        return "asked" if asking.is_asked(self.text[start:end], self.sentence(start), *around) else "shown"
+        return "asked" if roles.is_asked(self.text[start:end], self.sentence(start), *around) else "shown"
 
     def _said_after(self, end: int) -> str:
         at = bisect.bisect_right(self._ends, end - 1)
@@ -123,21 +366,21 @@ class Context:
     def _holds(self, start: int, end: int, hold: Hold) -> bool:
         if hold == "tensed":
             known = self.alone(start, end) or self.tense(start) is not None
-            return known and not habits.rolling(self.before(start))
+            return known and not roles.rolling(self.before(start))
         return hold == "firm"
 
     def _clause_tells(self, start: int, end: int) -> bool:
         phrase = self.text[start:end]
         row = letters(f"{self.said_before(start)} @{self._said_after(end)}")
         side = {"past": -1, "future": 1}.get(self.orientation, 0)
-        return roles.told(row, phrase, side=side, comment=places.is_comment(self.line(start)))
+        return roles.told(row, phrase, side=side, comment=is_comment(self.line(start)))
 
     def customary(self, start: int) -> bool:
         """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""
         sentence = self.sentence(start)
         if _UNTIL.search(self.before(start)):
             return False
-        return tense.is_custom(sentence)
+        return roles.is_custom(sentence)
 
     def moved(self, start: int) -> bool:
         """ "moved to Friday": the day that a thing was moved to may lie on either side."""

@@ -1,20 +1,169 @@
-"""Dates that lack a year or a month: "March 3rd", "on the 5th", "in March", "Q3", "Christmas".
-
-They are read only where the sentence says which one is meant: by its tense, by a word like "last", by the day of the week,
-or because one candidate is near and no other is.
-"""
+"""Dates that lack a year, a month or a week: "March 3rd", "on the 5th", "Q3", "on Friday", "last Easter". Pure."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 
-from dreams.language.dates import calendars, choosing, holidays, neighbours, weekdays
+from dreams.language.dates import calendars, readings
 from dreams.language.dates import vocabulary as v
-from dreams.language.dates.choosing import chosen
-from dreams.language.dates.context import Context
-from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
+from dreams.language.dates.calendars import DAY, Period
+from dreams.language.dates.context import Context, is_no_month
+from dreams.language.dates.readings import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
 from dreams.language.dates.relative import edge_reading
+
+_BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
+_LONGEST_APPOINTMENT = 60
+_CLOCK_ONLY = re.compile(
+    r"(?=.*(?:\d|noon|midnight))(?:\s|[-–@,.?]|(?<!\d)\d{1,2}(?::\d\d)?(?!\d)(?:\s?[ap]\.?m?\b)?|"
+    r"\b(?:at|on|for|from|to|till|untill?|between|and|by|around|noon|midnight|in the (?:morning|afternoon|evening)|utc|gmt|ce?s?t|[pe][sd]?t)\b)*",
+    re.IGNORECASE,
+)
+
+
+def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """ "Saturday the 23rd": the nearest month in which that day is a Saturday."""
+    on, wanted = v.ordinal(m["n"] or m["n2"]), v.weekday(m["wd"])
+    tense = context.tense(m.start())
+    if on == 13 and wanted == 4 and tense is None:  # a saying more often than a date
+        return None
+    order = {"past": (0, -1), "future": (0, 1, 2), None: (0, -1, 1, 2)}[tense]
+    for months in order:
+        first = calendars.unit_of(ref.date, "month", months).start
+        if on <= calendars.days_in_month(first.year, first.month):
+            date = first.replace(day=on)
+            fits = {"past": date <= ref.date, "future": date >= ref.date, None: True}[tense]
+            if date.weekday() == wanted and fits:
+                return with_part(calendars.day(date), m["p"])
+    return None
+
+
+def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    tense = "past" if readings.SINCE.match(m[0]) else context.tense(m.start())
+    if tense is None and _BOUND.match(m[0]):
+        tense = "future"
+    if tense is None:
+        return _appointment(m, context, ref)
+    wanted = v.weekday(m["wd"])
+    if wanted == ref.date.weekday() or context.moved(m.start("wd")):
+        return None
+    date = calendars.before(ref.date, wanted) if tense == "past" else calendars.after(ref.date, wanted)
+    return with_part(calendars.day(date), m["p"])
+
+
+def _appointment(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """ "Saturday from 9 to 11am", and no other word: who writes it so means the coming one."""
+    if len(context.text) > _LONGEST_APPOINTMENT or v.weekday(m["wd"]) == ref.date.weekday():
+        return None
+    if not _CLOCK_ONLY.fullmatch(f"{context.text[: m.start()]} {context.text[m.end() :]}"):
+        return None
+    return with_part(calendars.day(calendars.after(ref.date, v.weekday(m["wd"]))), m["p"])
+
+
+# Those that are no words of their own; "Sun" and "sat" are.
+_SHORT = r"(?-i:(?:Mon|MON|Tue|TUE|Wed|WED|Thu|THU|Fri|FRI)\b)"
+_GOES_ON = rf"\s*(?:[.,;:!?)*]|$|{v.CLOCK}|(?:at|and|but|because|so|we|i|when|after|before|from|with|to|in|for|around|took|will|was|by|between|if|or)\b)"
+
+_WEEKDAYS = rf"{v.WEEKDAY_SHORT}s?"
+
+_DAYS_OF_A_WEEK: tuple[Rule, ...] = (
+    rule(
+        "several days",
+        rf"{_WEEKDAYS}\s*(?:-|–|—|/|&|,|to|through|thru|till|until|and|or|,\s*and)\s*{_WEEKDAYS}|{v.WEEKDAY}s",
+        leave,
+    ),
+    rule(
+        "weekday and number",
+        rf"(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+(?P<n>{v.ORDINAL})|(?<!(?i:sat|sun)\s)(?P<n2>\d{{1,2}}(?:st|nd|rd|th))(?=\s*(?:[.,;:!?)]|$|at\b|from\b))){v.PART_OF_IT}(?!\s+(?:of|{v.MONTH}))",
+        _weekday_and_number,
+    ),
+    rule(
+        "bare weekday",
+        rf"(?:on|by|until|till|since|before|after|due|from|for|this\s+is)\s+(?P<x>(?P<wd>{v.WEEKDAY}|{_SHORT}){v.PART_OF_IT})"
+        rf"(?={_GOES_ON})(?!\s+(?:to|through|for|in)\s+(?:{v.WEEKDAY}|the))",
+        _bare_weekday,
+    ),
+    rule(
+        "weekday at an end",
+        rf"(?<=[a-z]\s)(?<!\ba\s)(?<!\bone\s)(?<!\bthe\s)(?<!\bis\s)(?<!\bwas\s)(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}(?=\s*(?:[.,;!?)]|$|{v.CLOCK}))",
+        _bare_weekday,
+    ),
+    rule("appointment", rf"(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}", _appointment),
+)
+
+_HOLIDAYS_BOUND = re.compile(r"\b(?:for|since|until|till|by|from|before|after)\s+$", re.IGNORECASE)
+_LED = re.compile(r"\b(?:on|at|over|around|in|during|throughout|of)\s+$", re.IGNORECASE)
+_HOLIDAYS = "|".join(
+    sorted(
+        (re.escape(name).replace("'", "['’]").replace(r"\ ", r"\s+") for name in calendars.HOLIDAYS),
+        key=len,
+        reverse=True,
+    )
+)
+
+
+def _holiday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    name = re.sub(r"\s+", " ", m["h"].lower().replace("’", "'"))
+    on = calendars.HOLIDAYS[name]
+    word = (m["d"] or "").lower().split()[-1:]
+    period: Period | None
+    if word and word[0] in {"last", "past", "previous"}:
+        period = _nearest(on, ref.date, past=True)
+    elif word and word[0] in {"next", "coming"}:
+        period = _nearest(on, ref.date, past=False)
+    elif word:
+        period = calendars.day(on(ref.date.year))
+    else:
+        period = chosen(lambda year: calendars.day(on(year)), m, context, ref)
+    if period is None or not (word or m["weekend"] or _stands_as_date(m, context)):
+        return None
+    return _holiday_weekend(period) if m["weekend"] else whole(period)
+
+
+def _holiday_of_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    name = re.sub(r"\s+", " ", m["h"].lower().replace("’", "'"))
+    year = ref.date.year + {"last": -1, "this": 0, "next": 1}[m["d"].lower()]
+    return whole(calendars.day(calendars.HOLIDAYS[name](year)))
+
+
+def _stands_as_date(m: re.Match[str], context: Context) -> bool:
+    """Not the first half of a name ("Good Friday agreement"), and not each year ("traffic drops over Christmas")."""
+    before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
+    if _HOLIDAYS_BOUND.search(before):
+        return True
+    return bool(_LED.search(before) or re.match(r"\s*(?:[.,;:!?)]|$)", after)) and _tells(m, context)
+
+
+def _tells(m: re.Match[str], context: Context) -> bool:
+    """A sentence with a tense, or the name alone: a list of names tells nothing of when."""
+    return context.tense(m.start()) is not None or context.alone(m.start(), m.end())
+
+
+def _nearest(on: Callable[[int], dt.date], date: dt.date, *, past: bool) -> Period:
+    dates = [on(year) for year in range(date.year - 1, date.year + 2)]
+    return calendars.day(max(d for d in dates if d < date) if past else min(d for d in dates if d > date))
+
+
+def _holiday_weekend(holiday: Period) -> Reading | None:
+    """Saturday to the holiday when it is a Monday; other long weekends differ by country."""
+    if holiday.start.weekday() != 0:
+        return None
+    period = calendars.span(holiday.start - 2 * DAY, holiday.end)
+    return Reading(period, "range", f"the weekend of {period.start.isoformat()}", "on")
+
+
+OF_A_YEAR = rule(
+    "holiday of a year",
+    rf"(?P<h>{_HOLIDAYS})\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
+    _holiday_of_year,
+)
+HOLIDAY = rule(
+    "holiday",
+    rf"(?<!following\s)(?:(?P<d>last|previous|this(?:\s+past|\s+coming)?|next|coming)\s+)?(?P<h>{_HOLIDAYS})(?P<weekend>\s+weekend)?"
+    r"(?!\s+(?:eve|break|sale|party|season|tree|week|holidays?|freeze|theme|monday|sunday|friday|card|special)|['’]s|s\b)",
+    _holiday,
+)
 
 _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
 # "Sales peak in December": each year.
@@ -36,7 +185,7 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
     month = v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
     before, after = context.said_before(m.start()), context.text[m.end() : m.end() + 40]
-    if neighbours.is_no_month(
+    if is_no_month(
         m["m"], before, after, behind=m.start("n") < m.start("m"), numeral=number.isdigit()
     ):
         return None
@@ -78,7 +227,7 @@ def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading |
     """ "traffic doubles in December" may do so each year: without a tense only after "since", "by" and the like."""
     month = v.month(m["m"])
     period = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
-    told = context.tense(m.start()) is not None or choosing.SINCE.match(m[0])
+    told = context.tense(m.start()) is not None or readings.SINCE.match(m[0])
     if period is None or (not told and period.start <= ref.date < period.end):
         return None
     yearly = m[0].lower().startswith("in ") and not context.alone(m.start(), m.end())
@@ -138,7 +287,7 @@ _NO_DAY_BEFORE = r"(?<!\dst\s)(?<!\dnd\s)(?<!\drd\s)(?<!\dth\s)"  # "14th April 
 _MONTH_ONLY = r"(?-i:January|February|July|September|October|November|December)"
 # Before all others, as they hold a whole phrase of another rule ("last year").
 FIRST: tuple[Rule, ...] = (
-    holidays.OF_A_YEAR,
+    OF_A_YEAR,
     rule(
         "of a year",
         rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"
@@ -212,13 +361,13 @@ RULES: tuple[Rule, ...] = (
         rf"(?<=[a-z]\s)(?<!\ba\s)(?<!\bthe\s)(?<!\bof\s)(?<!each\s)(?<!every\s)(?P<x>(?P<m>{_MONTH_ONLY}))(?=\s*(?:[.,;!?)]|$))",
         _bare_month,
     ),
-    holidays.HOLIDAY,
+    HOLIDAY,
     rule(
         "quarter",
         rf"(?:in|during|by|since|until|for|before|after)\s+(?P<x>(?-i:Q)(?P<q>[1-4])|the\s+(?P<nth>{v.ORDINAL})\s+{v.QUARTER}(?!\s+of\b))",
         _quarter,
     ),
-    *weekdays.RULES,
+    *_DAYS_OF_A_WEEK,
     rule(
         "day of month",
         rf"(?:on|by|until|since|before|after)\s+(?P<x>the\s+(?P<n>{v.ORDINAL}))(?=\s*(?:[.,;!?)]|$|at\b|and\b|but\b|we\b))",

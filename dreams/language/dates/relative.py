@@ -1,4 +1,4 @@
-"""Phrases that name a day or a period from the reference day: yesterday, last month, the end of this quarter."""
+"""Phrases that name a day or a period from the reference day: yesterday, last month, the last two weeks, a piece of a year. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,149 @@ import datetime as dt
 import re
 from dataclasses import replace
 
-from dreams.language.dates import calendars, counting, pieces, ranges, windows
+from dreams.language.dates import calendars, counting
 from dreams.language.dates import vocabulary as v
 from dreams.language.dates.calendars import DAY, Period
 from dreams.language.dates.context import Context
 from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
+
+
+def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    count, unit, sign = v.number(m["n"]), v.unit(m["u"]), v.direction(m["d"])
+    period = _shared(ref.date, unit, sign * count)
+    anchor = ref.date
+    if unit == "quarter":
+        anchor = period.end if sign < 0 else period.start - DAY
+    the = "" if re.search(r"\bthe\s+$", context.before(m.start()), re.IGNORECASE) else "the "
+    words = f"{the}{m['n']} {m['u']} {'before' if sign < 0 else 'after'} {anchor.isoformat()}"
+    return Reading(period, "range", words, "in", "firm" if unit == "quarter" else "tensed")
+
+
+def _around_now(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    ahead = "next" in m[0].lower()
+    period = _shared(ref.date, v.unit(m["u"]), 1 if ahead else -1)
+    words = f"the {m['u']} {'after' if ahead else 'before'} {ref.date.isoformat()}"
+    return Reading(period, "range", words, "in", "loose")
+
+
+def _hours(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """The day itself, unless they began or end on another."""
+    steps = counting.steps_of(m["steps"]) or [(1, "hour")]
+    day = counting.moved(ref, steps, v.direction(m["d"]))
+    return (
+        Reading(calendars.day(ref.date), "subday", ref.date.isoformat(), "on", "loose")
+        if day == ref.date
+        else None
+    )
+
+
+def _shared(date: dt.date, unit: str, count: int) -> Period:
+    """`count` units, before the day if negative. Only quarters are never counted from a day."""
+    this, edge = calendars.unit_of(date, unit), calendars.unit_of(date, unit, count)
+    start, end = (edge.start, this.start) if count < 0 else (this.end, edge.end)
+    counted = calendars.add_units(date, unit, count)
+    if unit in {"quarter", "day"}:
+        return calendars.span(start, end)
+    return calendars.span(max(start, counted), end) if count < 0 else calendars.span(start, min(end, counted))
+
+
+_OF_NOTHING = r"(?!\s+(?:of|in|before|until|that|which|when|to|on|\d+)\b)"
+
+_WINDOWS: tuple[Rule, ...] = (
+    rule(
+        "last units",
+        rf"(?P<d>last|past|previous|next|coming|upcoming)\s+(?P<n>{v.COUNTED})\s+(?P<u>(?:day|week|wk|month|{v.QUARTER}|{v.YEAR})s)",
+        _last_units,
+    ),
+    rule(
+        "hours",
+        rf"(?P<d>last|past|previous|next|coming)\s+(?P<steps>(?:{v.COUNTED}\s+)?(?:hour|hr)s?|{v.COUNTED}\s+(?:minute|min|second|sec)s?)\b",
+        _hours,
+    ),
+    rule("other units", rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}", leave),
+    rule(
+        "past unit",
+        rf"(?:the\s+last|(?:(?:the|this)\s+)?past)\s+(?P<u>{v.PERIOD}){_OF_NOTHING}",
+        _around_now,
+    ),
+    rule(
+        "time to come",
+        rf"(?:in|over|during|within|for)\s+(?P<x>the\s+next\s+(?P<u>{v.PERIOD})){_OF_NOTHING}",
+        _around_now,
+    ),
+)
+
+_LARGER = {"week": 0, "month": 1, "quarter": 2, "year": 3}
+
+
+def _of_direction(m: re.Match[str], ref: Reference) -> Period:
+    return calendars.unit_of(ref.date, v.unit(m["u"]), v.direction(m["d"]))
+
+
+def _pieces(base: Period, unit: str) -> list[Period]:
+    """The units that make up a period, in order; ValueError where they do not."""
+    if unit == "day":
+        return [calendars.day(base.start + n * DAY) for n in range((base.end - base.start).days)]
+    if unit == "week":
+        return _iso_weeks(base)
+    if _LARGER[unit] >= _LARGER[base.kind]:
+        raise ValueError(f"no {unit} is a piece of a {base.kind}")
+    found = [calendars.unit_of(base.start, unit)]
+    while found[-1].end < base.end:
+        found.append(calendars.unit_of(found[-1].end, unit))
+    return found
+
+
+def _iso_weeks(base: Period) -> list[Period]:
+    if base.kind != "year":
+        raise ValueError("only a year has numbered weeks")
+    first = dt.date.fromisocalendar(base.start.year, 1, 1)
+    following = dt.date.fromisocalendar(base.start.year + 1, 1, 1)
+    return [calendars.unit_of(first + 7 * n * DAY, "week") for n in range((following - first).days // 7)]
+
+
+def _nth(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    units = _pieces(_of_direction(m, ref), v.unit(m["piece"]))
+    place = len(units) if m["nth"].lower() == "last" else v.ordinal(m["nth"])
+    return whole(units[place - 1]) if place <= len(units) else None
+
+
+def _several(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    base, count = _of_direction(m, ref), v.number(m["n"])
+    units = _pieces(base, v.unit(m["piece"]))
+    if count > len(units):
+        return None
+    taken = units[:count] if m["which"].lower() == "first" else units[-count:]
+    period = calendars.span(taken[0].start, taken[-1].end)
+    return Reading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
+
+
+def _half(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    year = _of_direction(m, ref).start.year
+    first, turn, end = dt.date(year, 1, 1), dt.date(year, 7, 1), dt.date(year + 1, 1, 1)
+    period = (
+        calendars.span(first, turn) if m["nth"].lower() in {"first", "1st"} else calendars.span(turn, end)
+    )
+    return Reading(period, "range", f"the {m['nth']} half of {year}", "in")
+
+
+_PIECES: tuple[Rule, ...] = (
+    rule(
+        "nth piece",
+        rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<piece>day|week|month|{v.QUARTER})\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})",
+        _nth,
+    ),
+    rule(
+        "several pieces",
+        rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})",
+        _several,
+    ),
+    rule(
+        "half of a year",
+        rf"(?:the\s+)?(?P<nth>first|1st|second|2nd)\s+half\s+of\s+{v.DIRECTION}\s+(?P<u>{v.YEAR})",
+        _half,
+    ),
+)
 
 
 def _day_word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
@@ -176,8 +314,8 @@ RULES: tuple[Rule, ...] = (
     rule("a week on", rf"(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week", leave),
     rule("a night that was the last", r"(?:the|a)\s+last\s+(?:night|evening)", leave),
     rule("last night two off", r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?", leave),
-    *ranges.RULES,
-    *pieces.RULES,
+    *counting.RANGES,
+    *_PIECES,
     rule(
         "nth weekday",
         rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})(?:\s+{v.PART}|\s+{v.CLOCK}|\s+to|\s+-)*\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+month",
@@ -226,7 +364,7 @@ RULES: tuple[Rule, ...] = (
         rf"\s+(?:(?:of|in)\s+)?(?:the\s+)?(?:last|this|next|past|previous|current)\s+{v.PERIOD}",
         leave,
     ),
-    *windows.RULES,
+    *_WINDOWS,
     rule("one day", rf"(?<!the\s)(?<!\w['’]s\s)(?P<d>last|past|previous|next)\s+day{_END}", _one_day),
     rule(
         "the last unit",

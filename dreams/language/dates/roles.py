@@ -10,9 +10,174 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
-from dreams.language.dates import openers
-from dreams.language.dates.clauses import Clause, Phrase, clause_of, phrase_of
+from dreams.language.dates import sentence
+from dreams.language.dates import vocabulary as v
+from dreams.language.dates.sentence import Clause, Phrase, clause_of, phrase_of
+
+_FUTURE = re.compile(
+    r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
+    r"aim|intend|have|has|expect|expects) to|must|should|due(?! dates?\b)|deadline|upcoming|expires?|scheduled? (?:for|on|a)|"
+    r"schedule|remind|todo|to-do|meet(?= (?:me|on|at|you|us|in|with))|next up|launching|releasing|"
+    r"would like to|can (?:you|i|we)|could (?:you|i|we)|please|book(?:ing)?|appointment|reservation|tentatively|planned for|target(?:ed|ing|s)? for|"
+    r"(?:i['’]m|i am|we['’]re|we are|(?:s?he|they)(?:['’]s|['’]re| is| are)) (?:flying|leaving|going|moving|meeting|presenting|starting|travell?ing|deploying|"
+    r"releasing|shipping|launching|switching|migrating|visiting|speaking|away|out|off|back)|"
+    r"(?:is|are|['’]s|now|currently|still) (?:expected|planned|slated|set|supposed|on track) (?:to|for))\b|[’']ll\b",
+    re.IGNORECASE,
+)
+_PRESENT_QUESTION = re.compile(
+    r"\W*(?:(?:so|and|what|when|where|who|how|which \w+)\W+(?:about\b)?)?\s*(?:is|are|am|do|does|can|could|would|should|may)\b[^?]*\?\W*$",
+    re.IGNORECASE,
+)
+_FIRM_FUTURE = re.compile(r"\b(?:will|shall|won't|going to|gonna|let's)\b|[’']ll\b", re.IGNORECASE)
+# Past by themselves, whatever stands before them.
+_TOLD = re.compile(
+    r"\b(?:was|were|did|didn't|had|went|came|saw|ran|broke|wrote|took|gave|began|became|chose|drove|fell|flew|forgot|grew|knew|"
+    r"rose|spoke|swore|threw|woke|wore|ate|back in|has been|have been|['’](?:s|ve) been|"
+    r"(?:s?he|it) (?:cut|put|set|hit|hurt|shut|read|quit|let|split|spread))\b",
+    re.IGNORECASE,
+)
+# Past too, unless "is", "are" or "gets" makes a custom of them. Verbs whose present looks the same ("we cut", "put") tell nothing.
+_DONE = re.compile(
+    r"\b(?:met|left|said|told|got|made|built|found|sent|spent|lost|won|paid|bought|sold|felt|kept|held|brought|thought|taught|"
+    r"caught|led|meant|slept|stood|stuck|understood|"
+    r"(?!(?:need|speed|feed|seed|embed|indeed|exceed|proceed|succeed|shed|bed|red|allowed|needed|wanted|preferred|"
+    r"scheduled|planned|expected|based|used|shared|required|proposed|supposed)\b)[a-z]{2,}ed)\b",
+    re.IGNORECASE,
+)
+_CUSTOM = re.compile(
+    r"(?:\b(?:is|are|am|be|being|gets?|getting|isn't|aren't|stays?|remains?)|['’](?:re|s))\s+(?!been\b)"
+    r"(?:(?:not|only|all|both|then|also|still|now|it|them|never|always|often|\w+ly)\s+){0,2}"
+    r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
+    re.IGNORECASE,
+)
+_REMAINING = re.compile(r"\b(?:days?|hours?|weeks?|months?|time|is|are)\s+left\b", re.IGNORECASE)
+# What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
+_PLANNED = re.compile(
+    r"\b(?:(?:was|were|has been|have been|had|we['’]ve)\s+)?(?:(?:asked|requested|told \w+|said)\s+(?:that|to|for|if)|"
+    r"(?:decided|agreed|chose|promised|insisted)\s+(?:that|to|for|if|on))\b|\bas (?:agreed|planned|discussed|decided|promised)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=256)
+def is_past(sentence: str) -> bool:
+    """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
+    told = _REMAINING.sub(" ", _PLANNED.sub(" ", sentence))
+    if _TOLD.search(told):
+        return True
+    return bool(_DONE.search(told)) and not _CUSTOM.search(told)
+
+
+@lru_cache(maxsize=256)
+def looks_ahead(sentence: str) -> bool:
+    return bool(_FUTURE.search(sentence))
+
+
+def asks_ahead(sentence: str) -> bool:
+    """ "Does Friday at 4 work?": a question in the present is about what is to come."""
+    return bool(_PRESENT_QUESTION.match(sentence)) and not is_past(sentence)
+
+
+def surely_ahead(sentence: str) -> bool:
+    """ "will", "going to": no mere plan or duty."""
+    return bool(_FIRM_FUTURE.search(sentence))
+
+
+def is_custom(sentence: str) -> bool:
+    """ "is renewed", "gets sent": each time, as far as the words say."""
+    return bool(_CUSTOM.search(sentence)) and not is_past(sentence)
+
+
+_HABIT_WORDS = (
+    r"never|always|every|each|any|anyone|anybody|whoever|whenever|usually|typically|generally|regularly|normally|mostly|often|"
+    r"sometimes|occasionally|rarely|seldom|fortnightly|alternat(?:e|es|ing)|(?:once|twice|times) (?:an?|per)|per (?:day|week|month|year)|"
+    r"as (?:a rule|usual)|per usual|by default|e\.g\.?|for example|for instance|such as|recurring|hypothetical(?:ly)?"
+)
+_TIMED = r"weekly|daily|monthly|nightly|hourly|yearly|annual|annually|quarterly|bi-?weekly"
+_HABIT = re.compile(
+    rf"\b(?:{_HABIT_WORDS}|{_TIMED}|used to|policy|policies|rule|rules|convention|cadence)(?![\w])",
+    re.IGNORECASE,
+)
+# Where the phrase says which week or year it is, "the nightly build" and "the policy" make no habit of it.
+_FIRM_HABIT = re.compile(rf"\b(?:{_HABIT_WORDS}|(?:{_TIMED})(?!\s+[a-z]))(?![\w])", re.IGNORECASE)
+_STANDUP = re.compile(r"\bstandups?\b", re.IGNORECASE)  # on a weekday it is each week, this morning it is not
+# Such a phrase has a place in every week or year, unless a word says which one.
+_RETURNS = re.compile(
+    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\bjan|\bfeb|\bmar|\bapr|\bmay\b|\bjun|\bjul|\baug|\bsep|\boct|\bnov|\bdec|"
+    r"\bq[1-4]\b|christmas|easter|thanksgiving|the weekend|^the \w+$",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(r"\b(?:last|next|this|past|previous|coming|ago|from now)\b", re.IGNORECASE)
+_OF_MANY = re.compile(
+    r"\b(?:(?:every|each|any|some|most|other|alternate|second|third|fourth|fifth|first|2nd|3rd|4th)|"
+    r"(?:not|never|only|always|except|also|even|sometimes|usually|often)(?:\s+(?:on|in|by|at|for|from))?)\s+[*_('\"“‘]*$",
+    re.IGNORECASE,
+)
+_A_DAY = re.compile(r"(?:yesterday|tomorrow|today)", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:if|unless|whether|in case)\b[^,.;:]*$", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|examples?:|e\.g\.)[^.;]*$", re.IGNORECASE)
+
+# "For example, it broke yesterday" is told.
+_AS_SUCH = re.compile(r"\W*for (?:example|instance),", re.IGNORECASE)
+
+
+# "Shows the last 30 days", "within the past week": a window that moves on from day to day.
+_WINDOW = re.compile(
+    r"\b(?:within\s+(?:the\s+)?|(?:shows?|displays?|covers?|lists?|keeps?|returns?|filters?|includes?|aggregates?|averages?|fetch(?:es)?|"
+    r"loads?|queries|reads?|scans?|analy[sz]es?|summari[sz]es?|retains?|stores?|exports?|plots?|compares?)\s+(?:\w+\s+){0,3})$",
+    re.IGNORECASE,
+)
+
+
+def rolling(before: str) -> bool:
+    """A window that moves on follows: "shows ..."."""
+    return bool(_WINDOW.search(before))
+
+
+def habitual(phrase: str, sentence: str, told: str) -> bool:
+    """A rule or an example, unless it tells what was done, and when by more than a weekday; `told` comes before the phrase."""
+    example = _EXAMPLE.search(told) and not (_AS_SUCH.match(told) and is_past(sentence))
+    if example or (_OF_MANY.search(told[-40:]) and not _A_DAY.match(phrase)):
+        return True
+    if _RETURNS.search(phrase) and not _WHICH.search(phrase):
+        return bool(_is_habit(sentence) or _STANDUP.search(sentence) or _CONDITION.search(told))
+    return bool(_FIRM_HABIT.search(sentence)) and not is_past(sentence)
+
+
+@lru_cache(maxsize=256)
+def _is_habit(sentence: str) -> bool:
+    return bool(_HABIT.search(sentence))
+
+
+_QUESTION = re.compile(
+    r"\?\W*$|^\W*(?:who|what|when|where|which|why|how)\s+(?:are|were|do|does|did|will|many|much|about)\b|"
+    r"^\W*(?:is|are|do|does|did|can|could|will|would)\s+(?:(?:i|we|you|he|she|it|they|there|this|that|the|my|our|your)\b|(?-i:[A-Z][a-z]))",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\b(?:please|schedul(?:e|ing)|book(?:ing)?|appointment|reservation|remind me|arrange|meet(?= (?:me|on|at|you|us|in|with|next|this|tomorrow))|calendar)\b",
+    re.IGNORECASE,
+)
+_OF_ONE_S_OWN = re.compile(r"\b(?:i|we|me|us|my)\b|\bi['’]m\b|\blet['’]?s\b", re.IGNORECASE)
+_CLOCK_AFTER = re.compile(rf"\s*{v.CLOCK}", re.IGNORECASE)
+_CLOCK_BEFORE = re.compile(rf"{v.CLOCK}\s*(?:on\s+)?$", re.IGNORECASE)
+_FEW_WORDS = re.compile(r"(?:\W*\w+){0,2}\W*$")
+
+
+def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
+    """`before` and `after` are what the sentence says around the phrase."""
+    if _QUESTION.search(sentence) or _REQUEST.search(sentence) or surely_ahead(sentence):
+        return True
+    if _CLOCK_AFTER.match(after) or _CLOCK_BEFORE.search(before):
+        return True
+    if phrase.lower() == "today":  # these days, as far as anybody can tell
+        return False
+    opens = not before.strip(" *_#>-") and after[:1] not in {"'", "’"}
+    by_itself = opens and bool(_FEW_WORDS.match(after) or phrase.lower().startswith("in "))
+    return by_itself or bool(_OF_ONE_S_OWN.search(sentence))
+
 
 _SPAN = re.compile(r"in\s", re.IGNORECASE)
 
@@ -25,12 +190,12 @@ def told(row: str, text: str, *, side: int = 0, comment: bool = False) -> bool:
     if not row.strip("@.,!?qQ-"):
         return True
     clause, phrase = clause_of(row), phrase_of(text, side)
-    unwitnessed = comment and not openers.witnessed(clause)
-    if unwitnessed or openers.in_doubt(row, clause) or _part_of_more(clause, phrase):
+    unwitnessed = comment and not sentence.witnessed(clause)
+    if unwitnessed or sentence.in_doubt(row, clause) or _part_of_more(clause, phrase):
         return False
     if clause.opener == "W":
-        return openers.asked(row, clause)
-    if not openers.can_tell(clause, phrase):
+        return sentence.asked(row, clause)
+    if not sentence.can_tell(clause, phrase):
         return False
     if phrase.text.lower() == "today" and not _this_very_day(clause):
         return False

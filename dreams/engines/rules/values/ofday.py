@@ -16,7 +16,7 @@ from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.values.retyping import KINDS
 from dreams.engines.types import LineDate
-from dreams.language.dates.tense import is_past
+from dreams.language.dates.roles import is_past
 
 _ISO = days.WRITTEN
 _MARKS = (
