@@ -27,9 +27,7 @@ from bench._claims_changes import Sources, changed
 from bench._claims_true import Claim, claims_in, claims_of
 from dreams.language.claims import Evidence, check, read
 from dreams.language.claims.anchors import Kind, claim_of
-from dreams.language.claims.binding.bind import bind
-from dreams.language.claims.binding.doubt import PRESENT, is_told, observations
-from dreams.language.claims.binding.weights import BARS, WEIGHTS
+from dreams.language.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_told, observations
 
 # Which way each observation may speak; what is in neither list may speak both ways.
 MORE = {"crowd", "far lost", "line gap", "near gap", "odd in list", "rival", "slot gap", "slot other"}

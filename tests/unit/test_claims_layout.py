@@ -3,7 +3,7 @@
 import pytest
 
 from dreams.language.claims import Evidence
-from dreams.language.claims.layout import pieces_of
+from dreams.language.claims.evidence import pieces_of
 
 
 def above(text: str, *, prose: bool) -> dict[str, list[str]]:

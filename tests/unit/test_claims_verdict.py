@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams.language.claims import Evidence, check, read
+from dreams.language.claims import Evidence, anchors, check, read
 from dreams.language.claims.anchors import claim_of
-from dreams.language.claims.binding import shapes
-from dreams.language.claims.binding.bind import bind
-from dreams.language.claims.binding.lookup import occurrences
+from dreams.language.claims.binding import bind
+from dreams.language.claims.occurrences import occurrences
 from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
 
 
@@ -173,7 +172,7 @@ def test_a_name_that_is_also_a_word_stands_where_it_is_meant(tmp_path: Path) -> 
 
 def test_a_name_unlike_its_neighbours_in_a_list_is_odd() -> None:
     found = claim_of("reads `one_key`, `two_key` and `--force`")
-    assert [shapes.odd_in_list(found, anchor) for anchor in found.anchors] == [-1, -1, 1]
+    assert [anchors.odd_in_list(found, anchor) for anchor in found.anchors] == [-1, -1, 1]
 
 
 def test_the_same_words_with_another_thing_in_their_midst_are_a_contradiction(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""The transcripts below a folder as evidence, each read once and a few kept. Pure."""
+"""The transcripts below a folder as evidence: messages, tool calls and their results, in file order. Pure.
+
+Tool calls are read value by value, as the agent meant them, and not as escaped JSON; a result has its call for a heading, so
+that a file's lines are known by the file's name. Each transcript is read once, and a few are kept."""
 
 from __future__ import annotations
 
@@ -8,8 +11,151 @@ from pathlib import Path
 
 from dreams import safefs
 from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.reading import read
 from dreams.language.claims.verdict import Verdict, check
+from dreams.transcripts.decode import Json, objects
+from dreams.transcripts.reader import MAX_LINE_BYTES, Source, opened
+from dreams.transcripts.typed import parted
+
+_HEADING = 400  # code points: a value up to this long says what a call is about
+_DEEPEST = 8
+_OF_THE_WEB = frozenset({"webfetch", "websearch"})  # tools that bring what a stranger wrote
+# Lines that arrive as the person's: what the agent wrote itself (summaries, plans, prompts of sub-agents), and what hooks put there.
+_OF_THE_AGENT = ("isCompactSummary", "isSidechain", "planContent")
+_OF_HOOKS = ("isMeta", "isVisibleInTranscriptOnly", "toolUseResult")
+_FIRST, _LAST = 60_000, 20_000  # code points kept of a result
+
+
+def read(source: Source) -> Evidence:
+    """The whole file as evidence; lines that cannot be read are passed over. Raises OSError."""
+    reading = _Reading()
+    with opened(source) as fd, open(fd, "rb", buffering=1 << 20, closefd=False) as file:
+        number = 0
+        while raw := file.readline(MAX_LINE_BYTES):
+            number += 1
+            for _, found in objects(raw):
+                if isinstance(found, dict):
+                    reading.record(found, number)
+            # The rest of a line that is too long is passed over without being counted as lines.
+            while len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
+                raw = file.readline(MAX_LINE_BYTES)
+    return reading.evidence
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.evidence = Evidence()
+        self._calls: dict[str, tuple[range, str]] = {}  # tool call → its heading, and the role of its result
+        self._seen: set[int] = set()  # sub-agents' messages are told again in progress lines
+
+    def record(self, found: dict[str, Json], line: int) -> None:
+        data = found.get("data")
+        nested = data.get("message") if isinstance(data, dict) else None
+        if isinstance(nested, dict):
+            self.record(nested, line)
+            return
+        message = found.get("message")
+        if isinstance(message, dict):
+            self._message(message, line, _author(found, str(message.get("role") or "")))
+        elif isinstance(message, str):
+            self._text(message, line, str(found.get("type") or ""))
+        else:
+            self._loose(found, line)
+
+    def _message(self, message: dict[str, Json], line: int, role: str) -> None:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else [content]:
+            if isinstance(block, str):
+                self._text(block, line, role)
+            elif isinstance(block, dict):
+                self._block(block, line, role)
+
+    def _block(self, block: dict[str, Json], line: int, role: str) -> None:
+        kind = block.get("type")
+        if kind in ("text", "thinking"):
+            self._text(_string(block.get(str(kind))), line, role)
+        elif kind == "tool_use":
+            self._call(block, line)
+        elif kind == "tool_result":
+            self._result(block, line)
+
+    def _loose(self, found: dict[str, Json], line: int) -> None:
+        for name in ("summary", "content", "planContent"):
+            self._text(_string(found.get(name)), line, "system")
+        attachment = found.get("attachment")
+        if isinstance(attachment, dict):
+            for _, value in _leaves(attachment):
+                self._text(value, line, "system")
+
+    def _text(self, text: str, line: int, role: str) -> None:
+        if not text.strip() or not self._is_new(text):
+            return
+        said, wrapped = parted(text) if role == "user" else (text, "")
+        for words, whose in ((said, role), (wrapped, "system")):
+            if words.strip():
+                self.evidence.add(words, line, whose, prose=True)
+
+    def _call(self, block: dict[str, Json], line: int) -> None:
+        leaves = list(_leaves(block.get("input")))
+        short = [f"{name}: {value}" for name, value in leaves if len(value) <= _HEADING and "\n" not in value]
+        about = "\n".join([_string(block.get("name")), *short])
+        if not self._is_new(f"{about}{[v for _, v in leaves]}"):
+            return
+        heading = self.evidence.add(about, line, "assistant", prose=False, keyed=True)
+        name = _string(block.get("name")).lower().replace("_", "")
+        self._calls[_string(block.get("id"))] = heading, "web" if name in _OF_THE_WEB else "tool"
+        long = [value for _, value in leaves if len(value) > _HEADING or "\n" in value]
+        if long:
+            self.evidence.add("\n".join(long), line, "assistant", prose=False, heading=heading)
+
+    def _result(self, block: dict[str, Json], line: int) -> None:
+        content = block.get("content")
+        parts = content if isinstance(content, list) else [content]
+        heading, role = self._calls.get(_string(block.get("tool_use_id")), (range(0), "tool"))
+        for part in parts:
+            text = _string(part.get("text")) if isinstance(part, dict) else _string(part)
+            if len(text) > _FIRST + _LAST:
+                text = f"{text[:_FIRST]}\n{text[-_LAST:]}"
+            if text.strip() and self._is_new(text):
+                self.evidence.add(text, line, role, prose=False, heading=heading)
+
+    def _is_new(self, text: str) -> bool:
+        """Long texts once: a file read again, a message told again by a progress line."""
+        if len(text) < 200:
+            return True
+        key = hash(text)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+
+def _author(found: dict[str, Json], role: str) -> str:
+    """Who wrote a line: only what a person typed is a person's word."""
+    if role != "user":
+        return role
+    if any(map(found.get, _OF_THE_AGENT)):
+        return "assistant"
+    return "system" if any(map(found.get, _OF_HOOKS)) else role
+
+
+def _string(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]]:
+    """Every string below a value, with the key that it stands under."""
+    if isinstance(value, str):
+        return [(name, value)]
+    if isinstance(value, bool | int | float):
+        return [(name, str(value).lower())]
+    if depth > _DEEPEST:
+        return []
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _leaves(item, key, depth + 1)]
+    if isinstance(value, list):
+        return [leaf for item in value[:500] for leaf in _leaves(item, name, depth + 1)]
+    return []
+
 
 KEPT = 64  # sessions in memory at a time: rows of a batch come in any order
 MOST_SESSIONS = 2_000

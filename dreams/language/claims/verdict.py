@@ -10,21 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from dreams.language.claims import polarity
 from dreams.language.claims.anchors import Claim, claim_of, said_of_itself
-from dreams.language.claims.binding.bind import Binding, bind
-from dreams.language.claims.binding.clauses import crossed
-from dreams.language.claims.binding.company import company_of
-from dreams.language.claims.binding.doubt import PRESENT, doubted
-from dreams.language.claims.denials import polarity
-from dreams.language.claims.denials.asked import answered_otherwise
-from dreams.language.claims.denials.disowned import disowned
-from dreams.language.claims.denials.reversed import reversed_of
-from dreams.language.claims.denials.turned import Turned, turned_word
+from dreams.language.claims.binding import PRESENT, Binding, bind, doubted
 from dreams.language.claims.evidence import FOREIGN, Evidence, Unit
-from dreams.language.claims.field import Field
-from dreams.language.claims.numbered import are_of_others
-from dreams.language.claims.verbatim import overtaken, quoted
-from dreams.language.claims.wordings import Wordings, wordings
+from dreams.language.claims.field import Field, company_of
+from dreams.language.claims.neighbours import crossed
+from dreams.language.claims.polarity import Turned, turned_word
+from dreams.language.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
 
 Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12
@@ -105,7 +98,6 @@ def _by_parts(field: Field, claim: Claim) -> Verdict:
     return (
         _by_wordings(field, claim, told)
         or _by_disowning(field, claim)
-        or _by_answer(field, claim)
         or _by_clauses(field, claim)
         or _by_anchors(field, claim, bindings)
         or _by_polarity(field, claim)
@@ -133,15 +125,6 @@ def _by_disowning(field: Field, claim: Claim, quoted_at: int | None = None) -> V
         return None
     anchor, place = found
     return Verdict("contradicted", _quotes(field, [place]), f"a source sets “{anchor.text[:80]}” aside")
-
-
-def _by_answer(field: Field, claim: Claim) -> Verdict | None:
-    places = answered_otherwise(field, claim)
-    return (
-        Verdict("contradicted", _quotes(field, places), "it was asked, and answered otherwise")
-        if places
-        else None
-    )
 
 
 def _by_clauses(field: Field, claim: Claim) -> Verdict | None:
@@ -184,9 +167,6 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
     if turned is not None:
         why = "a source says always where this says never, or never for always"
         return Verdict("contradicted", _quotes(field, [turned]), why)
-    reverse = reversed_of(field, claim)
-    if reverse is not None:
-        return Verdict("contradicted", _quotes(field, [reverse]), "a source has it the other way round")
     best = field.richest(_PLACES)
     denial = polarity.unfounded(field, claim)
     if denial is not None:

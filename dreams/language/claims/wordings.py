@@ -1,24 +1,131 @@
-"""Sources that say nearly the same in the same words: what they have where the claim has a name, a number or a denial. Pure.
+"""Sources that say the same in the same words: word for word, or with another name, number or denial in one place. Pure.
 
 A line that was said before and is said again with one thing changed is the plainest contradiction there is, and the same line
-with the same thing in that place is the plainest support.
-"""
+with the same thing in that place is the plainest support; unless a person set it aside, or said otherwise later."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams.language.claims.anchors import Claim
-from dreams.language.claims.denials.pairs import denied_elsewhere
+from dreams.language.claims import polarity
+from dreams.language.claims.anchors import Anchor, Claim
+from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.field import Field
-from dreams.language.claims.numbered import are_of_others
-from dreams.language.claims.terms import TOKEN
+from dreams.language.claims.terms import TOKEN, pieces, word_of
 from dreams.language.lexicon import FILLER
 
+# Nouns that are numbered where there are several of a kind, as far as their numbers are no measure of anything.
+_NUMBERED = """
+queue worker shard replica partition bucket node server host machine instance cluster pod rack zone region disk device gpu
+core thread process slot lane channel stream pool topic table room desk door gate line floor unit printer screen monitor
+step phase stage task subtask job part section chapter appendix point item bullet entry row column figure question rule
+invariant criterion requirement scenario case example test fixture option variant plan proposal approach hypothesis
+milestone sprint iteration round attempt pass batch wave week day ticket issue story epic message prompt session agent
+player team group customer tenant account
+"""
+_LABEL = re.compile(
+    rf"\b({'|'.join(_NUMBERED.split())})s?[ -]?#?(\d{{1,4}})\b(?![.,:]\d|%|\s?(?:ms|kb|mb|gb)\b)",
+    re.IGNORECASE,
+)
+
+
+def are_of_others(one: str, other: str) -> bool:
+    """Whether both name a numbered thing of one kind, and no number of it in common."""
+    mine = _labels(one)
+    theirs = _labels(other) if mine else {}
+    return any(not mine[noun] & theirs[noun] for noun in mine.keys() & theirs.keys())
+
+
+@functools.lru_cache(maxsize=1_000)
+def _labels(text: str) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for match in _LABEL.finditer(text):
+        found[match[1].lower()].add(int(match[2]))
+    return found
+
+
+BEFORE, BEHIND = 2, 3  # words on each side of a denial that must be the same, or all that there are
+FEWEST = 4  # of both sides together
+_NOT = (
+    (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
+    (
+        re.compile(r"\bno(?=\s*[|.,;:!])", re.IGNORECASE),
+        "",
+    ),  # an answer or a table's cell denies nothing that follows
+)
+_ANY = re.compile(r"\b(?:not|cannot|never|no|without)\b|n['’]t\b", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)  # what is left open is neither said nor denied
+_DENIALS = frozenset({"not", "never", "no", "longer", "without"})
+# "Does not find" is "finds" with a denial in its midst, and "always" says no more than nothing does.
+_EMPTY = frozenset({"a", "an", "the", "do", "does", "did", "always", "still", "with"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The words of a text without its denials, and the places between them where one stood."""
+
+    words: tuple[str, ...]
+    denied: frozenset[int]
+
+
+@functools.lru_cache(maxsize=4_000)
+def told(text: str) -> Told:
+    for pattern, instead in _NOT:
+        text = pattern.sub(instead, text)
+    words, denied = list[str](), set[int]()
+    for token in TOKEN.findall(text):
+        low = token.lower()
+        if low in _DENIALS:
+            denied.add(len(words))
+        elif low not in _EMPTY:
+            words.append(word_of(low))
+    return Told(tuple(words), frozenset(denied))
+
+
+def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | None:
+    """The source that has the words around a denial without it, or with one where the claim has none.
+
+    None where there is no such source, or another has the very words of the claim.
+    """
+    said, alike, against = told(claim), set[int](), dict[int, int]()
+    for place, text in sources:
+        if _OPEN.search(text) or (not said.denied and not _ANY.search(text)):
+            continue
+        source = told(text)
+        for mine, theirs in _spots(said, source):
+            if (mine in said.denied) == (theirs in source.denied):
+                alike.add(mine)
+            else:
+                against.setdefault(mine, place)
+    return next((place for mine, place in against.items() if mine not in alike), None)
+
+
+def _spots(said: Told, source: Told) -> Iterator[tuple[int, int]]:
+    """The places in both texts that have the same words around a denial of either."""
+    for mine in said.denied:
+        yield from ((mine, theirs) for theirs in _where(said.words, mine, source.words))
+    for theirs in source.denied:
+        yield from ((mine, theirs) for mine in _where(source.words, theirs, said.words))
+
+
+def _where(words: Sequence[str], at: int, among: Sequence[str]) -> Iterator[int]:
+    first = max(0, at - BEFORE)
+    window = words[first : at + BEHIND]
+    if len(window) < FEWEST or at == len(words):
+        return
+    for start in range(len(among) - len(window) + 1):
+        if among[start : start + len(window)] == window:
+            yield start + at - first
+
+
 CONTEXT = 5  # words on each side that must stand there too, or all up to the claim's end
-FEWEST = 4  # words of context together
 ALIKE = 0.8  # share of the claim's other words that the source must have
 LIKELY = 0.55  # share of the claim that a source must have to be read word by word
 MOST_READ = 24
@@ -113,3 +220,125 @@ def _in_slot(
 
 def _words(text: str) -> list[str]:
     return [token.lower() for token in TOKEN.findall(text)]
+
+
+QUOTED_FEWEST = 3  # words that must follow one another to be a quotation
+QUOTED_MOST_READ = 2_000  # units read for one claim
+AROUND = 3  # units that a quotation may run over
+LATER = 0.8  # share of the claim, its numbers aside, that a later turn must have to speak of the same thing
+
+
+def quoted(field: Field, claim: Claim) -> int | None:
+    """The unit in which the claim begins word for word, a person's turn before any other; None where it stands nowhere."""
+    wanted = _words(claim.text)
+    if len(wanted) < QUOTED_FEWEST:
+        return None
+    units = field.evidence.units
+    said = (place for place in _likely(field, claim) if not units[place].asks)
+    found = [place for place in said if _stands(field.evidence, place, wanted)]
+    return min(found, key=lambda place: (units[place].standing, place), default=None)
+
+
+def overtaken(field: Field, claim: Claim, place: int) -> int | None:
+    """A later turn of a person that says another number of the same, or the opposite."""
+    units = field.evidence.units
+    numbers = {piece.terms[0] for piece in claim.pieces if piece.is_number}
+    line = units[place].line
+    later = [p for p in field.masks if units[p].line > line and units[p].role == "user" and units[p].prose]
+    aside = sum(1 << bit for bit, term in enumerate(field.company.terms) if term.startswith("n:"))
+    for other in sorted(later, reverse=True):
+        if field.share(field.masks[other] | aside) < LATER or are_of_others(claim.text, units[other].text):
+            continue
+        said = {piece.terms[0] for piece in pieces(units[other].text) if piece.is_number}
+        if (numbers and said and not said & numbers) or polarity.turned(claim.text, [units[other].text]):
+            return other
+    return None
+
+
+def _likely(field: Field, claim: Claim) -> Iterator[int]:
+    """The units that have the claim's rarest word, in order."""
+    evidence = field.evidence
+    terms = {piece.terms[0] for piece in claim.pieces}
+    if not terms or not terms <= evidence.postings.keys():
+        return
+    rarest = min(terms, key=lambda term: len(evidence.postings[term]))
+    for count, place in enumerate(evidence.places(rarest, field.end)):
+        if count >= QUOTED_MOST_READ:
+            return
+        yield place
+
+
+def _stands(evidence: Evidence, place: int, wanted: Sequence[str]) -> bool:
+    first, last = evidence.bounds(place)
+    text = "\n".join(
+        unit.text for unit in evidence.units[max(first, place - AROUND) : min(last, place + AROUND + 1)]
+    )
+    words = list(TOKEN.finditer(text))
+    told = [word[0].lower() for word in words]
+    for at in range(len(told) - len(wanted) + 1):
+        if told[at : at + len(wanted)] == wanted and not polarity.is_denied_before(text, words[at].start()):
+            return True
+    return False
+
+
+MOST = 12  # names and numbers of a claim that are looked at
+RICHEST = 80  # units read
+FIT = 0.4  # how well a unit must fit the claim to speak of the same thing
+MARGIN = 0.05  # by which it must fit better than every later unit that has the value plainly
+AHEAD, ASIDE_BEHIND = 60, 40  # code points read on each side
+_OPENS, _CLOSES = r"[`\"'(*]*$", r"[`\"')*]*"
+_SMALL = r"\s+(?:(?:at|with|for|in|on|by|to|the|a|an|be|as|of|via|using|use|every|after)\s+){0,3}"
+_CHANGE = r"\b(?:mov|chang|rais|lower|bump|upgrad|downgrad|increas|decreas|reduc|switch|renam|migrat|updat|went|goes|grew|dropp|shift)\w*\b"
+# What stands before a value that is set aside, and what must stand behind it then.
+_ASIDE = tuple(
+    (re.compile(before + _OPENS, re.IGNORECASE), re.compile(_CLOSES + behind, re.IGNORECASE))
+    for before, behind in (
+        (rf"(?:(?<!why )\bnot|n['’]t|\bno longer|\binstead of|\brather than|\bformerly|\bpreviously|\(was){_SMALL}", ""),
+        (r"(?<!\bis )(?<!\bare )(?<!\bwas )\bused to \w+\s+(?:\w+\s+){0,2}", ""),
+        (rf"{_CHANGE}[^.;]*\bfrom{_SMALL}", r"\s*(?:\w+\s+)?(?:to|→|->)\s"),
+        (rf"\b(?:replac|dropp|swapp)\w*{_SMALL}", r"\s*(?:with|by|for|in favou?r of)\b"),
+        (r"\b(?:was|were)\b[^.;`\d]{0,24}", r"[^.;`\d]{0,24}\b(?:is|are|now)\b[^.;`\d]{0,16}\d"),
+    )
+)  # fmt: skip
+_ENDED = re.compile(rf"{_CLOSES}\s*(?:any ?more|no longer|any longer)\b", re.IGNORECASE)
+
+
+def disowned(field: Field, claim: Claim) -> tuple[Anchor, int] | None:
+    """What the claim says plainly, and the unit that sets it aside; None where something later has it as plainly."""
+    for anchor in claim.anchors[:MOST]:
+        if (anchor.kind == "number" or anchor.marked) and not _is_of_a_change(claim, anchor):
+            place = _set_aside(field, anchor)
+            if place is not None:
+                return anchor, place
+    return None
+
+
+def _is_of_a_change(claim: Claim, anchor: Anchor) -> bool:
+    """Whether the claim sets the value aside too, or tells of what was: "the job was at 02:30"."""
+    ahead, behind = _around(claim.text, anchor.start, anchor.end)
+    return any(before.search(ahead) for before, _ in _ASIDE) or bool(_ENDED.match(behind))
+
+
+def _set_aside(field: Field, anchor: Anchor) -> int | None:
+    named = re.compile(rf"(?<![\w.:]){re.escape(anchor.text)}(?![\w:]|\.\d)", re.IGNORECASE)
+    plain, aside = list[int](), list[int]()
+    for place in field.richest(RICHEST):
+        unit = field.evidence.units[place]
+        spots = [match.span() for match in named.finditer(unit.text)]
+        if spots and field.fitness(place) >= FIT:
+            told = unit.prose and all(_is_aside(unit.text, *spot) for spot in spots)
+            (aside if told else plain).append(place)
+    best = max(aside, key=field.fitness, default=-1)
+    enough = max((field.fitness(place) + MARGIN for place in plain if place > best), default=0.0)
+    return best if aside and field.fitness(best) > enough else None
+
+
+def _is_aside(text: str, start: int, end: int) -> bool:
+    ahead, behind = _around(text, start, end)
+    return bool(_ENDED.match(behind)) or any(
+        before.search(ahead) and after.match(behind) for before, after in _ASIDE
+    )
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    return text[max(0, start - AHEAD) : start], text[end : end + ASIDE_BEHIND]

@@ -185,9 +185,7 @@ def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | 
     month = v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
     before, after = context.said_before(m.start()), context.text[m.end() : m.end() + 40]
-    if is_no_month(
-        m["m"], before, after, behind=m.start("n") < m.start("m"), numeral=number.isdigit()
-    ):
+    if is_no_month(m["m"], before, after, behind=m.start("n") < m.start("m"), numeral=number.isdigit()):
         return None
     if not m.groupdict().get("wd"):
         period = chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
