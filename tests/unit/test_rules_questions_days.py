@@ -121,7 +121,11 @@ def test_a_state_of_half_a_year_ago_is_asked_about(tmp_path: Path, line: str, as
     [
         ("## Recent changes (2026-03-09)", True),
         ("## Status as of 2026-02-16", True),
+        ("## Import — Status (2026-02-16)", True),
         ("## Recent changes (2026-09-09)", False),
+        ("## The import's status page (2026-02-16)", False),
+        ("## Connected status showed the port as connected (2026-02-16)", False),
+        ("## Project: Import — rename to Reader in progress (2026-02-16)", False),
         ("## 2026-03-09", False),
         ("## Recent changes", False),
     ],
@@ -141,3 +145,48 @@ def test_a_section_headed_by_an_old_state_is_asked_about_as_a_whole(
         after = found[0].options[0].edits[0].after or ""
         assert "moved" not in after and "follow" not in after
         assert "It reads CSV." in after and "## Rules\n\nNever skip a row.\n" in after
+
+
+def project_file(body: str) -> dict[str, str]:
+    return {
+        "MEMORY.md": "# Memory\n\n- [Import](project_import.md) — the import\n",
+        "project_import.md": f"---\nname: import\ndescription: the import\ntype: project\n---\n\n{body}",
+    }
+
+
+@pytest.mark.parametrize(("day", "asked"), [("2026-03-09", True), ("2026-09-09", False)])
+def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, asked: bool) -> None:
+    body = (
+        f"It reads CSV since {day}, and does nothing else.\n\n## Open issues (tracker)\n\n- Merge the reader.\n\n"
+        "## Rules\n\nNever skip a row.\n\nNever add one.\n\n## What's next\n\n1. The writer.\n"
+    )
+    found = [
+        each
+        for each in dream(tmp_path, project_file(body), written=None).outcome.questions
+        if each.kind == "expired"
+    ]
+    assert [[place.text for place in each.places] for each in found] == (
+        [["## Open issues (tracker)", "## What's next"]] if asked else []
+    )
+    if asked:
+        after = found[0].options[0].edits[0].after or ""
+        assert "Merge" not in after and "writer" not in after and "Never skip a row" in after
+
+
+def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Path) -> None:
+    files = project_file(
+        "## Next steps\n\n- The reader, as of 2026-02-01 or so.\n- The writer.\n- The rest of it.\n"
+    )
+    files["MEMORY.md"] = (
+        "# Memory\n\nKept since 2026-02-01.\n\n## TODOs\n\n- [Import](project_import.md) — the import\n"
+    )
+    found = dream(tmp_path, files, written=None).outcome.questions
+    assert [place.text for each in found for place in each.places if place.text.startswith("#")] == []
+
+
+def test_of_a_statement_that_says_more_only_the_sentence_is_taken_out(tmp_path: Path) -> None:
+    body = "It reads CSV.\n\n- The reader was moved on 2026-01-30. It is uncommitted as of 2026-02-01. The writer has to follow.\n"
+    (question,) = dream(tmp_path, project_file(body)).outcome.questions
+    assert question.why == "This is a state as of 2026-02-01, 8 months ago. Is it still of use?"
+    after = question.options[0].edits[0].after or ""
+    assert "- The reader was moved on 2026-01-30. The writer has to follow.\n" in after

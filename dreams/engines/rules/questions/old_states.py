@@ -1,0 +1,222 @@
+"""States of half a year ago: a statement or a section that says of itself since when it holds, and what was to come next. PURE.
+
+One question of each sort for each memory: whether it is still of use.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from dreams import memdir
+from dreams.engines.rules.notes import days
+from dreams.engines.rules.notes.bodies import Part, Unit
+from dreams.engines.rules.notes.removing import remove_parts
+from dreams.engines.rules.notes.tree import (
+    Change,
+    Recorder,
+    Tree,
+    digest,
+    from_memory,
+    is_daily,
+    is_index,
+    is_log,
+    is_team,
+)
+from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.units import KEEP, askable, removal
+from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.language import similarity
+from dreams.linedates import day_in_name
+
+OLD, WEIGHT = 180, 0.35  # days; how much an answer helps
+MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
+_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
+_ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
+# A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
+_AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
+# A heading that does, or that is the name of a state: "Recent changes (…)", "Import — status (…)"; no name with such a word in it.
+_HEADS_A_STATE = re.compile(
+    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next|resolved)"
+    r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
+    re.IGNORECASE,
+)
+# What was to be done when the memory was written.
+_HEADS_WHAT_IS_NEXT = re.compile(
+    r"\W*(?:next(?: steps?)?|what['’]s next|(?:open|current|active|pending) issues|"
+    r"(?:open|current|active|pending|remaining) (?:tasks|items|work|todos?|prs?|steps)|"
+    r"to-?\s?dos?|pending|planned|upcoming|in progress|roadmap|backlog)\W*(?:\([^)]*\))?\W*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading, and the lines below it up to the next heading, 1-based and inclusive."""
+
+    path: str
+    heading: str
+    line: int
+    last_line: int
+
+
+def old_states(context: Asking) -> Iterator[Question]:
+    asked: set[str] = set()
+    for path, sections in _by_file(context.tree_before):
+        context.report.checkpoint()
+        dated = [
+            (each, day)
+            for each in sections
+            if (day := _heads_a_state(each.heading)) and _is_old(context, day)
+        ]
+        if dated:
+            asked.add(path)
+            why = _why("This is a state as of", dated[0][1], context)
+            yield from _sections(context, [dated[0][0]], why, dated[0][1])
+        day = _last_written(context, path)
+        next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
+        if next_ and day and _is_old(context, day):
+            yield from _sections(
+                context, next_, _why("This was to come when the memory was last written,", day, context), day
+            )
+    yield from _statements(context, asked)
+
+
+def _is_old(context: Asking, day: dt.date) -> bool:
+    return (context.job.now.astimezone(context.job.time_zone).date() - day).days >= OLD
+
+
+def _why(said: str, day: dt.date, context: Asking) -> str:
+    months = (context.job.now.date() - day).days // 30
+    return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago. Is it still of use?"
+
+
+# --- Sections ---------------------------------------------------------------------------------------------------------
+
+
+def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
+    for path in sorted(tree.texts):
+        if is_log(path) or is_team(path) or is_daily(path) or day_in_name(path) or not tree.writable(path):
+            continue
+        document = tree.document(path)
+        items = memdir.sections(document.body, document.body_start_line)
+        headings = [item for item in items if item.kind == "heading"]
+        last = len(memdir.split_lines(tree.texts[path]))
+        rows = {row.line_no for row in memdir.parse_index(tree.texts[path]).rows} if is_index(path) else set()
+        found = []
+        for place, item in enumerate(headings):
+            ends = (other.first_line - 1 for other in headings[place + 1 :] if other.level <= item.level)
+            end = next(ends, last)
+            held = range(item.first_line, end + 1)
+            # What is long, or most of its file, holds topics; rows of memories are no state.
+            if len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and rows.isdisjoint(held):
+                found.append(_Section(path, item.text.strip(), item.first_line, end))
+        yield path, found
+
+
+def _heads_a_state(heading: str) -> dt.date | None:
+    found = list(_DAY.finditer(heading))
+    if len(found) != 1 or not _HEADS_A_STATE.search(heading.lstrip("#").strip().partition(found[0][0])[0]):
+        return None
+    return days.written(found[0], last=True)
+
+
+def _last_written(context: Asking, path: str) -> dt.date | None:
+    """The newest day that is known of a file: of its lines, else the newest that it names."""
+    known = [
+        line.day
+        for line in context.job.line_dates.get(path, ())
+        if line and line.believable and not line.ours
+    ]
+    text = context.tree_before.texts[path]
+    named = [day for match in _DAY.finditer(text) if (day := days.written(match, last=True))]
+    past = [day for day in named if day <= context.job.now.date()]
+    return max(known, default=None) or max(past, default=None)
+
+
+def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.date) -> Iterator[Question]:
+    label = "Remove the section" if len(sections) == 1 else "Remove these sections"
+    option = context.draftsman.option("remove", label, partial(_take_out, sections=sections, note=why))
+    if option is None:
+        return
+    places = tuple(Place(each.path, each.line, each.heading) for each in sections)
+    cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
+    subject = " ".join(similarity.normalised(each.heading) for each in sections)[:200]
+    yield Question(
+        "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=WEIGHT
+    )
+
+
+def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
+    path = sections[0].path
+    lines = memdir.split_lines(rec.tree.texts[path])
+    gone = {number for each in sections for number in range(each.line - 1, each.last_line)}
+    rest = "".join(line for number, line in enumerate(lines) if number not in gone)
+    if not any(
+        line.strip() and not line.startswith("#") for line in memdir.parse(rest.encode()).body.split("\n")
+    ):
+        return  # nothing would be left of the memory
+    told = tuple(
+        Fate(lines[at].rstrip("\r\n"), "stated", note=note) for at in sorted(gone) if lines[at].strip()
+    )
+    cited = (from_memory(path, sections[0].line, sections[0].heading, note),)
+    key = digest(path, *(each.heading for each in sections))
+    rec.operation("prune", [Change(path, rest, note, told, cited)], key=key)
+
+
+# --- Statements -------------------------------------------------------------------------------------------------------
+
+
+def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
+    """The first of each memory that has no such section."""
+    for unit in askable(context.tree_before):
+        context.report.checkpoint()
+        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)):
+            continue
+        found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
+        if found is None or not _is_old(context, found[1]):
+            continue
+        sentence, day = found
+        note = f"It tells a state as of {day.isoformat()}."
+        option = _without(context, unit, sentence, note)
+        if option is not None:
+            asked.add(unit.path)
+            why = _why("This is a state as of", day, context)
+            subject = f"{similarity.normalised(sentence)[:200]} {day.isoformat()}"
+            cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
+            place = (Place(unit.path, unit.first_line, unit.raw),)
+            yield Question("expired", subject, why, place, (option, KEEP), cited, weight=WEIGHT)
+
+
+def _state_day(sentence: str) -> dt.date | None:
+    """The one day that a sentence says it holds as of."""
+    found = {
+        days.written(match, last=True)
+        for match in _DAY.finditer(sentence)
+        if _AS_OF.search(sentence[: match.start()])
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _without(context: Asking, unit: Unit, sentence: str, note: str) -> Option | None:
+    """Take the sentence out, and the statement with it where it says nothing else."""
+    if len(sentences(unit.text)) == 1:
+        return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
+    if is_index(unit.path):
+        return None
+
+    def meant(part: Part) -> str:
+        return (
+            note if (part.path, part.first_line, part.text) == (unit.path, unit.first_line, sentence) else ""
+        )
+
+    def cite(part: Part) -> Citation:
+        return from_memory(part.path, part.first_line, part.text, note)
+
+    return context.draftsman.option(
+        "remove", "Remove the sentence", lambda rec: remove_parts(rec, meant, note, cite, 1)
+    )
