@@ -13,6 +13,7 @@ from dreams.web.views import (
     audit,
     blame,
     bulk,
+    by_kind,
     checkup,
     conflict,
     dreams,
@@ -47,6 +48,8 @@ urlpatterns = [
     path("snooze/bring-back/", inbox.bring_back, name="bring-back"),
     path("several/", bulk.look, name="bulk"),
     path("several/decide/", bulk.decide, name="bulk-decide"),
+    path("by-kind/", by_kind.look, name="by-kind"),
+    path("by-kind/decide/", by_kind.decide, name="by-kind-decide"),
     # --- login ---
     path("login/", login.login, name="login"),
     path("login/password/", login.with_password, name="login-password"),

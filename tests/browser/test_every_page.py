@@ -223,6 +223,7 @@ def waiting(folder: Path) -> list[str]:
             f"{here}{more}"
             for more in ("", "?show=memories", "?show=timeline", "checkup/", "secrets/", "settings/")
         ),
+        "/by-kind/",
         f"{here}recall/?q=how+are+tests+run&after=1",
         f"{here}recall/",
         *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),

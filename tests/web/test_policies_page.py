@@ -31,7 +31,7 @@ def test_the_inbox_offers_what_was_earned_and_shows_what_it_would_have_applied(
     decided(world.project)
     page = unescape(browser.get("/").content.decode())
     assert "Apply dated lines without asking?" in page
-    assert "You approved 20 by the rules engine on 3 days, in 3 proposals" in page
+    assert "You approved 20 from the rules engine on 3 days, in 3 proposals" in page
     assert page.count('<li><a href="/review/') >= 20 and "Change 7." in page
 
 

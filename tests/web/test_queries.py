@@ -69,6 +69,7 @@ PAGES: dict[str, Address] = {
     "pulse": _plain("pulse"),
     # Which to decide together is a person's choice, and bounded: what grows is what stands in them.
     "bulk": lambda world: reverse("bulk") + f"?proposal={world.proposal.public_id}",
+    "by-kind": _plain("by-kind"),
     "snooze": lambda world: reverse("snooze") + f"?proposal={world.proposal.public_id}",
     "projects": _plain("projects"),
     "project": _project("project"),

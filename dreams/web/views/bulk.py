@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -48,7 +50,10 @@ def decide(request: Request) -> HttpResponse:
         messages.error(request, "Nothing was decided: choose to approve or to reject.")
         return go(request, "inbox")
     wanted = dict.fromkeys(request.POST.getlist("proposal")[: selector.MOST])
-    done = ", ".join(told for public_id in wanted if (told := _decide_one(request, public_id, verdict)))
+    batch = uuid.uuid4().hex
+    done = ", ".join(
+        told for public_id in wanted if (told := _decide_one(request, public_id, verdict, batch))
+    )
     if done and verdict == selector.APPROVE:
         messages.success(request, f"Written: {done}.")
     elif done:
@@ -56,7 +61,7 @@ def decide(request: Request) -> HttpResponse:
     return SeeOther("/")
 
 
-def _decide_one(request: Request, public_id: str, verdict: str) -> str:
+def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> str:
     """What was done, for the one sentence on all; empty, with a message of its own, where nothing was."""
     proposal = find(public_id)
     if proposal is None:
@@ -69,16 +74,16 @@ def _decide_one(request: Request, public_id: str, verdict: str) -> str:
         messages.warning(request, f"{proposal.project} was left as it is. {trouble}")
         return ""
     try:
-        return (_approve if verdict == selector.APPROVE else _reject)(request, loaded)
+        return (_approve if verdict == selector.APPROVE else _reject)(request, loaded, batch)
     except (ReviewRefused, holds.ProjectBusy) as refused:
         messages.error(request, f"{proposal.project}: {refused}")
         return ""
 
 
-def _approve(request: Request, loaded: Loaded) -> str:
+def _approve(request: Request, loaded: Loaded, batch: str) -> str:
     pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
     if pending:
-        review.decide(loaded.proposal, pending, Hunk.Verdict.APPROVED, reviewer(request))
+        review.decide(loaded.proposal, pending, Hunk.Verdict.APPROVED, reviewer(request), batch=batch)
     report = applying.apply(loaded.proposal, reviewer(request))
     if report.error:
         messages.error(request, f"{loaded.proposal.project}: nothing was written: {report.error}")
@@ -89,8 +94,15 @@ def _approve(request: Request, loaded: Loaded) -> str:
     return f"{loaded.proposal.project} ({plural(len(report.applied), 'file')})" if report.applied else ""
 
 
-def _reject(request: Request, loaded: Loaded) -> str:
+def _reject(request: Request, loaded: Loaded, batch: str) -> str:
     reason = (request.POST.get("reason") or request.POST.get("chip") or "").strip()
-    review.decide(loaded.proposal, loaded.all_hunks, Hunk.Verdict.REJECTED, reviewer(request), reason=reason)
+    review.decide(
+        loaded.proposal,
+        loaded.all_hunks,
+        Hunk.Verdict.REJECTED,
+        reviewer(request),
+        reason=reason,
+        batch=batch,
+    )
     review.submit(loaded.proposal, reviewer(request))
     return str(loaded.proposal.project)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dreams.services import snoozing, waiting
+from dreams.services import snoozing, triage, waiting
 from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
@@ -29,6 +29,7 @@ def inbox(request: Request) -> HttpResponse:
         "inbox": found,
         "questions": questions.some_across(),
         "next": reverse("questions"),
+        "kinds": triage.counts(),
         "offers": policies.offers(),
         "passed": policies.passed(now),
     }

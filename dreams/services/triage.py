@@ -1,0 +1,146 @@
+"""Undecided changes of one kind in all projects, and one verdict for those that were shown.
+
+The verdict is on exactly what was shown: it carries a digest of it, and is refused when something of it changed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
+
+from dreams import review
+from dreams.models import Finding, Hunk, Operation, Proposal
+from dreams.review import Reviewer, ReviewRefused
+from dreams.services import decisions, kinds
+
+
+class Changed(Exception):
+    """What was shown is not what is there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """ "38 dated lines in 12 projects"."""
+
+    kind: str
+    decisions: int
+    projects: int
+
+    @property
+    def words(self) -> str:
+        return kinds.counted(self.kind, self.decisions)
+
+    @property
+    def name(self) -> str:
+        return kinds.named(self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one verdict did. `refused` has a sentence for each proposal that did not take it."""
+
+    decisions: int
+    projects: int
+    refused: tuple[str, ...]
+
+
+def undecided() -> QuerySet[Operation]:
+    """The decisions of open dream proposals that wait for the person, answers to questions aside."""
+    waiting = Hunk.objects.filter(operation=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
+    return Operation.objects.filter(
+        Exists(waiting), proposal__state=Proposal.State.OPEN, proposal__origin=Proposal.Origin.DREAM
+    )
+
+
+def counts() -> list[KindCount]:
+    """The kinds that wait, in their usual order. One query."""
+    rows = undecided().order_by().values("kind")
+    found = {
+        row["kind"]: KindCount(row["kind"], row["waiting"], row["places"])
+        for row in rows.annotate(
+            waiting=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
+        )
+    }
+    return [found[kind] for kind in kinds.ORDER if kind in found]
+
+
+def of_kind(kind: str) -> QuerySet[Operation]:
+    """Those of one kind, project by project, in the order in which they were proposed."""
+    rows = undecided().filter(kind=kind).select_related("proposal__project", "proposal__dream")
+    return rows.order_by("proposal__project__name", "proposal__project", "proposal", "pk")
+
+
+def parts(operations: Collection[int]) -> dict[int, list[Hunk]]:
+    """Operation → its changes, the index last."""
+    rows = Hunk.objects.filter(operation__in=operations).select_related("file__proposal__project")
+    found: dict[int, list[Hunk]] = {pk: [] for pk in operations}
+    for hunk in rows.prefetch_related("evidence__session").order_by("file__path", "number"):
+        found[hunk.operation_id or 0].append(hunk)
+    return found
+
+
+def spoken_against(hunks: Sequence[Hunk]) -> dict[int, list[Finding]]:
+    """Decision → the findings that are more than a note and that nobody confirmed."""
+    files = {hunk.file_id: set[int]() for hunk in hunks}
+    by_hunk = {hunk.pk: hunk.operation_id or 0 for hunk in hunks}
+    for hunk in hunks:
+        files[hunk.file_id].add(hunk.operation_id or 0)
+    rows = Finding.objects.filter(file__in=files, confirmed_at__isnull=True).exclude(
+        severity=Finding.Severity.INFO
+    )
+    found: dict[int, list[Finding]] = {}
+    for row in rows:
+        own = {by_hunk[row.hunk_id]} if row.hunk_id in by_hunk else set()
+        for operation in own if row.hunk_id else files[row.file_id or 0]:
+            found.setdefault(operation, []).append(row)
+    return found
+
+
+def digest(parts: Collection[Sequence[Hunk]], against: Collection[int]) -> str:
+    """Of these decisions as they were shown, and which of them a finding spoke against."""
+    bad = "".join(f" {pk}" for pk in sorted(against))
+    return decisions.digest(hunk for hunks in parts for hunk in hunks) + bad.replace(" ", "-")
+
+
+def give(
+    wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Reviewer, *, reason: str = ""
+) -> Given:
+    """Decide on these operations, all as they were shown, or on none of them. Raises Changed.
+
+    One proposal that does not take it, as it was submitted at this moment, stops no other.
+    """
+    found = parts(wanted)
+    hunks = [hunk for each in found.values() for hunk in each]
+    against = spoken_against(hunks)
+    if not hunks or digest(found.values(), against) != seen:
+        raise Changed
+    if verdict == Hunk.Verdict.APPROVED and against:
+        raise Changed
+    batch = uuid.uuid4().hex if len(found) > 1 else ""
+    by_proposal: dict[Proposal, list[Hunk]] = {}
+    for hunk in hunks:
+        by_proposal.setdefault(hunk.file.proposal, []).append(hunk)
+    refused, taken = [], list[Hunk]()
+    for proposal, own in by_proposal.items():
+        try:
+            review.decide(proposal, own, verdict, reviewer, reason=reason, batch=batch)
+            taken += own
+        except ReviewRefused as error:
+            refused.append(f"{proposal.project}: {error}")
+    projects = {hunk.file.proposal.project_id for hunk in taken}
+    return Given(decisions.count(taken), len(projects), tuple(refused))
+
+
+def ready() -> list[str]:
+    """Open dream proposals of which everything is decided, something of it approved: they wait to be submitted."""
+    hunks = Hunk.objects.filter(file__proposal=OuterRef("pk"))
+    rows = Proposal.objects.filter(
+        Exists(hunks.filter(verdict__in=Hunk.TAKEN)),
+        ~Exists(hunks.filter(verdict=Hunk.Verdict.PENDING)),
+        state=Proposal.State.OPEN,
+        origin=Proposal.Origin.DREAM,
+    )
+    return list(rows.order_by("created_at").values_list("public_id", flat=True))

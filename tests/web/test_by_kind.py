@@ -1,0 +1,203 @@
+"""One kind of change across projects: what is on screen is what one verdict decides."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from dreams import review
+from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
+from dreams.services import triage
+from dreams.web.pages import by_kind as pages
+from tests import world as make
+
+pytestmark = pytest.mark.django_db
+
+
+def propose(project: str, count: int = 1, kind: str = "date", **fields: object) -> Proposal:
+    """A dream's proposal of so many changes of one line, each a decision."""
+    where = make.make_project(project)
+    made = Proposal.objects.create(
+        project=where, dream=make.make_dream(where), **{"origin": "dream", "summary": "Dated.", **fields}
+    )
+    for number in range(count):
+        add(made, f"Rack {number} was moved yesterday.\n", f"Rack {number} was moved on 2026-10-01.\n", kind)
+    return made
+
+
+def add(proposal: Proposal, old: str, new: str, kind: str = "date") -> Hunk:
+    number = proposal.operations.count()
+    operation = Operation.objects.create(
+        proposal=proposal, key=f"{kind}{number}", kind=kind, reason="“yesterday” is 2026-10-01."
+    )
+    file = FileChange.objects.create(
+        proposal=proposal,
+        path=f"log_{number}.md",
+        kind="modify" if new else "delete",
+        base_sha=make.blob(old),
+        new_sha=make.blob(new) if new else "",
+    )
+    hunk = Hunk.objects.create(
+        file=file,
+        operation=operation,
+        hunk_id=f"h{number}",
+        number=0,
+        base_start=0,
+        base_count=old.count("\n"),
+        new_start=0,
+        new_count=new.count("\n"),
+    )
+    Evidence.objects.create(
+        hunk=hunk, source="memory", place=file.path, quote=f"moved rack {number} the day before"
+    )
+    return hunk
+
+
+def form(browser: Client, query: str = "?kind=date") -> dict[str, object]:
+    found = browser.get(f"/by-kind/{query}").context["found"]
+    return {"kind": found.kind, "digest": found.digest, "of": [card.pk for card in found.able]}
+
+
+def give(browser: Client, verdict: str, shown: dict[str, object]):
+    return browser.post("/by-kind/decide/", {**shown, "verdict": verdict}, follow=True)
+
+
+def verdicts() -> list[str]:
+    return sorted(Hunk.objects.values_list("verdict", flat=True))
+
+
+def test_all_projects_are_one_list_with_every_line_and_its_evidence(browser: Client) -> None:
+    propose("api", 2), propose("web", 1)
+    page = browser.get("/by-kind/?kind=date").content.decode()
+    assert "<h1>3 dated lines in 2 projects</h1>" in page
+    for number in (0, 1):
+        assert f"Rack {number} was moved " in page and f"moved rack {number} the day before" in page
+    assert "3 dated lines in 2 projects" in browser.get("/").content.decode()
+
+
+def test_one_verdict_decides_what_is_shown_and_nothing_else(browser: Client) -> None:
+    for name in ("api", "web", "infra"):
+        propose(name, 9)
+    other = propose("other", 1, kind="merge")
+    shown = form(browser)
+    assert len(shown["of"]) == pages.PAGE_SIZE == 25  # type: ignore[arg-type]
+    page = give(browser, "approved", shown)
+    assert "Approved: 25 decisions in 3 projects" in page.content.decode()
+    assert Hunk.objects.filter(verdict="approved").count() == 25
+    assert Hunk.objects.filter(verdict="pending").count() == 3
+    assert other.operations.get().hunks.get().verdict == "pending"
+    assert len(set(Decision.objects.values_list("batch", flat=True)) - {""}) == 1, "one press is one batch"
+
+
+def test_one_change_alone_is_no_batch(browser: Client) -> None:
+    propose("api", 2)
+    card = browser.get("/by-kind/?kind=date").context["found"].able[0]
+    give(browser, "rejected", {"kind": "date", "of": card.pk, "digest": card.digest})
+    assert verdicts() == ["pending", "rejected"]
+    assert list(Decision.objects.values_list("batch", flat=True)) == [""]
+
+
+def changed_text(first: Hunk) -> None:
+    FileChange.objects.filter(pk=first.file_id).update(new_sha=make.blob("something else\n"))
+
+
+def decided_elsewhere(first: Hunk) -> None:
+    review.decide(first.file.proposal, [first], Hunk.Verdict.REJECTED, review.Reviewer("owner"))
+
+
+def found_out(first: Hunk) -> None:
+    Finding.objects.create(
+        proposal=first.file.proposal, file=first.file, hunk=first, key="k", code="c", severity="warn"
+    )
+
+
+@pytest.mark.parametrize("change", [changed_text, decided_elsewhere, found_out])
+def test_what_changed_since_it_was_shown_is_not_decided_and_the_new_count_is_said(
+    browser: Client, change
+) -> None:
+    propose("api", 2), propose("web", 1)
+    shown = form(browser)
+    change(Hunk.objects.select_related("file__proposal").earliest("pk"))
+    before = verdicts()
+    page = give(browser, "approved", shown)
+    assert page.status_code == 409 and verdicts() == before
+    count = triage.counts()[0].decisions
+    assert f"so nothing was decided. Now: {count} dated line" in page.content.decode()
+
+
+def test_a_decision_that_was_not_shown_is_not_decided_with_the_digest_of_others(browser: Client) -> None:
+    propose("api", 1)
+    shown = form(browser)
+    more = propose("web", 1).operations.get()
+    assert give(browser, "approved", {**shown, "of": [*shown["of"], more.pk]}).status_code == 409  # type: ignore[misc]
+    assert set(verdicts()) == {"pending"}
+
+
+def test_what_has_a_finding_or_a_secret_or_is_too_long_is_decided_in_its_review(browser: Client) -> None:
+    proposal = propose("api", 1)
+    found_out(Hunk.objects.get())
+    add(proposal, "The token is gh" + "p_" + "q8Rt2" * 7 + "x.\n", "The token is gone.\n")
+    add(proposal, "line\n" * (pages.MOST_LINES + 1), "")
+    cards = browser.get("/by-kind/?kind=date").context["found"]
+    assert [bool(card.why_not) for card in cards.cards.items] == [True] * 3 and not cards.able
+    assert "q8Rt2" not in browser.get("/by-kind/?kind=date").content.decode()
+
+
+def test_a_removal_is_shown_line_by_line_before_it_can_be_approved(browser: Client) -> None:
+    add(propose("api", 0), "One fact.\nAnother fact.\n", "", kind="prune")
+    page = browser.get("/by-kind/?kind=prune")
+    assert "removes the file" in page.content.decode()
+    assert "One fact." in page.content.decode() and "Another fact." in page.content.decode()
+    assert len(page.context["found"].able) == 1
+
+
+def test_it_is_taken_back_at_once(browser: Client) -> None:
+    propose("api", 2)
+    page = give(browser, "approved", form(browser))
+    done = page.context["done"]
+    again = give(browser, "pending", {"kind": "date", "of": done.operations, "digest": done.digest})
+    assert "Took back 2 decisions." in again.content.decode() and verdicts() == ["pending", "pending"]
+
+
+def test_what_is_fully_decided_can_be_written_from_there(browser: Client) -> None:
+    done, half = propose("api", 1), propose("web", 1)
+    add(half, "One fact.\n", "One fact more.\n", kind="learn")
+    page = give(browser, "approved", form(browser))
+    assert page.context["found"].ready == [done.public_id]
+    assert f"/several/?verdict=approve&amp;proposal={done.public_id}" in page.content.decode()
+
+
+def test_undos_hand_edits_and_answers_are_not_listed(browser: Client) -> None:
+    propose("api", 1, origin="rollback"), propose("web", 1, state="submitted")
+    assert triage.counts() == []
+    assert "Nothing of this kind is waiting" in browser.get("/by-kind/?kind=date").content.decode()
+
+
+def test_with_htmx_the_list_is_answered_alone(browser: Client) -> None:
+    propose("api", 2)
+    shown = form(browser)
+    answer = browser.post(
+        "/by-kind/decide/", {**shown, "verdict": "approved"}, headers={"HX-Request": "true"}
+    )
+    assert answer.status_code == 200 and b"<html" not in answer.content and b"Approved: 2" in answer.content
+
+
+def test_however_much_there_is_the_page_asks_as_often(browser: Client) -> None:
+    propose("api", 1), propose("web", 1)
+    few = queries(browser)
+    for number in range(6):
+        proposal = propose(f"more{number}", 3)
+        found_out(Hunk.objects.filter(file__proposal=proposal).earliest("pk"))
+    assert queries(browser) <= few
+
+
+def queries(browser: Client) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get("/by-kind/?kind=date").status_code == 200
+    return len(asked)
+
+
+def test_a_link_decides_nothing(browser: Client) -> None:
+    assert browser.get("/by-kind/decide/").status_code == 405
