@@ -63,15 +63,23 @@ def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Pa
     assert "- [Row](<one.md>) — Redis 7.2 on queue-1 holds all the jobs\n" in edit.after
 
 
-def test_a_row_that_would_lose_a_rule_or_what_only_it_says_is_not_offered(tmp_path: Path) -> None:
+def test_what_only_a_row_says_moves_into_its_file(tmp_path: Path) -> None:
+    told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    question = asked(over_budget(tmp_path, ("only.md", told, memory("The queue is Redis.\n"))))
+    assert "1 row could say less; the rest moves into their files: " in question.why
+    after = {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert {edit.operation for edit in question.options[0].edits} == {"only.md"}
+    assert "- [Row](<only.md>) — The queue is Redis 7.2 on host queue-1.\n" in after["MEMORY.md"]
+    assert after["only.md"] == memory(f"The queue is Redis.\n\n{told}\n")
+
+
+def test_a_row_that_would_lose_a_rule_is_not_offered(tmp_path: Path) -> None:
     rule = f"The queue is Redis 7.2 on host queue-1. {TAIL} Never flush it."
-    only = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     half = f"The queue is Redis 7.2 on host queue-1 and {TAIL[:-1].lower()}"
     order = f"Measure each change on the build host. {TAIL} Report the load."
     made = over_budget(
         tmp_path,
         ("rule.md", rule, memory(f"{rule}\n")),
-        ("only.md", only, memory("The queue is Redis.\n")),
         ("half.md", half, memory(f"{half}\n")),
         ("order.md", order, memory(f"{order}\n", "feedback")),
     )

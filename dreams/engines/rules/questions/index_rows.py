@@ -1,6 +1,6 @@
 """Which rows of an index that is longer than an agent loads could say less. PURE.
 
-Offered is only what stays a sentence and a rule, and what the row's file says in full. Each row is decided by itself.
+Offered is only what stays a sentence and a rule. What the row's file does not say yet moves there. Each row is decided by itself.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from dreams import memdir
+from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import ends_open, one_line, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.types import Edit, Fate, Option, Place, Question
 from dreams.language import lexicon
-from dreams.text import plural
+from dreams.text import decode, plural
 
 MOST_ROWS = 40
 LEAST_GAIN = 20  # characters
@@ -48,6 +49,7 @@ class _Offer:
     links: int
     day: dt.date
     orders: bool  # what a person wants done, or likes
+    moves: bool  # its file does not say all of it yet
 
     @property
     def gain(self) -> int:
@@ -79,9 +81,13 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
 
 def _why(state: memdir.Loaded, chosen: Sequence[_Offer], lines: int, size: int) -> str:
     saved = sum(offer.gain for offer in chosen)
+    moved = sum(offer.moves for offer in chosen)
+    rest = "the rest moves into their files" if moved == len(chosen) else "their files say the rest"
+    if 0 < moved < len(chosen):
+        rest += f", and for {plural(moved, 'row')} it moves there"
     return (
         f"The index has {state.lines:,} lines and {state.bytes:,} bytes; an agent loads {lines:,} lines and {size:,} "
-        f"bytes. {plural(len(chosen), 'row')} could say less, as their files say the rest: {saved:,} bytes in all."
+        f"bytes. {plural(len(chosen), 'row')} could say less; {rest}: {saved:,} bytes in all."
     )
 
 
@@ -106,8 +112,9 @@ def _least_helpful(context: Asking, need: int) -> list[_Offer]:
         hook = _shorter(tree, row, context.job.config.row_max)
         if hook:
             day, orders = _day(context, row.target), _orders(tree, row.target)
-            offers.append(_Offer(row, row.target, hook, links[row.target], day, orders))
-    offers.sort(key=lambda offer: (offer.orders, offer.links, offer.day, -offer.gain))
+            moves = not _says(tree.texts[row.target], row.hook)
+            offers.append(_Offer(row, row.target, hook, links[row.target], day, orders, moves))
+    offers.sort(key=lambda offer: (offer.orders, offer.moves, offer.links, offer.day, -offer.gain))
     chosen: list[_Offer] = []
     for offer in offers[:MOST_ROWS]:
         if chosen and sum(each.gain for each in chosen) >= need * ROOM:
@@ -135,10 +142,10 @@ def _day(context: Asking, topic: str) -> dt.date:
 
 def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
     """What the row could say instead: the file's description, else its own first sentences. Empty where that would lose
-    a rule, a name of a day, or something that its file does not say."""
+    a rule or a name of a day."""
     if row.form != "link" or len(row.targets) != 1 or not row.hook or row.target not in tree.texts:
         return ""
-    if is_index(row.target) or not _says(tree.texts[row.target], row.hook):
+    if is_index(row.target) or not (_says(tree.texts[row.target], row.hook) or tree.writable(row.target)):
         return ""
     front = tree.document(row.target).frontmatter
     described = one_line((front.description or "") if front else "")
@@ -187,4 +194,11 @@ def _shorten(rec: Recorder, offer: _Offer) -> bool:
     fates = tuple(Fate(line, "kept-in", path, kept) for line in lines)
     reason = f"The index is longer than an agent loads. {offer.topic} says the rest of the row."
     cited = (from_memory(path, row.line_no, row.raw),)
-    return rec.operation("demote", [Change(path, new.text, reason, fates, cited)])
+    changes = [Change(path, new.text, reason, fates, cited)]
+    if offer.moves:
+        told = with_paragraph(rec.tree.document(offer.topic), row.hook)
+        if told is None:
+            return False
+        reason = "Only its row in the index said this."
+        changes.append(Change(offer.topic, decode(told.to_bytes()), reason, (), cited))
+    return rec.operation("demote", changes)
