@@ -197,7 +197,7 @@ def _unconfirmed(files: Iterable[FileChange], texts: proposals.Texts) -> tuple[W
     return tuple(
         Waiting(
             file.path,
-            "it changed since your review; look at the new result and confirm",
+            "it changed after your review; check the new result and confirm it",
             text.sha256(wanted) if (wanted := proposals.decided_bytes(file, texts=texts)) is not None else "",
         )
         for file in files
@@ -230,7 +230,7 @@ def _refuse_open_findings(
     linked = [file.path for file in ready if (f := snapshot.files.get(file.path)) is not None and f.links > 1]
     if linked:
         raise ReviewRefused(
-            f"Nothing was written. {', '.join(linked)} has more than one hard link, so a change would show elsewhere too. "
+            f"Nothing was written. {', '.join(linked)} has more than one hard link, so a change would also appear elsewhere. "
             "Make it a file of its own, or reject its changes."
         )
 

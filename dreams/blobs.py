@@ -34,7 +34,9 @@ def get(sha: str) -> bytes:
         return b""
     data = Blob.objects.filter(sha256=sha).values_list("data", flat=True).first()
     if data is None:
-        raise MissingBlob(f"No bytes are kept for {sha}. Run `manage.py verify` to see what else is missing.")
+        raise MissingBlob(
+            f"No content is stored for {sha}. Run `manage.py verify` to see what else is missing."
+        )
     return bytes(data)
 
 

@@ -135,7 +135,7 @@ def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyRepo
     memories.refresh(project)
     made = propose(project, change, reviewer)
     if made is None:
-        return ApplyReport(said=("Nothing differs from what is there.",))
+        return ApplyReport(said=("Nothing differs from the current files.",))
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, reviewer, reason=change.reason)
     try:
         return applying.apply(made, reviewer)

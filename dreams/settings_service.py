@@ -51,7 +51,7 @@ def _logged(key: str, value: object) -> object:
     """As the audit log keeps it for ever: of a webhook's address the host, as the rest is often a secret."""
     if key != "digest_webhook" or not value:
         return value
-    return f"{urlsplit(str(value)).hostname} (the rest is not kept)"
+    return f"{urlsplit(str(value)).hostname} (the rest is not stored)"
 
 
 def reset_override(key: str, *, actor: str, project: Project | None = None) -> bool:

@@ -96,7 +96,9 @@ def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
 def _changed_texts(blobs: QuerySet[Blob]) -> Iterator[Damage]:
     for blob in blobs.order_by("pk").iterator(chunk_size=CHUNK):
         if sha256(bytes(blob.data)) != blob.sha256:
-            yield Damage(f"text {blob.sha256} in the database is not what was kept", _users_of(blob), REMEDY)
+            yield Damage(
+                f"text {blob.sha256} in the database is not what was stored", _users_of(blob), REMEDY
+            )
 
 
 def _users_of(blob: Blob) -> str:

@@ -173,7 +173,7 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
     except (OSError, history.HistoryError) as error:
         log.warning("history of %s: %s", proposal.project, error)
         return (
-            f"All is written, but its history cannot be kept now: {error}. The next look at it tries again.",
+            f"Everything is written, but its history cannot be saved now: {error}. The next check tries again.",
         )
     return ()
 
@@ -239,7 +239,7 @@ def _record_what_was_applied() -> list[str]:
         proposal = proposals.get(entry.meta.get("proposal", ""))
         if proposal is None or entry.result is None:
             said.append(
-                f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal tells."
+                f"{entry.plan_id} was applied; its proposal is not in this database, so only the journal has a record of it."
             )
             continue
         said += tell(proposal, entry.result, entry.meta)

@@ -10,9 +10,7 @@ from django.contrib import admin
 from dreams.admin.base import Listed, ModelForm
 from dreams.models import Price
 
-PRICES = (
-    "Dollars per million tokens. A new price is a new row with its date: what was spent before keeps its own."
-)
+PRICES = "Dollars per million tokens. A new price is a new row with its date; earlier spending keeps the earlier price."
 
 
 class PriceForm(ModelForm):

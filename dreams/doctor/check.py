@@ -35,8 +35,8 @@ def safely(name: str, check: Callable[[], Check]) -> Check:
     except conf.BadValue:
         # The check of the settings names it; here it would hide what else there is.
         return Check(
-            name, "info", "Not looked at: a setting does not fit", remedy="The row of Settings says which."
+            name, "info", "Not checked: a setting is invalid", remedy="The row of Settings says which."
         )
     except (HistoryError, OSError, ValueError) as error:
-        said = f"This could not be looked at: {error}"
+        said = f"This could not be checked: {error}"
         return Check(name, "bad", said, remedy="Put right what the message names.")

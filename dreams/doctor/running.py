@@ -31,7 +31,7 @@ def ticks(now: dt.datetime) -> Check:
     if last is not None and now - last < LATE:
         return Check("Scheduler", "ok", "Running", f"Looked {ages.ago(last, now)}")
     said = f"Stopped {ages.ago(last, now)}" if last else "Has never looked"
-    return _standing_still("Scheduler", said, "No dream starts by itself", now)
+    return _standing_still("Scheduler", said, "No dream starts automatically", now)
 
 
 def workers(now: dt.datetime) -> Check:

@@ -29,7 +29,7 @@ def database() -> Check:
             "Database",
             "warn",
             f"{plural(len(behind), 'step')} behind",
-            remedy="Start `serve` again, or run any command that needs it: both bring it up to date.",
+            remedy="Start `serve` again, or run any command that needs it: both update it.",
         )
     if connection.vendor != "sqlite":
         return Check("Database", "ok", connection.display_name)

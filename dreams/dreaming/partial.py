@@ -38,7 +38,7 @@ def propose(dream: DreamRun, actor: str) -> Proposal:
             made = _proposed(dream, actor)
             steps.forget(dream)
     except IntegrityError as error:
-        raise PartialRefused("Another proposal came first. Decide on it, then ask again.") from error
+        raise PartialRefused("Another proposal is open. Decide on it, then ask again.") from error
     return made
 
 
@@ -49,10 +49,10 @@ def _refuse(dream: DreamRun) -> None:
     if not dream.is_over:
         raise PartialRefused(f"{dream.public_id} is still at work. Wait for it, or cancel it.")
     if dream.status == DreamRun.Status.COMPLETED:
-        raise PartialRefused(f"{dream.public_id} ended well: what it proposed stands on its page.")
+        raise PartialRefused(f"{dream.public_id} was completed: its page shows what it proposed.")
     if not steps.changed(dream):
         raise PartialRefused(
-            f"{dream.public_id} had changed nothing, or its work is no longer kept ({steps.KEEP.days} days)."
+            f"{dream.public_id} had changed nothing, or its work is no longer stored ({steps.KEEP.days} days)."
         )
     running = dream.project.dreams.filter(
         status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
@@ -71,7 +71,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
     draft = drafts.draft(now, after, edits, proposals.rejected_before(dream.project))
     if draft.is_empty:
         raise PartialRefused(
-            "Nothing of it is left to propose: it stands there already, or you rejected it before."
+            "Nothing is left to propose: it is already in your notes, or you rejected it before."
         )
     origin = proposals.Origin(
         Proposal.Origin.DREAM, actor=actor, summary=_summary(edits, moved), dream=dream, partial=True

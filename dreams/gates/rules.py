@@ -89,7 +89,7 @@ def memory(case: Case) -> Verdict:
 
 def mode(case: Case) -> Verdict:
     if case.facts.mode is Mode.DAILY_LOG:
-        reason = "Skipped: the agent keeps daily logs here and tidies them in its own way."
+        reason = "Skipped: the agent keeps daily logs here and tidies them itself."
         return Verdict(False, reason, None, Mode.DAILY_LOG)
     if case.facts.mode is Mode.REMOTE:
         reason = (

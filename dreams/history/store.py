@@ -93,9 +93,7 @@ class HistoryStore:
         """The text, re-hashed. Raises UnknownVersion, or HistoryDamaged when it is not what was stored."""
         blob = Index(self._repo).get(sha256) if manifests.is_sha256(sha256) else None
         if blob is None:
-            raise UnknownVersion(
-                f"no version {sha256!r} in {self.path}; see `history` for those that are kept"
-            )
+            raise UnknownVersion(f"no version {sha256!r} in {self.path}; `history` lists the stored ones")
         data = self._repo.blob(blob)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise HistoryDamaged(f"version {sha256} in {self.path} is damaged; run verify")

@@ -82,7 +82,7 @@ class _Texts:
             self._sha256s[blob] = self._hash(blob)
         if self._sha256s[blob] != sha256 and blob not in self.reported:
             self.reported.add(blob)
-            state = "missing or damaged" if self._sha256s[blob] is None else "not the text that was kept"
+            state = "missing or damaged" if self._sha256s[blob] is None else "not the text that was stored"
             yield Problem(f"{name} is {state} (sha256 {sha256}, git object {blob.decode()})", where, REMEDY)
 
     def _hash(self, blob: ObjectID) -> str | None:
@@ -99,7 +99,7 @@ def _states(repo: GitRepo) -> Iterator[Problem]:
         index = dict(Index(repo).items())
     except HistoryDamaged as error:
         yield Problem(
-            f"the list of kept texts cannot be read: {error}", f"{repo.path}/{INDEX.decode()}", REMEDY
+            f"the list of stored texts cannot be read: {error}", f"{repo.path}/{INDEX.decode()}", REMEDY
         )
     try:
         for oid, commit in repo.lines(repo.ref(MAIN)):
@@ -107,7 +107,7 @@ def _states(repo: GitRepo) -> Iterator[Problem]:
     except HistoryDamaged as error:
         yield Problem(f"the line of states is broken: {error}", f"{repo.path}/{MAIN.decode()}", REMEDY)
     for sha256, blob in index.items():
-        yield from texts.problem(blob, sha256, "a kept text", str(repo.path))
+        yield from texts.problem(blob, sha256, "a stored text", str(repo.path))
 
 
 def _state(
@@ -127,7 +127,7 @@ def _state(
             continue
         blob = files.pop(manifest.location(path), None)
         if blob is None or index.get(entry.sha256) != blob:
-            yield Problem(f"{path!r} (sha256 {entry.sha256}) is not among the kept texts", where, REMEDY)
+            yield Problem(f"{path!r} (sha256 {entry.sha256}) is not among the stored texts", where, REMEDY)
         else:
             yield from texts.problem(blob, entry.sha256, repr(path), where)
     for place in files:

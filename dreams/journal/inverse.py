@@ -22,7 +22,7 @@ def inverse(
     before that. Raises ValueError for a result that was not applied, and what `read_text` raises.
     """
     if result.status != "applied":
-        raise ValueError(f"{result.plan_id} was not applied ({result.status}); there is nothing to take back")
+        raise ValueError(f"{result.plan_id} was not applied ({result.status}); there is nothing to undo")
     removed = set(result.dirs_removed)
     return Plan(
         target_dir=result.target_dir,

@@ -101,7 +101,7 @@ def _refuse_exchanged(plan: Plan, place: Place, root: Root) -> None:
                 return
     except FileNotFoundError:
         pass
-    raise UnsafePath(plan.target_dir, "was moved away or exchanged since it was read; look at it again")
+    raise UnsafePath(plan.target_dir, "was moved or replaced after it was read; check it again")
 
 
 class _Checker:

@@ -195,9 +195,7 @@ def is_known(work: Work, seen: Seen) -> bool:
 def keep(work: Work, task: Task, seen: Seen) -> None:
     """Bytes of somebody else that lose their name: kept in the journal until they are a version, and said."""
     if seen.data is None:
-        raise OSError(
-            errno.EBUSY, "something that is no readable file stands at our temporary name", task.temp
-        )
+        raise OSError(errno.EBUSY, "something that is not a readable file has our temporary name", task.temp)
     sha256 = work.journal.keep(task.path, seen.data)
     work.said.append(
         f"{task.path!r}: a text written at the same moment is kept as a version of it ({sha256})"

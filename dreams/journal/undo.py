@@ -347,4 +347,4 @@ def _say_what_is_left(work: Work, task: Task, here: Who) -> None:
         work.said.append(f"{task.path!r} has its old text again, and behind it what was appended meanwhile")
     elif here != expected:
         what = "is gone" if here == "absent" else "was changed by somebody else"
-        work.said.append(f"{task.path!r} {what} meanwhile and was left as it is")
+        work.said.append(f"{task.path!r} {what} meanwhile and was left unchanged")

@@ -51,7 +51,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Reviewer, *, reas
     texts = dict(looking.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:
-        raise PurgeRefused("No kept text holds that secret any more; there is nothing to purge.")
+        raise PurgeRefused("No stored text has that secret any more; there is nothing to purge.")
     _refuse_if_it_stands(project, values)
     new = {sha: without(content, values) for sha, content in texts.items() if _holds(content, values)}
     _refuse_if_it_waits(project, new)
@@ -124,7 +124,7 @@ def _refuse_if_it_stands(project: Project, values: Collection[str]) -> None:
     ]
     if standing:
         raise PurgeRefused(
-            f"It still stands in {', '.join(sorted(standing)[:5])}. Take it out of there first (redact), then purge."
+            f"It is still in {', '.join(sorted(standing)[:5])}. Remove it there first (redact), then purge."
         )
 
 

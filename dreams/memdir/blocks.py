@@ -99,7 +99,7 @@ def read_yaml(block: str) -> Frontmatter:
         raw, doubled = _mapping(node)
     except (YAMLError, RecursionError, ValueError, AttributeError, TypeError, LookupError) as error:
         return _frontmatter(_read_line_by_line(block), _explain(error))
-    problem = f"The key “{doubled[:60]}” stands twice; the last one counts." if doubled else None
+    problem = f"The key “{doubled[:60]}” appears twice; the last one counts." if doubled else None
     return _frontmatter(raw, problem)
 
 

@@ -164,7 +164,7 @@ class Root:
         finally:
             os.close(fd)
         if budget.ran_out:
-            yield Skipped(rel, f"more than {limit:,} names; the rest was not looked at")
+            yield Skipped(rel, f"more than {limit:,} names; the rest was not read")
 
     # Writing: for scratch copies. Real memory directories are written by the journal alone.
 

@@ -31,7 +31,7 @@ def place(journal_dir: Path, wait_seconds: float = 10) -> list[str]:
         if memories.is_memory(late.path):
             _keep(proposal, late)
             said.append(
-                f"{late.path}: a text that was written to it at the moment of an apply is not in the file. "
+                f"{late.path}: text written to it during an apply is not in the file. "
                 "It is kept as a version."
             )
         journal.handed_over(journal_dir, late)

@@ -88,7 +88,7 @@ class _Run:
                 code = HANGS
                 break
             if pulse.hangs():
-                sys.stderr.write("The queue's workers take no tasks any more; it is started anew.\n")
+                sys.stderr.write("The queue's workers no longer take tasks; it is being restarted.\n")
                 code = HANGS
                 break
         groups.end(os.getpgid(0), GRACE_SECONDS)

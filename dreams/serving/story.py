@@ -199,4 +199,4 @@ def _watch(web: Web, queue: Supervisor, stop: Stop) -> None:
         time.sleep(LOOK_SECONDS)
         queue.look()
         if not web.is_alive:
-            raise CannotServe("The web server ended by itself; the lines above say why. Start it again.")
+            raise CannotServe("The web server stopped; the lines above say why. Start it again.")

@@ -106,7 +106,7 @@ def pop(request: Request, proposal: Proposal, reviewer: Reviewer) -> list[Hunk]:
         hunk = hunks.get(before["pk"])
         if hunk is None or hunk.file.base_sha != before["base"]:
             raise ReviewRefused(
-                "This changed since your last verdict, which cannot be put back. Decide anew."
+                "This changed since your last decision, which cannot be undone. Decide again."
             )
     for verdict in (Hunk.Verdict.PENDING, Hunk.Verdict.REJECTED, Hunk.Verdict.APPROVED, Hunk.Verdict.EDITED):
         _put_back(proposal, hunks, [b for b in step["before"] if b["verdict"] == verdict], reviewer)

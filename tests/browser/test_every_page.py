@@ -147,7 +147,7 @@ def old_form(watch: Watch) -> None:
     watch.page.get_by_role("button", name="Pause", exact=True).click()
     watch.page.get_by_role("heading", name="This page was too old").wait_for()
     watch.look("/settings/")
-    watch.page.get_by_role("link", name="Open it anew").click()
+    watch.page.get_by_role("link", name="Reload it").click()
     watch.page.wait_for_url("**/settings/")
 
 

@@ -215,5 +215,5 @@ def test_a_damaged_index_is_made_anew_from_the_texts() -> None:
         cursor.execute(f"DROP TABLE {sqlite.FTS}")
     words = StringIO()
     call_command("search", "--rebuild", stdout=words)
-    assert words.getvalue() == "The index is made anew.\n"
+    assert words.getvalue() == "The index is being rebuilt.\n"
     assert _count("lantern", Kind.MEMORY) == 1

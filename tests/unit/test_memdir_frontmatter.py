@@ -74,7 +74,7 @@ def test_a_broken_block_is_read_line_by_line_and_says_so():
 def test_a_key_that_stands_twice_is_told():
     found = read("name: a\nname: b")
     assert found.name == "b"
-    assert found.problem == "The key “name” stands twice; the last one counts."
+    assert found.problem == "The key “name” appears twice; the last one counts."
 
 
 def test_an_alias_bomb_is_only_a_problem():

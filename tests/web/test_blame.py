@@ -110,7 +110,7 @@ def test_a_wording_of_the_reviewer_is_marked_as_such(project: Project, browser: 
     applying.apply(proposal, real.ME)
     testing = project.memories.get(path="feedback_testing.md")
     assert _kinds(testing)["Use make clean before a run."] == "dream"
-    assert "Worded anew in the review." in _page(browser, testing)
+    assert "Reworded in the review." in _page(browser, testing)
 
 
 def test_a_line_that_a_session_wrote_leads_to_the_place_in_its_transcript(

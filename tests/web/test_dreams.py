@@ -206,7 +206,7 @@ def test_a_failed_dream_leads_to_its_engine_where_that_is_what_failed(browser: C
 def test_a_dream_that_failed_before_that_was_kept_is_known_by_its_words() -> None:
     project = world.make_project()
     said = {
-        "worker": "Its worker died: its process was ended from outside, or the machine went down.",
+        "worker": "Its worker died: the process was killed, or the machine was shut down.",
         "fault": "An unexpected fault ended it (KeyError). The log has more.",
         "lock": "Process 12 holds the lock of /memory, since 3 minutes; free when it is done.",
         "limit": "It took longer than its setting allows (Time limit per dream). Nothing was changed.",

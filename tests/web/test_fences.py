@@ -198,7 +198,7 @@ def test_a_busy_database_is_said_and_to_try_again(tmp_path: Path, method: str) -
     text = response.content.decode()
     assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
     assert "The database is busy" in text and "Try again in a moment." in text
-    onward = {"get": f'href="{address}">Try again<', "post": 'href="/settings/">Open it anew<'}[method]
+    onward = {"get": f'href="{address}">Try again<', "post": 'href="/settings/">Reload it<'}[method]
     assert onward in text
     assert ("Nothing was changed" in text) is (method == "get"), "some of a form may have been done"
 
@@ -210,7 +210,7 @@ def test_a_setting_that_does_not_fit_is_named_on_any_page(
     monkeypatch.setenv("MEMORYWEB_MIN_HOURS", "many")
     browser.raise_request_exception = False
     text = browser.get("/settings/").content.decode()
-    assert "is not a number. Health names where it comes from." in text and 'href="/health/"' in text
+    assert "is not a number. Health shows where it is set." in text and 'href="/health/"' in text
     health = browser.get("/health/").content.decode()
     assert "Correct or unset MEMORYWEB_MIN_HOURS" in health
     assert health.count("is not a number") == 1, "the other checks do not repeat it"

@@ -237,7 +237,7 @@ def test_where_nothing_differs_no_proposal_is_made(browser: Client, project: Pro
     response = browser.post(
         reverse("project-propose", args=[project.pk]), {"when": selector.iso(timezone.now())}, follow=True
     )
-    assert "Nothing differs from what is there." in response.content.decode()
+    assert "Nothing differs from the current files." in response.content.decode()
     assert not Proposal.objects.exists()
     shown = _page(browser, "project-restore", project)
     assert "Nothing to bring back" in shown

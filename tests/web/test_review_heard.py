@@ -57,7 +57,7 @@ def test_what_stands_on_a_page_of_the_web_is_nobodys_word(
     proposal = heard(project, tmp_path, ("assistant", call), ("user", answer))
     text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
     assert f"A page of the web: <q>{TRAIN}</q>" in text
-    assert "Nobody’s word: it stands on a page of the web." in text
+    assert "Nobody said this: it is from a web page." in text
 
 
 def test_what_a_session_says_otherwise_is_called_out_before_the_card_is_opened(

@@ -52,7 +52,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _name(error: BaseException) -> Why:
-    remedy = "Correct the host in ANTHROPIC_BASE_URL, or look at the network."
+    remedy = "Correct the host in ANTHROPIC_BASE_URL, or check the network."
     return Why(Trouble.NAME, "its name is not found", remedy)
 
 

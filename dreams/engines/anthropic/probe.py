@@ -157,14 +157,12 @@ class _Test:
             return Finding(what, f"{self._host} cannot be reached: {failed.said}.", failed.why.remedy)
         said = f"{self._host} took the connection, and then: {failed.said}."
         what = What.TIMEOUT if "silent" in failed.said else What.NETWORK
-        return Finding(
-            what, said, "Is this the right port? Correct ANTHROPIC_BASE_URL, or look at the server."
-        )
+        return Finding(what, said, "Is this the right port? Correct ANTHROPIC_BASE_URL, or check the server.")
 
     def _slow(self) -> Finding:
         said = f"{self._host} did not answer within {self.seconds:g} s."
         loading = "A server on this machine may still be loading its model: try again in a minute."
-        away = "Try again later, or look at the network between."
+        away = "Try again later, or check the network in between."
         return Finding(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
 
     def _refused(self, looked: Answer) -> Finding | None:
@@ -217,8 +215,8 @@ class _Test:
         if parts.path.strip("/") and self._lists_models(origin):
             return f"Without its path it answers: set ANTHROPIC_BASE_URL={origin}"
         return (
-            "Correct ANTHROPIC_BASE_URL: it is what stands before /v1/messages, and the port must be that of the "
-            f"server of models. Asked was {self.endpoint.base_url}/v1/messages."
+            "Correct ANTHROPIC_BASE_URL: it is the part before /v1/messages, with the port of the "
+            f"model server. The address was {self.endpoint.base_url}/v1/messages."
         )
 
     def _lists_models(self, base_url: str) -> bool:
@@ -280,7 +278,7 @@ _UPDATE = "Use a version of the server that has the Messages API, or a gateway b
 _ADVICE: Mapping[What, str] = {
     What.KEY: "Set a valid ANTHROPIC_API_KEY and start again, or bind a key to this host in the file that "
     "ANTHROPIC_API_KEY_FILE names.",
-    What.BUSY: "Try again later; a dream waits and tries again by itself.",
+    What.BUSY: "Try again later; a dream waits and retries automatically.",
     What.NETWORK: "Look at the server's own messages: it broke its answer off. Then try again.",
     What.OTHER_API: _UPDATE,
     What.TOOLS: "A dream works through tools. Choose a model that can call them, and start the server with its option "

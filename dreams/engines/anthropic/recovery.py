@@ -182,7 +182,7 @@ def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
         ),
         Kind.UNREACHABLE: lambda: (
             f"{host} cannot be reached ({failed.said}). "
-            + (failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or look at the network.")
+            + (failed.why.remedy if failed.why else "Correct ANTHROPIC_BASE_URL, or check the network.")
         ),
         Kind.TOO_LONG: lambda: (
             f"The conversation does not fit the model's context, not even shortened ({failed.said}). Choose a model "

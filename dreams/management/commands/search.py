@@ -49,7 +49,7 @@ class Command(BaseCommand):
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         rows = [(kind, row["project"], _place(row), row["text"]) for kind in _KINDS for row in result[kind]]
         if not result["query"]:
-            return ["The index is made anew."]
+            return ["The index is being rebuilt."]
         return table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
 
 

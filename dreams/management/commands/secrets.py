@@ -44,14 +44,14 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if result["purged"]:
-            yield f"Taken out of {result['purged']} kept texts."
+            yield f"Taken out of {result['purged']} stored texts."
         if result["proposal"]:
             yield f"Proposed: {result['proposal']}. Look at it with: proposal {result['proposal']} --diff"
         if not result["secrets"]:
             yield "No secrets found."
         for secret in result["secrets"]:
             where = ", ".join(f"{place['path']}:{place['line']}" for place in secret["places"])
-            yield f"{secret['id']}  {secret['rule']}  {where or 'only kept'}  ({secret['kept_texts']} kept texts)"
+            yield f"{secret['id']}  {secret['rule']}  {where or 'only kept'}  ({secret['kept_texts']} stored texts)"
 
 
 def _purge(project: Project, wanted: list[str], reason: str) -> int:

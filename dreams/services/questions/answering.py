@@ -99,7 +99,7 @@ def _why(problem: Exception) -> str:
         return f"{problem} changed at the same place since"
     if isinstance(problem, joining.NothingToDo):
         return "the memories already say this"
-    return "the text of this answer is no longer kept"
+    return "the text of this answer is no longer stored"
 
 
 def _option(question: Question, option_id: str) -> QuestionOption:
@@ -361,7 +361,7 @@ def take_back(question: Question, reviewer: Reviewer) -> Question:
         question.refresh_from_db()
         target = question.operation.proposal if question.operation else None
         if question.state == State.OPEN:
-            raise ReviewRefused(f"{question.public_id} is open; there is no answer to take back.")
+            raise ReviewRefused(f"{question.public_id} is open; there is no answer to undo.")
         if question.state == State.OUTDATED or (target is not None and not _still_open(target)):
             raise ReviewRefused(
                 f"{question.public_id} can no longer be taken back. Undo its change with `rollback` where it was applied."

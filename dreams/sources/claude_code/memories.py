@@ -34,7 +34,7 @@ def _at_most(
 ) -> Iterator[FoundMemory | Skipped]:
     for count, entry in enumerate(found):
         if count >= most:
-            yield Skipped(printable(memory_dir), f"more than {most} files; the rest was not looked at")
+            yield Skipped(printable(memory_dir), f"more than {most} files; the rest was not read")
             return
         yield entry
 
@@ -59,7 +59,7 @@ def _below(fd: int, memory_dir: str, inside: str, depth: int) -> Iterator[FoundM
 def _folder(fd: int, memory_dir: str, name: str, path: str, depth: int) -> Iterator[FoundMemory | Skipped]:
     full = printable(f"{memory_dir}/{path}")
     if depth == 0:
-        yield Skipped(full, "nested too deeply; not looked at")
+        yield Skipped(full, "nested too deeply; not read")
         return
     try:
         with open_folder(name, fd) as inner:

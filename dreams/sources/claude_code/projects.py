@@ -75,7 +75,7 @@ class Projects:
             with open_folder(self._base) as fd:
                 for count, entry in enumerate(entries(fd, self._base)):
                     if count >= MAX_FOLDERS:
-                        self._skip(self._base, f"more than {MAX_FOLDERS} entries; the rest was not looked at")
+                        self._skip(self._base, f"more than {MAX_FOLDERS} entries; the rest was not read")
                         return
                     if isinstance(entry, Skipped):
                         self._skipped.append(entry)

@@ -193,7 +193,7 @@ def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
 
 def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:
     if file.merged is not None:
-        return "The same place changed since, so you have to choose. Shown is the undo; later edits elsewhere are kept."
+        return "The same place changed since, so you have to choose. This shows the undo; later edits elsewhere are kept."
     if file.now == result:
         return "Already as it was before; nothing to write."
     if result is None:

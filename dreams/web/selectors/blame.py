@@ -238,7 +238,7 @@ def _source(cause: Cause) -> Source:
 
 
 def _note(hunk: Hunk | None) -> str:
-    return "Worded anew in the review." if hunk and hunk.verdict == Hunk.Verdict.EDITED else ""
+    return "Reworded in the review." if hunk and hunk.verdict == Hunk.Verdict.EDITED else ""
 
 
 def _by_session(cause: Cause, write: Write) -> Source:

@@ -42,5 +42,5 @@ def _row(leak: leaks.Leak) -> Row:
         rule=leak.rule.replace("-", " "),
         places=[(place.memory_pk, place.path, place.line_no) for place in leak.places],
         paths=sorted(leak.paths),
-        kept=plural(leak.texts, "kept text"),
+        kept=plural(leak.texts, "stored text"),
     )

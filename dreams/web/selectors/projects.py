@@ -42,7 +42,7 @@ STATES: Mapping[int, tuple[str, str, str]] = {
     OPEN: ("open", "Gates open", "ok"),
     DREAMING: ("dreaming", "Dreaming", "info"),
     CLOSED: ("closed", "Gates closed", ""),
-    UNSEEN: ("unseen", "Not looked at yet", ""),
+    UNSEEN: ("unseen", "Not checked yet", ""),
     OFF: ("off", "Off", ""),
     GONE: ("gone", "Gone", ""),
 }
@@ -228,5 +228,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
         return "A dream is at work.", None
     found = facts.next[row.pk]
     if rank == UNSEEN:
-        return "The scheduler looks at its gates within a minute.", None
-    return found.sentence(facts.now) if found.closed else "It dreams at the next look.", found.opens_at
+        return "The scheduler checks its gates within a minute.", None
+    return found.sentence(
+        facts.now
+    ) if found.closed else "The next dream starts within a minute.", found.opens_at

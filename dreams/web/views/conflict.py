@@ -49,7 +49,7 @@ def _solve(request: Request, file: FileChange, found: selector.Conflict) -> Http
         places = ", ".join(map(str, open_places))
         too = " too" if len(open_places) < found.count else ""
         return _again(
-            request, file, f"Choose at place {places}{too}; nothing was kept yet.", chosen, typed, 422
+            request, file, f"Choose at place {places}{too}; nothing is saved yet.", chosen, typed, 422
         )
     rebase.resolve(file, _choices(chosen, typed), remove=_removes(file, chosen))
     proposals.examine(file.proposal, memories.contents(file.proposal.project))

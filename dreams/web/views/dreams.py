@@ -64,9 +64,9 @@ def _tell_once(request: Request, run: DreamRun) -> None:
 def cancel(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
     if dreaming.cancel(run, actor(request)):
-        messages.success(request, "Cancelled. It stops at its next step, and the clock is put back.")
+        messages.success(request, "Cancelled. It stops at its next step and does not count as dreamt.")
     else:
-        messages.info(request, "It was over already; there was nothing to cancel.")
+        messages.info(request, "It had already ended; there was nothing to cancel.")
     return go(request, "dream", public_id=public_id)
 
 
@@ -80,7 +80,9 @@ def propose_partial(request: Request, public_id: str) -> HttpResponse:
     except dreaming.PartialRefused as refused:
         messages.error(request, str(refused))
         return go(request, "dream", public_id=public_id)
-    messages.success(request, "Proposed. The clock stays, and its sessions are read again by the next dream.")
+    messages.success(
+        request, "Proposed. It does not count as dreamt: the next dream reads its sessions again."
+    )
     return go(request, "review", public_id=made.public_id)
 
 

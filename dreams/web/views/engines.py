@@ -37,6 +37,6 @@ def test(request: Request) -> HttpResponse:
         messages.success(request, f"The connection works with {model}.")
     else:
         messages.error(
-            request, f"The connection was tested with {model}: {finding.what}. What to do stands below."
+            request, f"The connection was tested with {model}: {finding.what}. The remedy is below."
         )
     return go(request, "engines")

@@ -72,7 +72,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if database.is_busy(error):
         return busy(request)
     if isinstance(error, conf.BadValue):
-        said = f"{error}. Health names where it comes from."
+        said = f"{error}. Health shows where it is set."
         return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
     if isinstance(error, holds.ProjectElsewhere):
         return _page(
@@ -121,7 +121,7 @@ def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         "This page was too old",
-        "You logged in or out since it was opened, so nothing was changed. Open it anew and do it again.",
+        "You logged in or out since this page was opened, so nothing was changed. Reload it and try again.",
         onward=_page_of_the_form(request),
     )
 
@@ -139,7 +139,7 @@ def _page_of_the_form(request: HttpRequest) -> str:
 def _page(
     request: HttpRequest | None, status: int, title: str, text: str, onward: str = "", way_on: str = ""
 ) -> HttpResponse:
-    way_on = way_on or ("Open it anew" if onward else "To the inbox")
+    way_on = way_on or ("Reload it" if onward else "To the inbox")
     context = {"status": status, "title": title, "text": text, "onward": onward or "/", "way_on": way_on}
     for known in [request, None] if request is not None else [None]:
         try:

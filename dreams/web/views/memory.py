@@ -124,7 +124,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
     row = _picked(found, request.POST.get("version"))
     if row is None or not row.sha:
-        raise Http404("There is nothing to bring back in that version.")
+        raise Http404("There is nothing to restore in that version.")
 
     why = _reason(request) or manual.moment_reason(row.at)
 
@@ -234,7 +234,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
         try:
             return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
         except manual.Stale:
-            messages.error(request, "It changed a moment ago. Nothing was removed: look at it once more.")
+            messages.error(request, "It changed a moment ago. Nothing was removed: please check it again.")
             return go(request, "memory", pk=pk)
     context = {
         "memory": found,
@@ -264,7 +264,7 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
         undo = reverse("undo", args=[report.proposal])
         messages.success(request, format_html('{} <a href="{}">Undo</a>', done, undo))
     else:
-        messages.info(request, " ".join(report.said) or "Nothing differs from what is there.")
+        messages.info(request, " ".join(report.said) or "Nothing differs from the current files.")
     return go(request, "memory", pk=found.pk)
 
 

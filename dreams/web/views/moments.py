@@ -25,7 +25,7 @@ from dreams.web.selectors import memory as memory_selector
 from dreams.web.selectors import moments as selector
 from dreams.web.selectors import project as project_selector
 
-UNREADABLE = "That is no date and time. Shown is the directory as it is now."
+UNREADABLE = "That is not a date and time. This is the directory as it is now."
 MAX_REASON = 500
 MAX_PATH = 1_000
 
@@ -120,7 +120,7 @@ def propose(request: Request, pk: int) -> HttpResponse:
         )
         return _back(request, pk, when)
     if made is None:
-        messages.info(request, "Nothing differs from what is there.")
+        messages.info(request, "Nothing differs from the current files.")
         return _back(request, pk, when)
     messages.success(request, "Nothing is written yet. Approve what you want back, then submit.")
     return go(request, "review", public_id=made.public_id)

@@ -87,7 +87,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
     except (scheduler.GateClosed, holds.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return go(request, "project", pk=pk)
-    messages.success(request, "It waits for a free worker and starts within seconds.")
+    messages.success(request, "It is waiting for a free worker and starts within seconds.")
     return go(request, "dream", public_id=run.public_id)
 
 

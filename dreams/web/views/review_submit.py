@@ -33,7 +33,7 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
         if file.base_sha == request.POST.get("base"):
             FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
         else:
-            messages.warning(request, f"{file.path} changed again; look at the new result.")
+            messages.warning(request, f"{file.path} changed again; check the new result.")
         return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
     memories.refresh(loaded.proposal.project)
     now = workspace.take(memories.memory_dir(loaded.proposal.project)).contents()
@@ -48,7 +48,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
     moved = [file for file, outcome in outcomes.items() if outcome in ("rebased", "already-there")]
     if moved:
         how_many = plural(len(moved), "file")
-        messages.success(request, f"{how_many} updated to what is on disk now. Look at the new result.")
+        messages.success(request, f"{how_many} updated to what is on disk now. Check the new result.")
     for file in outcomes:
         gone = len(loaded.hunks[file.pk]) - file.hunks.count()
         if gone > 0:

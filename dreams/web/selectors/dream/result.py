@@ -164,5 +164,5 @@ def _clock(run: DreamRun) -> str:
         return ""  # what ended it says this too
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and again is not None:
-        return "Nothing of yours was changed, and the clock was put back. It is tried again by itself."
+        return "Nothing in your notes was changed. The dream is retried automatically."
     return "Nothing of yours was changed, and the clock was put back, as if it had never run."

@@ -16,7 +16,7 @@ ROLES = {
 }
 NOBODYS = {
     ROLES["tool"]: "Nobody’s word: a tool printed it.",
-    ROLES["web"]: "Nobody’s word: it stands on a page of the web.",
+    ROLES["web"]: "Nobody said this: it is from a web page.",
 }
 PLACES = {
     Evidence.Source.MEMORY: "From the memory",

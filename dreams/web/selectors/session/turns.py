@@ -20,7 +20,7 @@ BRIEF_CHARS = 110
 PAUSE = dt.timedelta(minutes=5)
 _TAG = re.compile(r"</?[\w-]+>")
 
-_FOLDED = ("Agent’s own note", "Summary of what came before", "System")
+_FOLDED = ("Agent’s own note", "Summary of the earlier conversation", "System")
 # Bookkeeping of the agent: nobody said it, and there is a great deal of it.
 SKIPPED = frozenset(
     {
@@ -185,7 +185,7 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
     if turn.typed is not None:
         return "You", "accent", "user"
     if turn.compact_summary:
-        return "Summary of what came before", "", "log"
+        return "Summary of the earlier conversation", "", "log"
     if turn.type == "assistant" or turn.role == "assistant":
         return "Agent", "info", "agent"
     if any(part.kind == "tool_result" for part in turn.parts):
@@ -207,7 +207,7 @@ def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
     if part.kind == "tool_use":
         return _tool(part, text)
     if part.kind == "tool_result":
-        return _folded("result", text, RESULT_CHARS, part, _first_line(text) or "nothing came back")
+        return _folded("result", text, RESULT_CHARS, part, _first_line(text) or "no result")
     if part.kind == "thinking":
         return _folded("thinking", text, PROSE_CHARS, part, _first_line(text))
     is_prose = part.kind == "text" and len(text) <= PROSE_CHARS
