@@ -3,6 +3,9 @@
 from django.contrib import admin
 from django.urls import include, path
 
+# Here and not when the app starts: commands need no admin, and it imports half of the project.
+admin.autodiscover()
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("dreams.web.urls")),

@@ -36,7 +36,7 @@ admin.site.enable_nav_sidebar = False
 apps.get_app_config("auth").verbose_name = "Accounts"
 admin.site.site_header = "memoryweb"
 admin.site.site_title = "memoryweb admin"
-admin.site.index_title = "Every row"
+admin.site.index_title = "All data"
 admin.site.login = _our_login  # type: ignore[method-assign] # the site is made by Django, before us
 
 

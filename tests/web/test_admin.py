@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.models import AuditEntry, DreamUsage, Override, Policy, Price, Project
+from memoryweb import urls
 from tests import world
 from tests.world import World
 
@@ -122,6 +123,12 @@ def test_the_audit_log_cannot_be_changed(browser: Client, rows: World) -> None:
     entry = AuditEntry.objects.get()
     address = reverse("admin:dreams_auditentry_change", args=[entry.pk])
     assert browser.post(address, {"actor": "someone"}).status_code == 403
+
+
+def test_the_admin_fits_its_models() -> None:
+    """The admin is imported with the addresses, which may be after the system's own checks."""
+    assert urls.urlpatterns
+    assert admin.site.check(None) == []
 
 
 def test_the_queues_rows_which_name_functions_to_call_have_no_form(browser: Client, db: None) -> None:
