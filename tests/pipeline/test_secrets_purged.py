@@ -100,7 +100,7 @@ def test_an_approved_redaction_leaves_the_rest_of_the_line(project: Project) -> 
 
 def test_nothing_is_purged_while_it_still_stands_or_waits(project: Project) -> None:
     secret = _id(project)
-    with pytest.raises(leaks.PurgeRefused, match=r"still stands in project_deploy\.md"):
+    with pytest.raises(leaks.PurgeRefused, match=r"still in project_deploy\.md"):
         leaks.purge(project, [secret], ME)
     _redacted(project)
     waiting = world.propose(project, world.edit("other.md", "Another.\n", f"Use {TOKEN}.\n", "back"))

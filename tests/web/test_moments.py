@@ -108,7 +108,7 @@ def test_a_moment_that_is_none_is_said_to_be_none(browser: Client, project: Proj
     for typed in ("yesterday-ish", "9999-99-99", "0001-01-01T00:00:00%2B14:00", "%00"):
         response = browser.get(reverse("project-at", args=[project.pk]) + f"?when={typed}")
         assert response.status_code == 200
-    assert "That is no date and time." in _page(browser, "project-at", project, "?when=soon")
+    assert "That is not a date and time." in _page(browser, "project-at", project, "?when=soon")
 
 
 def test_the_queries_do_not_grow_with_files_and_versions(

@@ -44,7 +44,7 @@ def test_a_secret_that_stands_offers_no_purge_and_one_asked_for_is_refused(
 
     [leak] = leaks.look(project).found
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id}, follow=True)
-    assert "Take it out of there first" in page.content.decode()
+    assert "Remove it there first" in page.content.decode()
     assert not Purge.objects.exists()
 
 
@@ -56,7 +56,7 @@ def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Pro
     assert "cannot be undone" in _page(browser, project)
     form = {"secret": leak.id, "reason": "It leaked."}
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", form, follow=True).content.decode()
-    assert "Taken out of 1 kept text." in page and "No secrets found" in page
+    assert "Removed from 1 stored text." in page and "No secrets found" in page
 
 
 def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Path) -> None:
