@@ -1,7 +1,8 @@
-// A page that keeps itself up to date asks only while somebody looks at it, and at once when they come back.
+// A page that keeps itself up to date asks only while somebody looks at it or wants to be notified, and at once when
+// they come back.
 // hx-trigger's own filters would need eval, which the page's policy forbids.
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (document.hidden && event.target.matches?.("[data-poll]")) event.preventDefault();
+  if (document.hidden && !document.documentElement.hasAttribute("data-notify-on") && event.target.matches?.("[data-poll]")) event.preventDefault();
 });
 
 document.addEventListener("visibilitychange", () => {

@@ -29,7 +29,9 @@ def pulse(request: Request) -> HttpResponse:
     new = open_decisions(timezone.now()).filter(pk__gt=since).count()
     context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
     response = render(request, "_pulse.html", context)
-    return trigger_client_event(response, "waiting", {"count": waiting, "icon": static(favicon(waiting))})
+    return trigger_client_event(
+        response, "waiting", {"count": waiting, "newest": newest, "icon": static(favicon(waiting))}
+    )
 
 
 def _number(text: str) -> int:

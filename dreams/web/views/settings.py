@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dreams import conf, notify, settings_service
-from dreams.models import Channel, Policy, Project
+from dreams.models import Channel, FeedToken, Policy, Project
 from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
@@ -134,6 +134,7 @@ def _page(
         "actions": Policy.Action.choices,
         "removes_alone": policies.removes_without_asking(project),
         "channels": selector.channels() if project is None else [],
+        "feed_token": FeedToken.objects.first() if project is None else None,
         "is_paused_here": conf.current().paused,
     }
     return render(request, "dreams/settings.html", context, status=422 if errors else 200)

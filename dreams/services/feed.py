@@ -1,0 +1,88 @@
+"""A feed of what waits, for a reader that cannot log in: its address carries a token that reads titles and nothing else.
+
+Only the token's hash is kept. There is one address at a time; a new one ends the old one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import auditlog
+from dreams.models import FeedToken, Proposal
+from dreams.secrets.redact import redact
+from dreams.services import waiting
+from dreams.services.waiting import Item, Kind
+from dreams.text import plural
+
+#: How exactly it is known when the feed was last read: a reader that asks every minute is no write every minute.
+READ_EVERY = dt.timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One title. `id` changes with the reason why something waits, so that a reader shows it anew."""
+
+    id: str
+    title: str
+    url: str
+    at: dt.datetime
+
+
+def make_token(actor: str) -> str:
+    """A new token, which is shown once; the old one is good no more."""
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        FeedToken.objects.all().delete()
+        FeedToken.objects.create(token_hash=_hash(token), made_at=timezone.now(), made_by=actor)
+        auditlog.record("feed.made", actor=actor)
+    return token
+
+
+def revoke(actor: str) -> bool:
+    """False where there was none."""
+    with transaction.atomic():
+        deleted, _ = FeedToken.objects.all().delete()
+        if deleted:
+            auditlog.record("feed.revoked", actor=actor)
+    return bool(deleted)
+
+
+def may_read(token: str, now: dt.datetime) -> bool:
+    """Compared in constant time, and the hashes instead of the tokens."""
+    given = _hash(token)
+    found = [row for row in FeedToken.objects.all() if hmac.compare_digest(row.token_hash, given)]
+    for row in found:
+        if row.used_at is None or row.used_at < now - READ_EVERY:
+            FeedToken.objects.filter(pk=row.pk).update(used_at=now)
+    return bool(found)
+
+
+def entries(now: dt.datetime) -> list[Entry]:
+    """What waits and is not put off, the newest first: projects, kinds and counts, without secrets."""
+    items = [item for item in waiting.waiting(now) if item.snooze is None and not _is_of_answers(item)]
+    made = [Entry(f"{item.key}-{item.kind}", _title(item), item.url, item.since) for item in items]
+    return sorted(made, key=lambda entry: entry.at, reverse=True)
+
+
+def _is_of_answers(item: Item) -> bool:
+    return item.facts is not None and item.facts.origin == Proposal.Origin.ANSWERS
+
+
+def _title(item: Item) -> str:
+    if item.kind is Kind.QUESTIONS:
+        return redact(item.why)
+    what = item.kind.label.lower()
+    if item.kind is Kind.REVIEW and item.facts:
+        what = f"{plural(item.facts.counts.undecided, 'decision')} to review"
+    return redact(f"{item.project}: {what}")
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
