@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dreams import hosts
 from dreams.models import (
+    Application,
     Blob,
     DreamRun,
     Evidence,
@@ -150,6 +151,17 @@ def make_proposal(project: Project, dream: DreamRun | None = None, **fields: obj
         quote="from now on run them against the container on 5433",
     )
     return proposal
+
+
+def make_written(proposal: Proposal) -> Application:
+    """All of it approved and on disk, as far as rows tell."""
+    row = Application.objects.create(
+        proposal=proposal, journal_id=f"{proposal.public_id}-1", at=timezone.now(), actor="owner"
+    )
+    hunks = Hunk.objects.filter(file__proposal=proposal)
+    hunks.update(verdict=Hunk.Verdict.APPROVED, applied_in=row)
+    Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
+    return row
 
 
 def make_finding(proposal: Proposal, severity: str = Finding.Severity.WARN, **fields: object) -> Finding:

@@ -13,6 +13,7 @@ from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.secrets.masking import Mask
+from dreams.services import summaries
 
 
 def report(done: ApplyReport) -> dict[str, Any]:
@@ -43,6 +44,7 @@ def dream(run: DreamRun) -> dict[str, Any]:
         "dream": run.public_id,
         "status": run.status,
         "error": run.error,
+        "result": summaries.of_dream(run).text,
         "summary": run.summary,
         "proposal": made.public_id if made else None,
         "files": [brief(file) for file in files_of([made] if made else [])],
@@ -125,6 +127,7 @@ def _proposal(made: Proposal, files: Iterable[FileChange], diff: bool) -> dict[s
         "origin": made.origin,
         "partial": made.partial,
         "state": made.state,
+        "result": summaries.of_proposal(made).text,
         "summary": made.summary,
         "operations": [{"key": o.key, "kind": o.kind, "reason": o.reason} for o in made.operations.all()],
         "findings": [_finding(f) for f in made.findings.select_related("file", "hunk")],
@@ -206,7 +209,7 @@ def _finding(found: Any) -> dict[str, Any]:
 def diff_words(result: dict[str, Any] | Any) -> list[str]:
     """A proposal for a person at a terminal."""
     state = f"{result['state']}, unfinished work" if result["partial"] else result["state"]
-    lines = [f"{result['proposal']} ({state}): {result['summary']}"]
+    lines = [f"{result['proposal']} ({state}): {result['result']}"]
     for file in result["files"]:
         lines.append(f"\n{file['kind']} {file['path']}")
         for hunk in file["hunks"]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from django.db.models import Count, F, Q, QuerySet
@@ -110,6 +110,9 @@ class Counts:
     written: int = 0
     undone: int = 0
 
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
     @property
     def decided(self) -> int:
         return self.decisions - self.undecided
@@ -125,20 +128,57 @@ class Counts:
         return said if self.changes == self.decisions else f"{said}, {plural(self.changes, 'change')}"
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision of a proposal (its pk): what kind of change it is, what was decided, and how many of its changes are
+    on disk or were undone."""
+
+    proposal: int
+    kind: str
+    changes: int
+    state: State
+    written: int
+    undone: int
+
+
+def each(proposals: Collection[int]) -> list[Decided]:
+    """All decisions of these proposals. One query."""
+    return [
+        Decided(
+            row["file__proposal"],
+            row["operation__kind"] or "",
+            row["changes"],
+            _state({verdict for verdict in Verdict.values if row[verdict]}),
+            row["written"],
+            row["undone"],
+        )
+        for row in _rows(proposals)
+    ]
+
+
 def counts(proposals: Collection[int]) -> dict[int, Counts]:
     """Proposal (its pk) → its counts; every proposal asked for is there. At most five queries, however many there are."""
+    return counts_of(proposals, each(proposals), renamed(proposals))
+
+
+def renamed(proposals: Collection[int]) -> Counter[int]:
+    """Proposal → how many of its files are others under a new name."""
+    return Counter(proposal for proposal, _ in old_names(proposals)) if proposals else Counter()
+
+
+def counts_of(
+    proposals: Collection[int], decided: Iterable[Decided], names: Counter[int]
+) -> dict[int, Counts]:
+    """As `counts`, of decisions and `names` (as `renamed`) that were asked for before."""
     wanted = set(proposals)
     states: dict[int, Counter[str]] = {pk: Counter() for pk in wanted}
     changes: Counter[int] = Counter()
-    for row in _rows(wanted):
-        proposal = row["file__proposal"]
-        verdicts = {verdict for verdict in Verdict.values if row[verdict]}
-        states[proposal].update(
-            ["decisions", _state(verdicts), *(n for n in ("written", "undone") if row[n])]
-        )
-        changes[proposal] += row["changes"]
+    for one in decided:
+        places = [name for name in ("written", "undone") if getattr(one, name)]
+        states[one.proposal].update(["decisions", one.state, *places])
+        changes[one.proposal] += one.changes
     # A renamed file is stored as one that went and one that came, and is one change.
-    changes.subtract(Counter(proposal for proposal, _ in old_names(wanted)) if wanted else ())
+    changes.subtract(names)
     return {pk: Counts(changes=changes[pk], **states[pk]) for pk in wanted}
 
 
@@ -146,7 +186,9 @@ def _rows(proposals: Collection[int]) -> QuerySet[Hunk, dict[str, Any]]:
     """One row per decision, with the number of its hunks by verdict."""
     per_verdict = {value: Count("pk", filter=Q(verdict=value)) for value in Verdict.values}
     hunks = Hunk.objects.filter(file__proposal__in=proposals).order_by()
-    rows = hunks.values("file__proposal", decision=Coalesce("operation", -F("pk"))).annotate(
+    rows = hunks.values(
+        "file__proposal", "operation__kind", decision=Coalesce("operation", -F("pk"))
+    ).annotate(
         changes=Count("pk"),
         written=Count("pk", filter=Q(applied_in__isnull=False, undone_in__isnull=True)),
         undone=Count("pk", filter=Q(undone_in__isnull=False)),

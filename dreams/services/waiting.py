@@ -19,9 +19,9 @@ from django.urls import reverse
 
 from dreams import hosts
 from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
-from dreams.proposals.renames import old_names
-from dreams.services import decisions, snoozing
+from dreams.services import snoozing, summaries
 from dreams.services.decisions import Counts
+from dreams.services.summaries import Summary
 from dreams.text import plural
 
 #: More than these are not listed; the title still counts them.
@@ -70,14 +70,11 @@ class Facts:
     origin_label: str
     engine: str
     summary: str
+    size: str
     files: int
     counts: Counts
     to_confirm: int
     warnings: int
-
-    @property
-    def size(self) -> str:
-        return f"{self.counts.words} in {plural(self.files, 'file')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +138,11 @@ def _of_proposals() -> Iterator[Item]:
     # "submitted" sorts behind "open": what is approved and not written is never cut off.
     rows = list(_rows().order_by("-state", "created_at")[:MOST])
     pks = [row.pk for row in rows]
-    counts = decisions.counts(pks)
-    renamed = [pk for pk, _ in old_names(pks)]
+    told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
     stuck = _stuck_files(pks)
     for row in rows:
-        facts = _facts(row, counts[row.pk], row.files_n - renamed.count(row.pk))
+        facts = _facts(row, told[row.pk])
         yield _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
 
 
@@ -158,7 +154,6 @@ def _rows() -> QuerySet[Any]:
         Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED])
         .select_related("project", "dream")
         .annotate(
-            files_n=_count(FileChange.objects.filter(proposal=OuterRef("pk")), "proposal"),
             to_confirm_n=_count(severe.exclude(rejected), "proposal"),
             warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
         )
@@ -171,15 +166,16 @@ def _count(rows: QuerySet[Any], group: str) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _facts(row: Any, counts: Counts, files: int) -> Facts:
+def _facts(row: Any, told: Summary) -> Facts:
     return Facts(
         public_id=row.public_id,
         origin=row.origin,
         origin_label=row.get_origin_display(),
         engine=row.dream.engine if row.dream else "",
-        summary=row.summary,
-        files=files,
-        counts=counts,
+        summary=summaries.reason(row) or told.text,
+        size=told.size,
+        files=told.files,
+        counts=told.counts,
         to_confirm=row.to_confirm_n,
         warnings=row.warnings_n,
     )

@@ -45,6 +45,7 @@ urlpatterns = [
     path("", inbox.inbox, name="inbox"),
     path("pulse/", pulse.pulse, name="pulse"),
     path("next/", inbox.next_up, name="next"),
+    path("seen/", inbox.seen, name="news-seen"),
     path("snooze/", inbox.put_off, name="snooze"),
     path("snooze/bring-back/", inbox.bring_back, name="bring-back"),
     path("several/", bulk.look, name="bulk"),

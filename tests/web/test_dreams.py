@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import dreaming
-from dreams.models import DreamRun, DreamSession, Proposal, Turn
+from dreams.models import DreamRun, DreamSession, Hunk, Turn
 from tests import world
 
 HTMX = {"HX-Request": "true"}
@@ -153,31 +153,37 @@ def test_a_dream_that_is_over_stays_as_it_is(browser: Client) -> None:
 # --- What came of it ----------------------------------------------------------------------------------------------
 
 
-def test_a_completed_dream_names_what_it_improved_and_leads_to_the_review(browser: Client) -> None:
+def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser: Client) -> None:
     project = world.make_project()
     memory = world.make_memory(project)
     told = [{"path": "a.md", "said": "A loss.", "mended": done} for done in (True, False)]
     run = world.make_dream(project, left_out=[{"path": "old.md", "hunk": "h123", "why": ""}], mended=told)
     proposal = world.make_proposal(project, run)
-    # A row of the index comes and goes with its memory, and counts for none.
-    proposal.files.create(path="MEMORY.md", kind="modify")
     for severity in ("block", "warn", "warn", "info"):
         world.make_finding(proposal, severity)
     DreamSession.objects.create(dream=run, session=world.make_session(project, "Fix the port"))
     text = _page(browser, run)
-    assert "Improved 1 memory in a copy" in text
+    assert "Proposes to update 1<" in text and "1 decision in 1 file" in text
     assert reverse("memory", args=[memory.pk]) in text
     assert reverse("review", args=[proposal.public_id]) in text
     assert "1 change left out, as you rejected it before" in text
     assert ">1 to confirm<" in text and ">2 warnings<" in text
     assert '<details class="fold" open><summary>The engine was asked to fix 2 problems' in text
     assert "Fix the port" in text
-    Proposal.objects.update(state=Proposal.State.APPLIED)
+    application = world.make_written(proposal)
     text = _page(browser, run)
-    assert "Improved 1 memory<" in text and "to confirm" not in text
-    assert "Improved 1 memory." in browser.get(reverse("dreams")).content.decode()
-    proposal.files.exclude(path="MEMORY.md").delete()
-    assert "Improved the index<" in _page(browser, run)
+    assert "Updated 1<" in text and "to confirm" not in text
+    assert "Updated 1." in browser.get(reverse("dreams")).content.decode()
+    Hunk.objects.update(undone_in=application)
+    assert "All of it was undone<" in _page(browser, run)
+    assert "All of it was undone." in browser.get(reverse("dreams")).content.decode()
+
+
+def test_the_engine_s_own_words_are_told_as_its_words(browser: Client) -> None:
+    run = world.make_dream(world.make_project(), summary="Learnt 4 things.")
+    text = _page(browser, run)
+    assert "What the engine says it did" in text and "Learnt 4 things." in text
+    assert "Learnt 4 things." not in browser.get(reverse("dreams")).content.decode()
 
 
 def test_a_failed_dream_says_why_and_what_happened_to_the_clock(browser: Client) -> None:

@@ -58,8 +58,7 @@ def test_a_decided_proposal_is_gone_from_the_inbox(world: World) -> None:
 @pytest.mark.parametrize(
     ("status", "state", "text"),
     [
-        ("completed", Proposal.State.APPLIED, "Improved 1 memory"),
-        ("completed", Proposal.State.OPEN, "Proposes to improve 1 memory"),
+        ("completed", Proposal.State.APPLIED, "Updated 1"),
         ("completed", None, "Nothing to improve"),
         ("failed", None, "Failed: the lock is held"),
         ("killed", None, "Cancelled; nothing was changed"),
@@ -69,20 +68,26 @@ def test_what_became_of_a_dream_is_told_in_a_sentence(status: str, state: str | 
     project = make.make_project()
     dream = make.make_dream(project, status, error="the lock is held" if status == "failed" else "")
     if state:
-        make.make_proposal(project, dream, state=state)
+        make.make_written(make.make_proposal(project, dream, state=state, by_policy=True))
     assert [item.text for item in _inbox().news] == [text]
 
 
-def test_a_dream_is_told_once(browser: Client, world: World) -> None:
-    DreamRun.objects.update(status="killed")
+def test_what_became_of_a_dream_stays_until_the_person_has_seen_it(browser: Client) -> None:
+    run = make.make_dream(make.make_project(), DreamRun.Status.KILLED)
     assert b"Cancelled" in browser.get("/").content
-    assert b"Cancelled" not in browser.get("/").content
+    assert b"Cancelled" in browser.get("/").content
+    later = make.make_dream(make.make_project("other"), DreamRun.Status.FAILED, error="No disk.")
+    browser.post("/seen/", {"dream": [run.public_id]})
+    text = browser.get("/").content.decode()
+    assert "Cancelled" not in text and "No disk." in text, "only what was shown was seen"
+    browser.get(f"/dreams/{later.public_id}/")
+    assert "No disk." not in browser.get("/").content.decode(), "a dream's own page tells it too"
 
 
-def test_a_page_loaded_ahead_has_told_nobody(browser: Client, world: World) -> None:
-    browser.get("/", headers={"sec-purpose": "prefetch;prerender"})
-    browser.head("/")
-    assert DreamRun.objects.filter(told_at__isnull=True).exists()
+def test_what_the_list_above_shows_is_not_told_again_below(browser: Client, world: World) -> None:
+    assert _inbox().news == []
+    Proposal.objects.update(state=Proposal.State.APPLIED)
+    assert _inbox().news == [], "the person has decided on it"
 
 
 def test_projects_that_open_by_themselves_are_listed_by_when() -> None:
@@ -153,21 +158,27 @@ def test_what_a_name_or_summary_hides_is_shown(browser: Client) -> None:
     assert Project.objects.count() == 1
 
 
-def test_what_was_written_lately_is_told_with_its_undo_and_what_was_undone_without(browser: Client) -> None:
+def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(browser: Client) -> None:
     project = make.make_project()
-    for number, (origin, undone) in enumerate((("dream", None), ("forget", timezone.now()))):
+    make.make_memory(project, name="Commit style")
+    dream = make.make_written(make.make_proposal(project, make.make_dream(project)))
+    for number, origin in enumerate(("forget", "edit")):
         proposal = make.make_proposal(project, origin=origin, state=Proposal.State.APPLIED)
-        at = timezone.now() - dt.timedelta(hours=number)
+        undone_at = timezone.now() if origin == "forget" else None
+        at = timezone.now() - dt.timedelta(hours=1 + number)
         row = Application.objects.create(
-            proposal=proposal, journal_id=f"j{number}", at=at, actor="owner", undone_at=undone
+            proposal=proposal, journal_id=origin, at=at, actor="owner", undone_at=undone_at
         )
-        for path in ("a.md", "MEMORY.md"):
+        for path in ("feedback_testing.md", "MEMORY.md"):
             AppliedFile.objects.create(application=row, path=path)
     assert [(item.what, item.is_undone) for item in _inbox().lately] == [
-        ("Improved 1 memory", False),
-        ("Forgot 1 memory", True),
+        ("Updated 1: “Commit style”", False),
+        ("Undone: forgot “Commit style”", True),
+        ("Edited “Commit style”", False),
     ]
     text = browser.get("/").content.decode()
-    assert text.count("/undo/") == 1 and ">undone<" in text
+    assert text.count("/undo/") == 2
+    Hunk.objects.filter(applied_in=dream).update(undone_in=dream)
+    assert _inbox().lately[0].what == "Undone: updated 1: “Commit style”"
     Application.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []

@@ -204,7 +204,13 @@ def test_the_timeline_tells_of_gates_dreams_verdicts_and_edits_outside(browser: 
     memory = world.make_memory(project)
     Version.objects.create(memory=memory, at=timezone.now(), origin=Version.Origin.OUTSIDE, sha256="")
     text = _text(browser, project, "?show=timeline")
-    for said in ("gate closed", "Dream failed", "No disk.", "Reviewed: 0 approved", "Changed outside"):
+    for said in (
+        "gate closed",
+        "Dream failed",
+        "No disk.",
+        "Reviewed 1 decision: 0 approved, 0 rejected, 1 left undecided",
+        "Changed outside",
+    ):
         assert said in text
     assert reverse("dream", args=[run.public_id]) in text
     only = _text(browser, project, "?show=timeline&kind=outside")
@@ -219,7 +225,7 @@ def test_an_applied_change_can_be_undone_from_the_timeline(browser: Client, real
     now = memories.contents(real_project)[memory.path]
     report = manual.edit(memory, real.DEPLOY + "More.\n", text.sha256(now), real.ME)
     page = _text(browser, real_project, "?show=timeline&kind=writes")
-    assert "Edited by hand: project_deploy.md" in page
+    assert "Edited “Deploy”" in page
     assert reverse("undo", args=[report.proposal]) in page
 
 

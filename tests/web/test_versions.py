@@ -116,7 +116,7 @@ def test_a_comparison_tells_of_both_ends_and_keeps_a_pick_older_than_its_choices
     assert f'<option value="{applied.pk}" selected>' in shown
     run = memory.project.dreams.get()
     assert f'href="{reverse("dream", args=[run.public_id])}"' in shown
-    assert "A dream." in shown
+    assert "Because of reset." in shown and "A dream." not in shown
 
 
 def test_a_single_version_has_nothing_to_pick(browser: Client, project: Project) -> None:

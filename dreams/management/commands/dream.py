@@ -89,9 +89,9 @@ class Command(BaseCommand):
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if result["dream"] is None:
             return  # refused: stderr tells why
-        yield f"{result['dream']}: {result['summary'] or result['status']}"
+        yield f"{result['dream']}: {result['result']}"
         for file in result["files"]:
-            yield f"  {file['kind']:<7} {file['path']} ({plural(len(file['hunks']), 'hunk')})"
+            yield f"  {file['kind']:<7} {file['path']} ({plural(len(file['hunks']), 'change')})"
         if result["proposal"]:
             yield f"Look at it: proposal {result['proposal']} --diff"
         if result["questions"]:

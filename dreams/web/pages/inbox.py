@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.utils import timezone
 
 from dreams.models import Application, DreamRun, Project, Proposal
-from dreams.services import next_dream
+from dreams.services import next_dream, summaries
+from dreams.services.summaries import Deed
 from dreams.web.pages.inbox_list import Asked, Listing, listing
-from dreams.web.selectors import counted
-from dreams.web.selectors.counted import NOTES
 
 MOST = 100
 MOST_NEXT = 6
 MOST_NEWS = 8
 MOST_LATELY = 5
 LATELY = dt.timedelta(days=7)
-WRITTEN: Mapping[str, str] = {
-    Proposal.Origin.DREAM: "Improved",
-    Proposal.Origin.ROLLBACK: "Undid changes to",
-    Proposal.Origin.RESTORE: "Restored",
-    Proposal.Origin.EDIT: "Edited",
-    Proposal.Origin.FORGET: "Forgot",
-    Proposal.Origin.REDACTION: "Removed secrets from",
-    Proposal.Origin.ANSWERS: "Answered questions about",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +34,12 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What became of a dream; told once."""
+    """What became of a dream that left nothing to review; told until the person has seen it."""
 
     public_id: str
     project: str
     text: str
     state: str
-    proposal: str
     ended_at: dt.datetime | None
 
 
@@ -72,7 +61,7 @@ class Written:
     project: str
     project_pk: int
     what: str
-    summary: str
+    reason: str
     who: str
     at: dt.datetime
     is_undone: bool
@@ -103,11 +92,10 @@ def inbox(now: dt.datetime, asked: Asked) -> Inbox:
     )
 
 
-def mark_told(news: Iterable[News], now: dt.datetime) -> None:
-    """A person has seen these; they do not come up again."""
-    ids = [item.public_id for item in news]
-    if ids:
-        DreamRun.objects.filter(public_id__in=ids, told_at__isnull=True).update(told_at=now)
+def mark_seen(dreams: Collection[str]) -> None:
+    """A person has read what became of these; they are not told again."""
+    runs = DreamRun.objects.filter(public_id__in=dreams, told_at__isnull=True)
+    runs.update(told_at=timezone.now())
 
 
 def _running() -> list[Running]:
@@ -129,68 +117,40 @@ def _running() -> list[Running]:
 
 
 def _news() -> list[News]:
-    made = Proposal.objects.filter(origin=Proposal.Origin.DREAM).annotate(
-        files_n=Count("files"), notes_n=NOTES
-    )
-    rows = (
-        DreamRun.objects.filter(status__in=DreamRun.TERMINAL, told_at__isnull=True)
-        .select_related("project")
-        .prefetch_related(Prefetch("proposals", queryset=made.order_by("created_at"), to_attr="made"))
-        .order_by("-ended_at")
-    )
-    return [_news_of(row, row.made) for row in rows[:MOST_NEWS]]
-
-
-def _news_of(run: DreamRun, made: Sequence[Proposal]) -> News:
-    text, state = _told(run, made)
-    return News(
-        public_id=run.public_id,
-        project=str(run.project),
-        text=text,
-        state=state,
-        proposal=made[-1].public_id if made else "",
-        ended_at=run.ended_at,
-    )
-
-
-def _told(run: DreamRun, made: Sequence[Proposal]) -> tuple[str, str]:
-    """A sentence for a person, and the colour of its sign."""
-    if run.status == DreamRun.Status.FAILED:
-        return f"Failed: {run.error or 'no reason was given'}", "block"
-    if run.status == DreamRun.Status.KILLED:
-        return "Cancelled; nothing was changed", "warn"
-    files = sum(proposal.files_n for proposal in made)  # type: ignore[attr-defined] # annotated by _news
-    if not files:
-        return "Nothing to improve", "ok"
-    memories = counted.memories(sum(proposal.notes_n for proposal in made))  # type: ignore[attr-defined] # as above
-    if all(proposal.state == Proposal.State.APPLIED for proposal in made):
-        return f"Improved {memories}", "ok"
-    return f"Proposes to improve {memories}", "accent"
+    """What ended without a proposal for the person: such a proposal is in the list above until it is decided."""
+    reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
+    rows = DreamRun.objects.filter(~reviewed, status__in=DreamRun.TERMINAL, told_at__isnull=True)
+    runs = list(rows.select_related("project").order_by("-ended_at")[:MOST_NEWS])
+    told = summaries.of_dreams(runs)
+    return [
+        News(run.public_id, str(run.project), told[run.pk].line, told[run.pk].tone, run.ended_at)
+        for run in runs
+    ]
 
 
 def _lately(now: dt.datetime) -> list[Written]:
-    rows = Application.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
+    recent = Application.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
     done = Q(state=Proposal.State.APPLIED) & ~Q(applications__undone_at__isnull=False)
     undos = Prefetch("proposal__undone_by", Proposal.objects.filter(done), to_attr="undos")
-    latest = rows.annotate(notes_n=NOTES).prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY]
-    return [_written(row, row.proposal.undos) for row in latest]  # type: ignore[attr-defined] # prefetched above
+    rows = list(recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY])
+    told = summaries.of_applications(rows)
+    return [_written(row, told[row.pk], row.proposal.undos) for row in rows]  # type: ignore[attr-defined] # prefetched above
 
 
-def _written(row: Any, undos: Sequence[Proposal]) -> Written:
+def _written(row: Application, deed: Deed, undos: Sequence[Proposal]) -> Written:
     """With what takes it back: its own undo, or, where it was undone, the undo of that."""
-    is_undone = row.undone_at is not None
-    undo = undos[-1].public_id if is_undone and undos else "" if is_undone else row.proposal.public_id
+    undo = undos[-1].public_id if undos else ""
     return Written(
         proposal=row.proposal.public_id,
         project=str(row.proposal.project),
         project_pk=row.proposal.project_id,
-        what=f"{WRITTEN.get(row.proposal.origin, 'Changed')} {counted.memories(row.notes_n)}",
-        summary=row.proposal.summary,
+        what=deed.text,
+        reason=deed.reason,
         who=row.actor or "a policy",
         at=row.at,
-        is_undone=is_undone,
-        undo=undo,
-        is_redo=is_undone or row.proposal.origin == Proposal.Origin.ROLLBACK,
+        is_undone=deed.is_undone,
+        undo=undo if deed.is_undone else row.proposal.public_id,
+        is_redo=deed.is_undone or row.proposal.origin == Proposal.Origin.ROLLBACK,
     )
 
 

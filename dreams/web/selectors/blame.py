@@ -13,6 +13,7 @@ from dreams.blaming.chain import Chain, chain
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
 from dreams.secrets import redact
 from dreams.secrets.masking import Mask
+from dreams.services import summaries
 from dreams.text import plural
 from dreams.web.selectors.sight import Sight
 from dreams.web.selectors.versions import ORIGINS
@@ -219,7 +220,7 @@ def _source(cause: Cause) -> Source:
     proposal = version.proposal
     dream = proposal.dream.public_id if proposal and proposal.dream else ""
     operation = hunk.operation if hunk else None
-    reason = (operation.reason if operation else "") or (proposal.summary if proposal else "")
+    reason = (operation.reason if operation else "") or (summaries.reason(proposal) if proposal else "")
     return Source(
         kind=_kind(cause),
         icon=icon,

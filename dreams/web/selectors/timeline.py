@@ -7,14 +7,16 @@ grow with the length of the past.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
+from dreams.services import decisions, summaries
 from dreams.services.next_dream import as_stored
+from dreams.services.summaries import Summary
 from dreams.text import plural
 from dreams.web.selectors.gate_names import name_of
 from dreams.web.selectors.moments import iso
@@ -149,86 +151,73 @@ def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> Iterat
     found = list(rows.filter(ended_at__isnull=True)) + list(
         rows.filter(ended_at__isnull=False).order_by("-ended_at")[:size]
     )
-    files = _changed_files(found)
+    told = summaries.of_dreams(found)
     for row in found:
-        yield _dream(row, files.get(row.pk, 0))
+        yield _dream(row, told[row.pk])
 
 
-def _changed_files(rows: Iterable[DreamRun]) -> dict[int, int]:
-    counted = Proposal.objects.filter(dream__in=[row.pk for row in rows]).values("dream")
-    return dict(counted.annotate(n=Count("files")).order_by().values_list("dream", "n"))
-
-
-def _dream(row: DreamRun, files: int) -> Entry:
+def _dream(row: DreamRun, told: Summary) -> Entry:
     states = {
-        DreamRun.Status.COMPLETED: (
-            "moon",
-            "accent",
-            f"Dreamt: {plural(files, 'memory', 'memories')} to improve"
-            if files
-            else "Dreamt: nothing to improve",
-        ),
+        DreamRun.Status.COMPLETED: ("moon", "accent", f"Dreamt: {told.text[:1].lower()}{told.text[1:]}"),
         DreamRun.Status.FAILED: ("block", "block", "Dream failed"),
         DreamRun.Status.KILLED: ("stop", "warn", "Dream cancelled"),
         DreamRun.Status.RUNNING: ("running", "info", "Dreaming now"),
         DreamRun.Status.PENDING: ("clock", "info", "Waits to dream"),
     }
     icon, tone, what = states[DreamRun.Status(row.status)]
-    reason = row.error or row.summary
     at = row.ended_at or row.created_at
-    return Entry(at, "dreams", icon, tone, what, row.requested_by, reason, dream=row.public_id)
+    return Entry(at, "dreams", icon, tone, what, row.requested_by, row.error, dream=row.public_id)
 
 
 def _reviews(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
-    rows = (
-        Proposal.objects.filter(_by("submitted_by", who), project=project, origin=Proposal.Origin.DREAM)
-        .filter(submitted_at__lt=until)
-        .annotate(
-            taken=Count("files__hunks", filter=Q(files__hunks__verdict__in=["approved", "edited"])),
-            rejected=Count("files__hunks", filter=Q(files__hunks__verdict="rejected")),
-        )
-        .order_by("-submitted_at")
+    rows = Proposal.objects.filter(
+        _by("submitted_by", who), project=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until
     )
-    for row in rows[:size]:
-        what = f"Reviewed: {row.taken} approved, {row.rejected} rejected"
+    found = list(rows.order_by("-submitted_at")[:size])
+    counts = decisions.counts([row.pk for row in found])
+    for row in found:
+        what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_verdicts(counts[row.pk])}"
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
         yield Entry(row.submitted_at, "reviews", "check", "ok", what, by, proposal=row.public_id)
 
 
+def _verdicts(counts: decisions.Counts) -> str:
+    told = [f"{counts.taken} approved", f"{counts.rejected} rejected"]
+    told += [f"{counts.mixed} in part"] if counts.mixed else []
+    told += [f"{counts.undecided} left undecided"] if counts.undecided else []
+    return ", ".join(told)
+
+
 _WRITES = {
-    Proposal.Origin.DREAM: ("ok", "ok", "Applied"),
-    Proposal.Origin.ROLLBACK: ("undo", "warn", "Undone"),
-    Proposal.Origin.RESTORE: ("redo", "ok", "Restored"),
-    Proposal.Origin.EDIT: ("edit", "ok", "Edited by hand"),
-    Proposal.Origin.FORGET: ("trash", "warn", "Forgotten"),
-    Proposal.Origin.REDACTION: ("shield", "ok", "Redacted"),
-    Proposal.Origin.ANSWERS: ("ok", "ok", "Applied"),
+    Proposal.Origin.DREAM: ("ok", "ok"),
+    Proposal.Origin.ROLLBACK: ("undo", "warn"),
+    Proposal.Origin.RESTORE: ("redo", "ok"),
+    Proposal.Origin.EDIT: ("edit", "ok"),
+    Proposal.Origin.FORGET: ("trash", "warn"),
+    Proposal.Origin.REDACTION: ("shield", "ok"),
+    Proposal.Origin.ANSWERS: ("ok", "ok"),
 }
 
 
 def _writes(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
-    rows = (
-        Application.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
-        .select_related("proposal", "proposal__dream")
-        .prefetch_related("files")
-        .order_by("-at", "-pk")
-    )
-    for row in rows[:size]:
-        icon, tone, word = _WRITES[Proposal.Origin(row.proposal.origin)]
-        dream = row.proposal.dream.public_id if row.proposal.dream else ""
-        undone = " (undone since)" if row.undone_at else ""
+    rows = Application.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
+    found = list(rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")[:size])
+    told = summaries.of_applications(found)
+    for row in found:
+        icon, tone = _WRITES[Proposal.Origin(row.proposal.origin)]
+        deed = told[row.pk]
         yield Entry(
             at=row.at,
             kind="writes",
             icon=icon,
             tone=tone,
-            what=f"{word}: {_names([file.path for file in row.files.all()])}{undone}",
+            what=deed.text,
             who=row.actor + (" by command" if row.by_command and row.actor else ""),
-            reason=row.proposal.summary,
-            dream=dream,
+            reason=deed.reason,
+            dream=row.proposal.dream.public_id if row.proposal.dream else "",
             proposal=row.proposal.public_id,
-            undo="" if row.undone_at else row.proposal.public_id,
+            undo="" if deed.is_undone else row.proposal.public_id,
             after=iso(row.at + _SETTLED),
         )
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from dreams import blobs, manual, text
+from dreams import blobs, text
 from dreams.models import Memory, Version
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
+from dreams.services import summaries
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import difflines
 from dreams.web.selectors.difflines import DiffLine
@@ -83,7 +84,13 @@ def versions(memory: Memory, number: str | None = None, wanted: Filter = EVERYTH
     """Newest first. `previous` is the state before it, whatever is filtered."""
     rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
     page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
-    return Listed([_version(row, memory, row.previous) for row in page.object_list], page)
+    shown = list(page.object_list)
+    reasons = _reasons(shown, memory)
+    return Listed([_version(row, memory, row.previous, reasons) for row in shown], page)
+
+
+def _reasons(rows: Iterable[Version], memory: Memory) -> Mapping[int, str]:
+    return summaries.reasons_in(memory.path, (row.proposal for row in rows if row.proposal))
 
 
 def _before_each() -> QuerySet[Version, int]:
@@ -123,10 +130,10 @@ def last_kept(memory: Memory) -> int | None:
 
 def version(memory: Memory, pk: int) -> VersionRow | None:
     row = memory.versions.select_related("proposal__dream").filter(pk=pk).first()
-    return None if row is None else _version(row, memory, None)
+    return None if row is None else _version(row, memory, None, _reasons([row], memory))
 
 
-def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
+def _version(row: Version, memory: Memory, previous: int | None, reasons: Mapping[int, str]) -> VersionRow:
     icon, tone, what = ORIGINS[Version.Origin(row.origin)]
     removed = not row.sha256
     if removed and row.origin == Version.Origin.OUTSIDE:
@@ -145,7 +152,7 @@ def _version(row: Version, memory: Memory, previous: int | None) -> VersionRow:
         sha=row.sha256,
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
         is_removal=removed,
-        reason=manual.given(row.proposal.summary, row.actor) if row.proposal else "",
+        reason=reasons.get(row.proposal_id or 0, ""),
         proposal=row.proposal.public_id if row.proposal else "",
         dream=row.proposal.dream.public_id if row.proposal and row.proposal.dream else "",
         previous=previous,
@@ -180,8 +187,9 @@ def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> Compa
 
 def choices(memory: Memory) -> list[VersionRow]:
     """Versions for the two pickers of the compare page."""
-    rows = memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES]
-    return [_version(row, memory, None) for row in rows]
+    rows = list(memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES])
+    reasons = _reasons(rows, memory)
+    return [_version(row, memory, None, reasons) for row in rows]
 
 
 def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> list[VersionRow]:

@@ -33,15 +33,14 @@ def inbox(request: Request) -> HttpResponse:
         "offers": policies.offers(),
         "passed": policies.passed(now),
     }
-    response = page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
-    if not _is_fetched_ahead(request):
-        inbox_page.mark_told(found.news, now)
-    return response
+    return page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
 
 
-def _is_fetched_ahead(request: Request) -> bool:
-    """A browser that loads a page before anyone looks at it has told nobody anything."""
-    return request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "")
+@owner
+@require_POST
+def seen(request: Request) -> HttpResponse:
+    inbox_page.mark_seen(request.POST.getlist("dream"))
+    return go(request, "inbox")
 
 
 @owner

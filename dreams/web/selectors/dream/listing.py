@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, Exists, OuterRef, Prefetch
+from django.db.models import Exists, OuterRef, Prefetch
 
 from dreams.language import ages
 from dreams.models import DreamRun, Project, Proposal, WorkStep
-from dreams.web.paging import Listed, listed, page_of
-from dreams.web.selectors import counted
-from dreams.web.selectors.counted import NOTES
+from dreams.services import summaries
+from dreams.services.summaries import Summary
+from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 30
 MOST_PROJECTS = 500
@@ -55,13 +55,15 @@ class Choice:
 
 def dreams(status: str = "", project: int | None = None, number: str | None = None) -> Listed[DreamRow]:
     kept = Exists(WorkStep.objects.filter(dream=OuterRef("pk")))
-    rows = DreamRun.objects.select_related("project").prefetch_related(_made()).annotate(kept=kept)
+    made = Prefetch("proposals", queryset=Proposal.objects.order_by("by_policy", "-pk"), to_attr="made")
+    rows = DreamRun.objects.select_related("project").prefetch_related(made).annotate(kept=kept)
     rows = rows.order_by("-created_at", "-pk")
     if status:
         rows = rows.filter(status=status)
     if project is not None:
         rows = rows.filter(project=project)
-    return listed(page_of(rows, number, PAGE_SIZE), _row)
+    page = page_of(rows, number, PAGE_SIZE)
+    return Listed(_rows(list(page.object_list)), page)
 
 
 def projects() -> list[Choice]:
@@ -71,13 +73,13 @@ def projects() -> list[Choice]:
     return [Choice(str(row.pk), str(row)) for row in rows]
 
 
-def _made() -> Prefetch[str]:
-    made = Proposal.objects.annotate(files_n=Count("files"), notes_n=NOTES).order_by("by_policy", "-pk")
-    return Prefetch("proposals", queryset=made, to_attr="made")
+def _rows(runs: Sequence[DreamRun]) -> list[DreamRow]:
+    told = summaries.of_dreams(runs)
+    return [_row(run, told[run.pk]) for run in runs]
 
 
-def _row(run: DreamRun) -> DreamRow:
-    made: list[Proposal] = run.made  # type: ignore[attr-defined] # prefetched by _made
+def _row(run: DreamRun, told: Summary) -> DreamRow:
+    made: list[Proposal] = run.made  # type: ignore[attr-defined] # prefetched by dreams
     return DreamRow(
         public_id=run.public_id,
         project=str(run.project),
@@ -85,7 +87,7 @@ def _row(run: DreamRun) -> DreamRow:
         status=run.status,
         label=status_words(run),
         tone=TONES[run.status],
-        text=told(run, made),
+        text=_text(run, told),
         engine=engine_words(run),
         trigger=run.get_trigger_display(),
         forced=run.forced,
@@ -117,17 +119,8 @@ def _took(run: DreamRun) -> str:
     return ages.exact(dt.timedelta(seconds=max(1, round((run.ended_at - run.started_at).total_seconds()))))
 
 
-def told(run: DreamRun, made: Sequence[Proposal]) -> str:
-    """What became of it, in one sentence for a person."""
-    if run.status == DreamRun.Status.FAILED:
-        return run.error or "It failed without a reason."
-    if run.status == DreamRun.Status.KILLED:
-        return run.error or "Nothing was changed."
-    if run.status != DreamRun.Status.COMPLETED:
-        return PHASES[DreamRun.Phase(run.phase)] if run.phase else "Waits for a free worker"
-    files = sum(proposal.files_n for proposal in made)  # type: ignore[attr-defined] # annotated by _made
-    if not files:
-        return run.summary or "Nothing to improve."
-    word = "Improved" if all(p.state == Proposal.State.APPLIED for p in made) else "Proposes to improve"
-    notes = sum(proposal.notes_n for proposal in made)  # type: ignore[attr-defined] # as above
-    return f"{word} {counted.memories(notes)}."
+def _text(run: DreamRun, told: Summary) -> str:
+    """Its status is shown beside it: what failed says why, and what runs what it does."""
+    if run.is_over:
+        return told.detail or f"{told.text}."
+    return PHASES[DreamRun.Phase(run.phase)] if run.phase else told.text

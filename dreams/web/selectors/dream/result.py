@@ -1,4 +1,4 @@
-"""What came of a dream that is over: what it improved, what it left out, and what happened to the clock."""
+"""What came of a dream that is over: what it changed, what it left out, and what happened to the clock."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from dreams import dreaming
-from dreams.memdir import INDEX_NAME
 from dreams.models import DreamRun, FileChange, Finding, Memory, Proposal, Question
+from dreams.services import summaries
+from dreams.services.summaries import Summary
 from dreams.text import plural
-from dreams.web.selectors import counted
 
 MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Improved:
+class Changed:
     """A file that the dream wants to change, or changed."""
 
     path: str
@@ -47,7 +47,9 @@ class Result:
     """What came of a dream that is over."""
 
     headline: str
-    text: str
+    size: str
+    error: str
+    engine_says: str
     tone: str
     icon: str
     clock: str
@@ -55,7 +57,7 @@ class Result:
     review_state: str
     review_open: bool
     applied: str
-    improved: list[Improved]
+    changed: list[Changed]
     more: int
     left_out: list[LeftOutHunk]
     unfinished: list[str]
@@ -79,8 +81,9 @@ class Result:
 
 def result(run: DreamRun) -> Result:
     made = list(run.proposals.order_by("by_policy", "-pk"))
-    changed = _improved(run, made)
-    headline, tone, icon = _headline(run, made, [one.path for one in changed])
+    changed = _changed(run, made)
+    told = summaries.of_dream(run)
+    headline, icon = _headline(run, told)
     person = next((proposal for proposal in made if not proposal.by_policy), None)
     policy = next((proposal for proposal in made if proposal.by_policy), None)
     shown_proposal = person or policy
@@ -88,15 +91,17 @@ def result(run: DreamRun) -> Result:
     found = _found(person) if person and review_open else {}
     return Result(
         headline=headline,
-        text=run.summary if run.status == DreamRun.Status.COMPLETED else run.error,
-        tone=tone,
+        size=told.size if made else "",
+        error=run.error,
+        engine_says=run.summary,
+        tone=told.tone,
         icon=icon,
         clock=_clock(run),
         review=shown_proposal.public_id if shown_proposal else "",
         review_state=shown_proposal.get_state_display() if shown_proposal else "",
         review_open=review_open,
         applied=policy.public_id if policy and policy.state == Proposal.State.APPLIED else "",
-        improved=changed[:MOST_NAMES],
+        changed=changed[:MOST_NAMES],
         more=max(0, len(changed) - MOST_NAMES),
         left_out=[
             LeftOutHunk(str(item.get("path", "")), str(item.get("hunk", "")), str(item.get("why", "")))
@@ -129,29 +134,22 @@ def _engine_may_tell(run: DreamRun) -> bool:
 _LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}
 
 
-def _improved(run: DreamRun, made: Sequence[Proposal]) -> list[Improved]:
+def _changed(run: DreamRun, made: Sequence[Proposal]) -> list[Changed]:
     rows = FileChange.objects.filter(proposal__in=made).order_by("path")
     known = dict(Memory.objects.filter(project=run.project_id).values_list("path", "pk"))
-    found: dict[str, Improved] = {}
+    found: dict[str, Changed] = {}
     for row in rows:
         kind = FileChange.Kind(row.kind)
-        found.setdefault(row.path, Improved(row.path, kind.label, _LETTERS[kind], known.get(row.path)))
+        found.setdefault(row.path, Changed(row.path, kind.label, _LETTERS[kind], known.get(row.path)))
     return list(found.values())
 
 
-def _headline(run: DreamRun, made: Sequence[Proposal], paths: Sequence[str]) -> tuple[str, str, str]:
+def _headline(run: DreamRun, told: Summary) -> tuple[str, str]:
     if run.status == DreamRun.Status.FAILED:
-        return "The dream failed", "block", "block"
+        return "The dream failed", "block"
     if run.status == DreamRun.Status.KILLED:
-        return "The dream was cancelled", "warn", "stop"
-    if not paths:
-        return "Nothing to improve", "ok", "ok"
-    memories = counted.memories(sum(path != INDEX_NAME for path in paths))
-    if all(proposal.state == Proposal.State.APPLIED for proposal in made):
-        return f"Improved {memories}", "ok", "ok"
-    if all(proposal.state in (Proposal.State.REJECTED, Proposal.State.SUPERSEDED) for proposal in made):
-        return f"Proposed to improve {memories}", "", "moon"
-    return f"Improved {memories} in a copy", "accent", "moon"
+        return "The dream was cancelled", "stop"
+    return told.text, "ok" if told.tone == "ok" else "moon"
 
 
 def _clock(run: DreamRun) -> str:
