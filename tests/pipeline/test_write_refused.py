@@ -63,7 +63,7 @@ def test_a_folder_that_was_exchanged_for_a_link_since_it_was_read_is_not_followe
     with monkeypatch.context() as patched:
         patched.setattr(journal, "run", exchanged)
         report = applying.apply(approved, world.ME)
-    assert "exchanged since it was read" in report.error and not report.applied
+    assert "replaced after it was read" in report.error and not report.applied
     for place in (folder, outside):
         assert {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".md"} == before
     assert applying.apply(approved, world.ME).complete
@@ -78,7 +78,7 @@ def test_a_history_that_cannot_be_kept_now_is_told_and_kept_at_the_next_look(
     with monkeypatch.context() as patched:
         patched.setattr(memories, "commit", refuse)
         report = applying.apply(approved, world.ME)
-    assert report.complete and report.applied and "history cannot be kept now" in report.said[0]
+    assert report.complete and report.applied and "history cannot be saved now" in report.said[0]
     memories.refresh(approved.project)
     now = (world.folder(approved.project) / "project_export.md").read_bytes()
     with memories.open_history(approved.project) as store:

@@ -49,7 +49,9 @@ def purge(request: Request, pk: int) -> HttpResponse:
     except leaks.PurgeRefused as refused:
         messages.error(request, str(refused))
         return go(request, "project-secrets", pk=pk)
-    messages.success(request, f"Removed from {plural(done.texts, 'kept text')}. The audit log says so.")
+    messages.success(
+        request, f"Removed from {plural(done.texts, 'stored text')}. The audit log has a record of it."
+    )
     for waits in done.waits:
         messages.warning(
             request, f"The git history is not rewritten yet: {waits} It is tried again at the next start."
