@@ -86,10 +86,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A message in parts, for a page that shows one of them already: the statement, and what is said of it."""
+    """A message in parts, for a page that shows one of them already: the statement, and what is said of it.
+
+    `detail` is what the rule was held against, for who asks why.
+    """
 
     statement: str = ""
     remark: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def _without_secrets(found: Found) -> Found:
     """Checks quote lines; what is told is kept, printed and sent, the line itself is not."""
     if (message := redact(found.message)) == found.message:
         return found
-    told = Told(redact(found.told.statement), redact(found.told.remark))
+    told = Told(*map(redact, (found.told.statement, found.told.remark, found.told.detail)))
     return replace(found, message=message, told=told)
 
 

@@ -12,6 +12,7 @@ from dreams.findings.statements import derived, facts, turning
 from dreams.findings.statements.standing import Standing
 from dreams.findings.statements.units import Unit
 from dreams.language import claims
+from dreams.secrets.redact import redact
 
 CHECK = "ledger"
 _TURNED = re.compile(r"(.+) \(now (.+)\)")
@@ -29,6 +30,7 @@ class Answer:
     lost: tuple[str, ...] = ()
     reworded: tuple[str, ...] = ()
     replaced: bool = False
+    refused: str = ""  # the likest statement, and what keeps it from keeping this one
 
 
 def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Standing]) -> Answer | None:
@@ -62,7 +64,7 @@ def found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit
     if answer.fate == "unexplained":
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
-            "Reject the change, edit it so that the statement stays, or confirm that it may go.", told=Told(said), **place,  # type: ignore[arg-type]  # keywords of mixed types
+            "Reject the change, edit it so that the statement stays, or confirm that it may go.", told=Told(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(
@@ -80,6 +82,10 @@ def found(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit
     if answer.fate == "stated":
         return _stated(hunk, said, answer, place)
     return None
+
+
+def _held_against(answer: Answer) -> str:
+    return f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
 
 
 def _gone(answer: Answer, text: str) -> str:

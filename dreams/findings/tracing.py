@@ -71,7 +71,7 @@ class Trace:
             self._same_but_for_days(unit)
             or self._changed(unit)
             or self._kept(unit)
-            or Answer("unexplained", lost=self._lost(unit))
+            or self._unexplained(unit)
         )
 
     def _same_but_for_days(self, unit: Unit) -> Answer | None:
@@ -92,8 +92,7 @@ class Trace:
             return Answer("kept-in", copy, CHANGED_HERE if instead else "")
         if not (instead or taker):
             return None
-        note, lost = (taker.text, ()) if taker else ("", self._lost(unit))
-        gone = Answer("unexplained", note=note, lost=lost, replaced=bool(taker))
+        gone = Answer("unexplained", note=taker.text, replaced=True) if taker else self._unexplained(unit)
         return fates.superseded(self.hunk, unit, instead) or gone
 
     def _kept(self, unit: Unit) -> Answer | None:
@@ -144,17 +143,24 @@ class Trace:
                 return other
         return None
 
-    def _lost(self, unit: Unit) -> tuple[str, ...]:
+    def _lost(self, unit: Unit, best: Standing | None = None) -> tuple[str, ...]:
         """The facts of the statement that the likest one that stands does not have; of the first losses only."""
         if not self.both.details:
             return ()
         self.both.details -= 1
-        best = max(
-            self.both.after.likest(unit.text),
-            key=lambda s: facts.coverage(unit.text, s.unit.text),
-            default=None,
-        )
+        best = best or self._likest(unit)
         return tuple(facts.lost(unit.text, best.unit.text if best else ""))
+
+    def _likest(self, unit: Unit) -> Standing | None:
+        likest = self.both.after.likest(unit.text)
+        return max(likest, key=lambda s: facts.coverage(unit.text, s.unit.text), default=None)
+
+    def _unexplained(self, unit: Unit) -> Answer:
+        """With what keeps the likest statement from keeping it."""
+        best = self._likest(unit) if self.both.details else None
+        near = best if best and facts.coverage(unit.text, best.unit.text) >= keeping.PART else None
+        why = f"“{near.unit.text[:80]}”, {keeping.refusal(unit.text, near.unit.text)}" if near else ""
+        return Answer("unexplained", lost=self._lost(unit, best), refused=why)
 
     def _told_elsewhere(self, unit: Unit) -> Answer | None:
         """A statement that came in another file and says this one in other words, if it stands for no other one yet."""

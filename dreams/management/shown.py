@@ -10,6 +10,7 @@ from typing import Any, cast
 from dreams import blobs, dreaming, proposals, text, textdiff
 from dreams.apply import ApplyReport
 from dreams.engines.tokens import KINDS, ModelUsage
+from dreams.findings.explaining import rule_of
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.secrets.masking import Mask
@@ -202,6 +203,7 @@ def _finding(found: Any) -> dict[str, Any]:
         "line": found.line_no,
         "message": found.message,
         "remedy": found.remedy,
+        "rule": rule_of(found.check_name, found.code, found.told.get("detail", "")),
         "confirmed": found.confirmed_at is not None,
     }
 

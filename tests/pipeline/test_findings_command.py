@@ -61,6 +61,7 @@ def test_a_dropped_line_an_unproven_one_and_a_link_are_told(tmp_path):
         "line",
         "message",
         "remedy",
+        "rule",
     }
 
 
@@ -86,6 +87,15 @@ def test_words_for_a_person_name_the_loss_and_the_remedy(tmp_path):
     words = printed(before, after)
     assert "Unexplained loss: “Never deploy on Friday”" in words
     assert "Reject the change" in words
+
+
+def test_each_finding_explains_itself_where_that_is_asked_for(tmp_path):
+    before = folder(tmp_path / "before", {"rules.md": RULES})
+    after = folder(tmp_path / "after", {"rules.md": RULES.replace("Never deploy on Friday", "Never deploy")})
+    words = printed(before, after, explain=True)
+    assert "Rule ledger/unexplained-loss: Every removed statement must be said somewhere else" in words
+    assert "The nearest statement, “Never deploy”, lacks “friday”." in words
+    assert "Rule " not in printed(before, after)
 
 
 def test_a_directory_that_is_not_there_is_one_clear_line(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from dreams.findings.statements.facts import (
     loses_words,
     lost,
     plain_coverage,
+    words_lost,
 )
 from dreams.findings.statements.frames import taken_back
 from dreams.findings.statements.rows import in_cells
@@ -30,6 +32,7 @@ from dreams.language.statements import Statement
 
 _PIECES = re.compile(r"[;:.]\s+|\s?[—–]\s?|\s-\s|\s?(?<!\\)\|\s?")
 MOST_PIECES = 12
+MOST_NAMED = 4  # words of a refusal
 MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
 PART = 0.3  # the share of the new statement that the old one makes up at least
 
@@ -48,6 +51,26 @@ def absorbed(old: str, new: str, *, merged: bool = False) -> bool:
         or (merged and in_one_piece(old, new) and not _changed_by(made(old), made(new)))
         or in_cells(old, new)
     )
+
+
+def refusal(old: str, new: str) -> str:
+    """What keeps `new` from keeping `old`, in words for a person: the first of the rules that speaks."""
+    if words := words_lost(old, new):
+        return f"lacks {quoted(words[:MOST_NAMED])}"
+    if facts := lost(old, new):
+        return f"lacks {quoted(facts[:MOST_NAMED])}"
+    checks = (
+        (changed_places(old, new), "has two things in each other’s place"),
+        (taken_over(made(old), made(new)) or another_word(old, new), "has another word in its place"),
+        (taken_back(old, new), "takes it back"),
+        (_changed_by(made(old), made(new)), "says it with another condition or tense"),
+        (pushed_in(made(old), made(new)), "has another name in its midst"),
+    )
+    return next((why for speaks, why in checks if speaks), "says it among other things")
+
+
+def quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
 
 
 def pieces(text: str) -> list[str]:

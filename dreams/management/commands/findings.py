@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 
 from dreams import findings, text
 from dreams.findings import directories
+from dreams.findings.explaining import rule_of
 from dreams.findings.said import Said, with_citations
 from dreams.management import base, finding
 from dreams.secrets.redact import redact
@@ -24,11 +25,13 @@ class Command(base.Command):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("before", metavar="BEFORE_DIR", type=Path)
         parser.add_argument("after", metavar="AFTER_DIR", type=Path)
+        parser.add_argument("--explain", action="store_true", help="say which rule speaks in each finding")
         parser.add_argument(
             "--transcripts", metavar="DIR", type=Path, help="search these sessions for evidence"
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.explain = options["explain"]
         subject = directories.compare(_read(options["before"]), _read(options["after"]))
         if options["transcripts"]:
             try:
@@ -45,7 +48,7 @@ class Command(base.Command):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         for found in result["findings"]:
-            yield from finding.words(found)
+            yield from finding.words(found, explain=self.explain)
         for row in result["ledger"]:
             place = f" {row['target_path']}:{row['target_line']}" if row["target_path"] else ""
             note = f" ({row['note']})" if row["note"] else ""
@@ -75,6 +78,7 @@ def _finding(found: findings.Found) -> dict[str, object]:
         "line": found.line_no,
         "message": text.storable(found.message),
         "remedy": text.storable(found.remedy),
+        "rule": text.storable(rule_of(found.check, found.code, found.told.detail)),
     }
 
 

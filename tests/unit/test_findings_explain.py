@@ -1,0 +1,57 @@
+"""Each finding says which rule spoke, and a loss says what keeps the nearest statement from keeping it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from dreams import findings
+from dreams.findings.comparing import between
+from dreams.findings.explaining import RULES, rule_of
+
+FINDINGS = Path(findings.__file__).parent
+CODE = re.compile(r"[a-z]+(?:-[a-z]+)+")
+MADE_BY = {"Found", "found_at", "_found"}
+
+
+def _codes() -> set[str]:
+    """Every code that a check writes out where it makes a finding."""
+    calls = [
+        call
+        for path in FINDINGS.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in MADE_BY
+    ]
+    texts = [arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)]
+    return {text for text in texts if isinstance(text, str) and CODE.fullmatch(text)}
+
+
+def test_every_code_has_a_rule_in_words() -> None:
+    assert len(_codes()) > 25
+    assert {code for code in _codes() if rule_of("x", code) == f"x: {code}"} == set()
+    assert all(rule.endswith(".") for rule in RULES.values())
+
+
+def test_a_secret_and_an_order_to_the_agent_have_one_too() -> None:
+    assert rule_of("secrets", "secret-github-token").endswith("found as github token.")
+    assert rule_of("injection", "agent-order").startswith("Text that gives an order")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("Reports of the depot are sent weekly to Mira.", "Reports of the depot are sent to Mira.", "lacks “week"),
+        ("The depot keeps 14 archives of each ledger.", "The depot keeps 20 archives of each ledger.", "lacks “14”"),
+        ("Mira asks Tom about the ledger.", "Tom asks Mira about the ledger.", "each other’s place"),
+        ("Exports of the depot run nightly.", "If approved, exports of the depot run nightly.", "takes it back"),
+    ],
+)  # fmt: skip
+def test_a_loss_names_the_nearest_statement_and_what_it_lacks(old: str, new: str, why: str) -> None:
+    before, after = ({"a.md": f"---\ntype: project\n---\n\n- {line}\n".encode()} for line in (old, new))
+    found = findings.examine(between(before, after)).findings
+    loss = next(one for one in found if one.code == "unexplained-loss")
+    assert why in loss.told.detail
+    assert "Every removed statement" in rule_of(loss.check, loss.code, loss.told.detail)
