@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories, proposals
+from dreams import memories, proposals, review
 from dreams.models import Evidence, Project, Proposal, Session
+from tests.pipeline import world
 from tests.web import review_world as desk
 from tests.web.test_review_page import card, page
 
@@ -47,6 +48,20 @@ def test_a_supported_statement_is_quoted_with_a_link_to_its_line(
     Evidence.objects.filter(hunk=desk.hunk_with(proposal, "Releases leave")).update(**quote)
     text = card(page(browser, proposal), desk.hunk_with(proposal, "Releases leave"))
     assert "and it says all of this" in text and "What the sessions say" not in text
+
+
+def test_what_an_edit_adds_is_not_said_by_the_quote_beside_it(
+    browser: Client, project: Project, tmp_path: Path
+) -> None:
+    proposal = heard(project, tmp_path, ("user", "Hello."), ("user", TRAIN))
+    hunk = desk.hunk_with(proposal, "Releases leave")
+    quote = {"quote": TRAIN, "session": Session.objects.get(), "line_no": 2, "role": "user", "found": True}
+    Evidence.objects.filter(hunk=hunk).update(**quote)
+    text = desk.TRAIN.replace("a holiday.", "a holiday and Petra bakes a cake each time.")
+    review.edit(proposal, hunk, text, world.ME)
+    shown = card(page(browser, proposal), hunk)
+    assert "says all of this" not in shown
+    assert "not found in the sessions" in shown and "Petra bakes a cake" in shown
 
 
 def test_what_stands_on_a_page_of_the_web_is_nobodys_word(

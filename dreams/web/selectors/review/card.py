@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
+from dreams.findings.judging import MOST_NEW
+from dreams.lib.prose.comparing import says_more
 from dreams.models import Hunk, LedgerEntry
 from dreams.text import plural
 from dreams.web.selectors.diffs import Block
@@ -124,8 +126,12 @@ class HunkCard:
 
     @property
     def is_all_said(self) -> bool:
-        """The quotes shown support every statement that comes, and nothing is left to tell of them."""
-        return bool(self.statements) and all(is_quoted for _, is_quoted in self.heard)
+        """The quotes shown have every statement that comes, word for word or nearly so."""
+        shown = [quote.quote for quote in self.quotes if quote.is_found]
+        return bool(self.statements) and all(
+            is_quoted and any(not says_more(one.text, quote, MOST_NEW) for quote in shown)
+            for one, is_quoted in self.heard
+        )
 
     @property
     def has_proof(self) -> bool:
