@@ -128,6 +128,23 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     assert [option.id for option in question.options] == ["update", "keep"]
 
 
+def test_files_that_one_memory_names_are_one_question_also_by_their_name_alone(tmp_path: Path) -> None:
+    repo = {f"src/part_{n}.py": "" for n in range(5)}
+    body = "- Styles are in `cart_styles.py`, rules in `cart_rules.py`.\n- The cart is `part_1.py`.\n- Data is in `cart_rules.json`.\n"
+    files = {"cart.md": memory(body), "MEMORY.md": "- [Cart](cart.md) — the cart\n"}
+    (question,) = questions_of(tmp_path, files, repo)
+    assert (
+        question.why
+        == "The repository has none of 2 files that cart.md names: cart_styles.py, cart_rules.py."
+    )
+    note, keep = question.options
+    gone = "(no longer in the repository)"
+    assert f"- Styles are in `cart_styles.py` {gone}, rules in `cart_rules.py` {gone}.\n" in (
+        note.edits[0].after or ""
+    )
+    assert keep.id == "keep"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -24,11 +24,16 @@ from dreams.text import plural
 
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12
+MANY = 5  # files of a sort: the repository is made of such
 MOVED, GONE = 0.55, 0.35
 _CODE = re.compile(r"`([^`\n]+)`")
 # A path from the top of the repository, in code or out of it.
 _NAMED = re.compile(
     r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
+)
+# A file by its name alone: a source or a document, as data comes and goes.
+_BARE = re.compile(
+    r"`([A-Za-z_][\w.-]*\.(?:pyi?|[cm]?[jt]sx?|vue|svelte|go|rs|swift|kts?|java|rb|php|cs|c|cc|cpp|h|hpp|dart|scala|sh|sql|s?css|md))`"
 )
 _COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a name that hardly two files have
 _RUN = re.compile(r"(?:npm|pnpm|yarn|bun) run ([\w:.-]+)(?:\s.*)?")
@@ -56,9 +61,12 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
     gone: dict[str, list[_Named]] = defaultdict(list)
     for one in named:
         if one.path_named not in there and one.is_now and missing.file(one.path_named):
-            gone[one.path_named].append(one)
-    for name, lines in gone.items():
-        yield from _ask_of_gone(context, missing.file(name), lines)
+            gone[PurePosixPath(one.path_named).name].append(one)
+    together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
+    for lines in gone.values():
+        together[frozenset(one.path for one in lines)].append(lines)
+    for files in together.values():
+        yield from _ask_of_gone(context, missing, files)
     yield from _commands(context, missing)
 
 
@@ -82,7 +90,7 @@ def _named(context: Asking) -> Iterator[_Named]:
         coded = False
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
-            for name in dict.fromkeys(match[1] for match in _NAMED.finditer(line)):
+            for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
                 yield _Named(path, number, line, name, not coded and _is_now(line, name))
 
 
@@ -220,38 +228,43 @@ def _renamed(match: re.Match[str], each: _Moved) -> str:
 # --- What is gone -----------------------------------------------------------------------------------------------------
 
 
-def _ask_of_gone(context: Asking, why: str, lines: Sequence[_Named]) -> Iterator[Question]:
-    """Of a file that several lines name one question: to say there that it is gone, or to remove a statement about it."""
-    every = [Place(one.path, one.line_no, one.line.strip()) for one in lines]
-    places = [each for each in every if not context.is_touched(each)]
-    name = lines[0].path_named
-    cited = Citation("repository", name, place=name, note=why)
-    note = context.draftsman.option(
-        "update", "Note that it is gone", partial(_note, lines=lines, cited=cited)
-    )
+def _ask_of_gone(context: Asking, missing: _Missing, files: Sequence[Sequence[_Named]]) -> Iterator[Question]:
+    """Of files that the same memories name one question: to say there that they are gone, or to remove a statement about one."""
+    lines = [one for each in files for one in each]
+    every = {(one.path, one.line_no): Place(one.path, one.line_no, one.line.strip()) for one in lines}
+    places = [each for each in every.values() if not context.is_touched(each)]
+    names = [max((one.path_named for one in each), key=len) for each in files]
+    why = missing.file(names[0])
+    if len(names) > 1:
+        told = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+        why = f"The repository has none of {len(names):,} files that {lines[0].path} names: {told}."
+    cited = tuple(Citation("repository", name, place=name, note=missing.file(name)) for name in names)
+    label = "Note that it is gone" if len(names) == 1 else "Note that they are gone"
+    note = context.draftsman.option("update", label, partial(_note, lines=lines, why=why, cited=cited))
     if note is None or not places:
         return
-    remove = _removal(context, places[0], why, cited) if len(places) == 1 else None
+    remove = _removal(context, places[0], why, cited[0]) if len(lines) == 1 else None
     options = tuple(option for option in (remove, note, KEEP) if option)
-    yield Question("gone", name, why, tuple(places[:MOST_PLACES]), options, (cited,), weight=GONE)
+    subject = " ".join(sorted(names))[:300]
+    yield Question("gone", subject, why, tuple(places[:MOST_PLACES]), options, cited, weight=GONE)
 
 
-def _note(rec: Recorder, lines: Sequence[_Named], cited: Citation) -> None:
+def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citation, ...]) -> None:
     changes = []
     for path in dict.fromkeys(one.path for one in lines):
         text = rec.tree.texts[path].split("\n")
-        told = []
         for one in (each for each in lines if each.path == path):
-            span = re.compile(
-                rf"`{re.escape(one.path_named)}`|(?<![`\w./-]){re.escape(one.path_named)}(?![`\w/-])"
+            name = re.escape(one.path_named)
+            span = re.compile(rf"`{name}`|(?<![`\w./-]){name}(?![`\w/-])")
+            text[one.line_no - 1] = span.sub(
+                lambda match: f"{match[0]} {NOTE}", text[one.line_no - 1], count=1
             )
-            new = span.sub(lambda match: f"{match[0]} {NOTE}", one.line, count=1)
-            text[one.line_no - 1] = new
-            told += [Fate(one.line.rstrip("\r"), "kept-in", path, new.strip())] if new != one.line else []
+        pairs = zip(rec.tree.texts[path].split("\n"), text, strict=True)
+        told = tuple(Fate(old.rstrip("\r"), "kept-in", path, new.strip()) for old, new in pairs if old != new)
         if told:
-            changes.append(Change(path, "\n".join(text), cited.note, tuple(told), (cited,)))
+            changes.append(Change(path, "\n".join(text), why, told, cited))
     if changes:
-        rec.operation("update", changes, key=digest("gone", lines[0].path_named))
+        rec.operation("update", changes, key=digest("gone", *(one.path_named for one in lines)))
 
 
 def _commands(context: Asking, missing: _Missing) -> Iterator[Question]:
@@ -277,6 +290,7 @@ class _Missing:
             folder.split("/", depth)[-1] for folder in repo.folders for depth in range(folder.count("/") + 1)
         }
         self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
+        self._count = Counter(PurePosixPath(path).suffix for path in repo.files)
 
     def command(self, span: str) -> str:
         """Why it is gone; empty for what is no command, or is there."""
@@ -292,6 +306,9 @@ class _Missing:
         path = PurePosixPath(named)
         if named in self._repo.files or path.name in self._repo.ignored or self._by_name.get(path.name):
             return ""
+        if named == path.name:
+            is_ours = self._count[path.suffix] >= MANY and _COMPOUND.search(path.stem)
+            return f"The repository has no {named}." if is_ours else ""
         folder = str(path.parent)
         is_known = folder in self._ends and any(
             parent == folder or parent.endswith(f"/{folder}")
