@@ -158,7 +158,7 @@ def project_file(body: str) -> dict[str, str]:
 def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, asked: bool) -> None:
     body = (
         f"It reads CSV since {day}, and does nothing else.\n\n## Open issues (tracker)\n\n- Merge the reader.\n\n"
-        "## Rules\n\nNever skip a row.\n\nNever add one.\n\n## What's next\n\n1. The writer.\n"
+        "## Rules\n\nNever skip a row.\n\nNever add one.\n\n## What's next\n\n1. The writer.\n\n**Why:** CSV is all there is.\n"
     )
     found = [
         each
@@ -171,6 +171,7 @@ def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, aske
     if asked:
         after = found[0].options[0].edits[0].after or ""
         assert "Merge" not in after and "writer" not in after and "Never skip a row" in after
+        assert after.endswith("**Why:** CSV is all there is.\n")
 
 
 def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Path) -> None:

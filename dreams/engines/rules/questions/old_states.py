@@ -36,6 +36,8 @@ from dreams.linedates import day_in_name
 OLD, WEIGHT = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
+# Said of the whole memory, wherever its last section ends.
+_REMARK = re.compile(r"\**(?:Why|How to apply)\b[^\n]{0,20}:")
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
@@ -110,7 +112,12 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         found = []
         for place, item in enumerate(headings):
             ends = (other.first_line - 1 for other in headings[place + 1 :] if other.level <= item.level)
-            end = next(ends, last)
+            remarks = (
+                each.first_line - 1
+                for each in items
+                if each.first_line > item.first_line and _REMARK.match(each.text)
+            )
+            end = min(next(ends, last), next(remarks, last))
             held = range(item.first_line, end + 1)
             # What is long, or most of its file, holds topics; rows of memories are no state.
             if len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and rows.isdisjoint(held):
