@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dreams import review
 from dreams.models import Decision, Hunk, Project, Proposal
+from dreams.web.selectors.review.loaded import load
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db
@@ -50,8 +52,8 @@ def test_the_first_page_says_what_would_be_done_and_does_nothing(
 ) -> None:
     page = browser.get("/several/", {"proposal": [p.public_id for p in two], "verdict": "approve"})
     text = page.content.decode()
-    assert "Approve 2 proposals?" in text and "2 changes will be written" in text
-    assert text.count("project_deploy.md") == 2
+    assert "Approve 2 proposals?" in text and "2 decisions will be written" in text
+    assert text.count("project_deploy.md") == 4, "the file of each, and above its changed lines"
     assert not Decision.objects.exists()
     assert [_text(p) for p in two] == [world.DEPLOY] * 2
 
@@ -127,3 +129,48 @@ def test_the_inbox_offers_it_only_where_several_wait(browser: Client, two: list[
     assert browser.get("/").content.count(b'form="several"') == 5
     two[0].delete()
     assert b"several" not in browser.get("/").content
+
+
+def test_every_line_is_shown_before_anything_is_approved_together(
+    browser: Client, two: list[Proposal]
+) -> None:
+    page = browser.get("/several/", {"proposal": [p.public_id for p in two], "verdict": "approve"})
+    text = re.sub(r"<[^>]+>", "", html.unescape(page.content.decode()))
+    assert text.count("The API runs on host alpha.") == text.count("The API runs on host beta.") == 2
+
+
+LONG = "---\nname: Long\ntype: project\n---\n\n" + "".join(f"Fact number {n} is kept.\n" for n in range(80))
+
+
+def _removing(root: Path, text: str) -> Proposal:
+    project = world.make_project(root, {"long.md": text})
+    proposal = world.propose(project, world.edit("long.md", text, None, "gone", "prune"))
+    proposal.findings.update(severity="info")
+    return proposal
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (LONG, "It changes 85 lines, too many to show here. Review it."),
+        (
+            "The token is ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8.\n",
+            "It has a secret, which is hidden here. Review it.",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_is_not_approved_together_with_others(
+    browser: Client, tmp_path: Path, text: str, why: str
+) -> None:
+    proposal = _removing(tmp_path, text)
+    page = browser.get("/several/", {"proposal": proposal.public_id, "verdict": "approve"}).content.decode()
+    assert why in page and "None of these can be approved together" in page
+    loaded = load(proposal)
+    form = {
+        "verdict": "approve",
+        "proposal": proposal.public_id,
+        f"bases-{proposal.public_id}": loaded.digest,
+        f"answers-{proposal.public_id}": loaded.answers,
+    }
+    assert why in browser.post("/several/decide/", form, follow=True).content.decode()
+    assert (world.folder(proposal.project) / "long.md").exists()

@@ -101,7 +101,7 @@ def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: 
     removed = "".join(lines.removed for _, lines in found)
     mask = Mask.of(text for _, lines in found for text in (lines.removed, lines.added))
     parts = [
-        _part(hunk, shown)
+        part(hunk, shown)
         for hunk, shown in zip(hunks, masking.hunks(mask, [x for _, x in found]), strict=True)
     ]
     total = sum(len(part.lines) for part in parts)
@@ -121,7 +121,7 @@ def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: 
     )
 
 
-def _part(hunk: Hunk, lines: textdiff.Hunk) -> Part:
+def part(hunk: Hunk, lines: textdiff.Hunk) -> Part:
     shown = tuple(
         Line(line.kind, line.old_no if line.kind == "del" else line.new_no, runs(line))
         for line in textdiff.hunk_rows(lines)

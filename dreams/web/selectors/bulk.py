@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dreams.models import Hunk, Operation, Proposal
+from dreams.services import decisions
+from dreams.services.decisions import Counts
 from dreams.text import plural
+from dreams.web.pages import changed_lines
+from dreams.web.pages.changed_lines import Decision, Shown
 from dreams.web.selectors.review import loaded as review_loaded
 from dreams.web.selectors.review import state
 from dreams.web.selectors.review.loaded import Loaded
@@ -20,15 +24,16 @@ APPROVE, REJECT = "approve", "reject"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One selected proposal. `reasons` are (kind, why) of its changes; `why_not` says why it is left as it is, empty
-    when the verdict can be given."""
+    """One selected proposal. `shown` is what would be approved, line by line; `reasons` are (kind, why) of all its changes;
+    `why_not` says why it is left as it is, empty when the verdict can be given."""
 
     public_id: str
     project: str
     summary: str
     paths: list[str]
     more_paths: int
-    changes: int
+    counts: Counts
+    shown: Sequence[Decision]
     reasons: list[tuple[str, str]]
     more_reasons: int
     digest: str
@@ -37,7 +42,7 @@ class Choice:
 
 
 def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
-    """Those that are there, in the order given; at most MOST. Seven queries, however many there are."""
+    """Those that are there, in the order given; at most MOST. A fixed number of queries."""
     wanted = list(dict.fromkeys(public_ids))[:MOST]
     rows = {
         row.public_id: row
@@ -45,10 +50,18 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
     }
     loaded = review_loaded.load_all([rows[name] for name in wanted if name in rows])
     operations = Operation.objects.filter(proposal__in=list(rows.values())).in_bulk()
-    return [choice(one, verdict, operations) for one in loaded]
+    pks = [one.proposal.pk for one in loaded]
+    counts = decisions.counts(pks)
+    lines = changed_lines.of(pks) if verdict == APPROVE else {}
+    return [
+        _choice(one, verdict, counts[one.proposal.pk], lines.get(one.proposal.pk, Shown()), operations)
+        for one in loaded
+    ]
 
 
-def choice(loaded: Loaded, verdict: str, operations: Mapping[int, Operation]) -> Choice:
+def _choice(
+    loaded: Loaded, verdict: str, counts: Counts, shown: Shown, operations: Mapping[int, Operation]
+) -> Choice:
     reasons = _reasons(loaded, operations)
     return Choice(
         public_id=loaded.proposal.public_id,
@@ -56,12 +69,13 @@ def choice(loaded: Loaded, verdict: str, operations: Mapping[int, Operation]) ->
         summary=loaded.proposal.summary,
         paths=[file.path for file in loaded.shown_files[:MOST_PATHS]],
         more_paths=max(0, len(loaded.shown_files) - MOST_PATHS),
-        changes=len(loaded.shown_hunks),
+        counts=counts,
+        shown=shown.decisions,
         reasons=reasons[:MOST_REASONS],
         more_reasons=max(0, len(reasons) - MOST_REASONS),
         digest=loaded.digest,
         answers=loaded.answers,
-        why_not=why_not(loaded, verdict),
+        why_not=why_not(loaded, verdict) or shown.why_not,
     )
 
 

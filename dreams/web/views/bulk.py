@@ -16,6 +16,7 @@ from dreams.review import ReviewRefused
 from dreams.text import plural
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
+from dreams.web.pages import changed_lines
 from dreams.web.selectors import bulk as selector
 from dreams.web.selectors.review.desk import Loaded, find, load
 from dreams.web.views.review_answer import CHIPS, reviewer
@@ -35,7 +36,7 @@ def look(request: Request) -> HttpResponse:
         "verdict": verdict,
         "able": able,
         "unable": [choice for choice in choices if choice.why_not],
-        "changes": sum(choice.changes for choice in able),
+        "decisions": sum(choice.counts.decisions - choice.counts.rejected for choice in able),
         "chips": CHIPS,
     }
     return render(request, "dreams/bulk.html", context)
@@ -69,7 +70,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
         return ""
     loaded = load(proposal)
     seen = (request.POST.get(f"{name}-{public_id}") for name in ("bases", "answers"))
-    trouble = selector.why_not(loaded, verdict) or loaded.moved_since(*seen)
+    trouble = selector.why_not(loaded, verdict) or loaded.moved_since(*seen) or _unseen(loaded, verdict)
     if trouble:
         messages.warning(request, f"{proposal.project} was left as it is. {trouble}")
         return ""
@@ -78,6 +79,12 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
     except (ReviewRefused, holds.ProjectBusy) as refused:
         messages.error(request, f"{proposal.project}: {refused}")
         return ""
+
+
+def _unseen(loaded: Loaded, verdict: str) -> str:
+    """Why its lines were not shown; empty when they were."""
+    pk = loaded.proposal.pk
+    return "" if verdict == selector.REJECT else changed_lines.of([pk])[pk].why_not
 
 
 def _approve(request: Request, loaded: Loaded, batch: str) -> str:

@@ -1,0 +1,83 @@
+"""What approving several proposals at once would do, line by line: nothing is written or removed that was not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from dreams import blobs, proposals
+from dreams.models import Hunk
+from dreams.secrets import masking
+from dreams.secrets.masking import Mask
+from dreams.services import decisions
+from dreams.text import plural
+from dreams.web.pages.by_kind import Part, part
+
+#: A proposal that changes more lines is decided on its own page.
+MOST_LINES = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One undecided decision with all its lines."""
+
+    kind: str
+    reason: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Of one proposal. `why_not` says why it cannot be approved together with others; empty when it can."""
+
+    decisions: Sequence[Decision] = field(default_factory=tuple)
+    why_not: str = ""
+
+
+def of(proposal_pks: Collection[int]) -> dict[int, Shown]:
+    """Proposal → its undecided decisions. Two queries, however many there are."""
+    rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
+    rows = rows.select_related("file", "operation")
+    found: dict[int, list[Hunk]] = {pk: [] for pk in proposal_pks}
+    for row in rows.order_by("file__path", "number"):
+        found[row.file.proposal_id].append(row)
+    texts = proposals.Texts(
+        blobs.get_many({sha for row in rows for sha in (row.file.base_sha, row.file.new_sha)})
+    )
+    return {pk: _of_one(hunks, texts) for pk, hunks in found.items()}
+
+
+def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
+    try:
+        return _in_full(hunks, texts)
+    except blobs.MissingBlob:
+        return Shown(why_not="The text of one of its files is not kept, so it cannot be shown. Review it.")
+
+
+def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
+    count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
+    if count > MOST_LINES:
+        return Shown(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
+    lines = [
+        proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
+        for hunk in hunks
+    ]
+    mask = Mask.of(text for one in lines for text in (one.removed, one.added))
+    if mask.shown:
+        return Shown(why_not="It has a secret, which is hidden here. Review it.")
+    parts = dict(zip((hunk.pk for hunk in hunks), masking.hunks(mask, lines), strict=True))
+    shown = [_decision(group, [part(hunk, parts[hunk.pk]) for hunk in group]) for group in _groups(hunks)]
+    return Shown(shown)
+
+
+def _groups(hunks: Sequence[Hunk]) -> list[list[Hunk]]:
+    return list(decisions.grouped(hunks).values())
+
+
+def _decision(hunks: Sequence[Hunk], parts: Sequence[Part]) -> Decision:
+    operation = hunks[0].operation
+    return Decision(
+        kind=str(operation.get_kind_display()) if operation else "Changed",
+        reason=operation.reason if operation else "",
+        parts=parts,
+    )
