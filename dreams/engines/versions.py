@@ -34,6 +34,12 @@ def maker(engine: str, model: str, kind: OperationKind) -> str:
     return " ".join(filter(None, (engine, model[:100], version(engine, kind))))
 
 
+def maker_name(made_by: str) -> str:
+    """ "the rules engine", or the model's name."""
+    engine, *model = made_by.split(" ")[:-1] or [made_by]
+    return "the rules engine" if engine == "rules" else " ".join(model) or engine or "an engine"
+
+
 def is_current(made_by: str, kind: OperationKind) -> bool:
     """Whether the code that is installed now is the code that made it."""
     engine, *_, made_with = made_by.split(" ")

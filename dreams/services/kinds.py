@@ -27,5 +27,5 @@ def counted(kind: str, number: int) -> str:
 
 
 def named(kind: str) -> str:
-    """ "Dated lines"."""
-    return _NOUNS[kind][1].capitalize()
+    """ "Dated lines"; what no kind is called, as it is."""
+    return _NOUNS.get(kind, (kind, kind))[1].capitalize()

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from dreams.engines import versions
 from dreams.models import Operation, Policy, Project
 from dreams.services import kinds
 from dreams.services.policies import action_for, earned, table
@@ -131,7 +132,7 @@ def earned_rows() -> list[EarnedRow]:
         EarnedRow(
             pk=row.pk,
             kind=kinds.named(row.kind),
-            maker=maker_name(row.maker),
+            maker=versions.maker_name(row.maker),
             applied=applied.get(row.pk, 0),
             since=row.changed_at,
             ended=_ended(row),
@@ -154,12 +155,6 @@ def _ended(row: Policy) -> str:
     return "" if earned.is_current(row.kind, row.maker) else "The engine changed since."
 
 
-def maker_name(maker: str) -> str:
-    """ "the rules engine", or the model's name."""
-    engine, *model = maker.split(" ")[:-1]
-    return "the rules engine" if engine == "rules" else " ".join(model) or engine
-
-
 def offers() -> list[Offer]:
     """What may be applied from now on, if the person wants it. Three queries."""
     found = earned.offers()
@@ -170,7 +165,7 @@ def offers() -> list[Offer]:
             kind=offer.kind,
             maker=offer.maker,
             name=kinds.named(offer.kind).lower(),
-            by=maker_name(offer.maker),
+            by=versions.maker_name(offer.maker),
             decisions=offer.decisions,
             days=offer.days,
             proposals=offer.proposals,

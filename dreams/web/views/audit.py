@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dreams import auditlog
-from dreams.web.access import owner
+from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import audit as pages
 from dreams.web.paging import chosen, number_or_none, search_text
-from dreams.web.selectors import audit as selector
 
 
 @owner
@@ -19,10 +19,10 @@ from dreams.web.selectors import audit as selector
 def audit(request: Request) -> HttpResponse:
     wanted = _wanted(request)
     context = {
-        "entries": selector.entries(wanted, request.GET.get("page")),
+        "entries": pages.entries(wanted, request.GET.get("page"), actor(request)),
         "wanted": wanted,
-        "choices": selector.choices(),
-        "chain": selector.chain() if request.GET.get("check") == "1" else None,
+        "choices": pages.choices(),
+        "chain": pages.chain() if request.GET.get("check") == "1" else None,
     }
     return page(request, "dreams/audit.html", "dreams/_audit.html", context)
 
@@ -33,13 +33,13 @@ def export(request: Request) -> HttpResponse:
     name = f"audit-{timezone.localdate():%Y-%m-%d}.jsonl"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     response: HttpResponseBase = StreamingHttpResponse(
-        selector.lines(_wanted(request)), content_type="application/x-ndjson; charset=utf-8", headers=headers
+        pages.lines(_wanted(request)), content_type="application/x-ndjson; charset=utf-8", headers=headers
     )
     return response  # type: ignore[return-value] # a streaming response is a response to every middleware
 
 
-def _wanted(request: Request) -> selector.Filter:
-    return selector.Filter(
+def _wanted(request: Request) -> pages.Filter:
+    return pages.Filter(
         action=chosen(request.GET.get("action"), list(auditlog.ACTIONS)),
         actor=search_text(request.GET.get("actor")),
         project=number_or_none(request.GET.get("project")),

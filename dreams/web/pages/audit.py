@@ -1,10 +1,10 @@
-"""The audit log as a filtered list, its chain, and its lines for export."""
+"""The audit log as a filtered list of sentences, its chain, and its lines for export."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -12,13 +12,13 @@ from django.urls import reverse
 
 from dreams import auditlog
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
+from dreams.services.audit_sentences import Sentences
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.used import used
 
 PAGE_SIZE = 50
 MOST_PROBLEMS = 50
-MOST_FACTS = 5
-SHORT = 60
+MOST_DATA = 8_000
 MOST_PROJECTS = 500
 MOST_ACTORS = 50
 
@@ -37,18 +37,18 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
+    """`sentence` says what happened; the ids behind it are in `object_id`, `batch` and `data`."""
+
     number: int
     at: dt.datetime
-    action: str
     label: str
     tone: str
-    actor: str
+    sentence: str
     project: str
     project_pk: int | None
-    project_gone: bool
     object_id: str
     leads_to: str
-    facts: list[tuple[str, str]]
+    batch: str
     data: str
 
 
@@ -68,11 +68,12 @@ class Choices:
     projects: list[tuple[int, str]]
 
 
-def entries(wanted: Filter, number: str | None = None) -> Listed[EntryRow]:
+def entries(wanted: Filter, number: str | None = None, you: str = "") -> Listed[EntryRow]:
+    """`you` is the reader's name: what they did is told as theirs."""
     page = page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE)
     found = list(page.object_list)
-    known = _Known.of(found)
-    return Listed([_row(row, known) for row in found], page)
+    known, told = _Known.of(found), Sentences.of(found, you)
+    return Listed([_row(row, known, told) for row in found], page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,60 +141,26 @@ _TONES = {
     "project.trusted": "warn",
     "setting.changed": "info",
     "policy.changed": "info",
+    "policy.earned": "warn",
+    "policy.ended": "info",
 }
 
 
-# What these are about has a number that leads nowhere and says nothing to anybody.
-_NUMBERED = ("login.link", "history.purged")
-
-
-def _row(row: AuditEntry, known: _Known) -> EntryRow:
-    label = auditlog.ACTIONS.get(row.action, row.action)
+def _row(row: AuditEntry, known: _Known, told: Sentences) -> EntryRow:
     return EntryRow(
         number=row.number,
         at=row.at,
-        action=row.action,
-        label=label,
+        label=auditlog.ACTIONS.get(row.action, row.action),
         tone=_TONES.get(row.action, ""),
-        actor=row.actor,
+        sentence=told.sentence(row),
         project=row.project_label,
         project_pk=row.project_id_was if row.project_id_was in known.projects else None,
-        project_gone=row.project_id_was is not None and row.project_id_was not in known.projects,
-        object_id="" if row.action in _NUMBERED else row.object_id,
+        # A number of ours leads nowhere and says nothing to anybody.
+        object_id="" if row.object_id.isdecimal() else row.object_id,
         leads_to=known.address(row.object_id),
-        facts=_facts(row.data, label),
-        data=_unfolded(row.data),
+        batch=row.batch,
+        data=json.dumps(row.data, ensure_ascii=False, indent=1)[:MOST_DATA] if row.data else "",
     )
-
-
-def _unfolded(data: Mapping[str, object]) -> str:
-    """All of it, where the line does not say everything already."""
-    said = {
-        name
-        for name, value in data.items()
-        if not isinstance(value, list | dict) and len(str(value)) <= SHORT
-    }
-    if len(said) == len(data) <= MOST_FACTS:
-        return ""
-    return json.dumps(data, ensure_ascii=False, indent=1)[:8_000]
-
-
-def _facts(data: Mapping[str, object], label: str) -> list[tuple[str, str]]:
-    """The few plain values, and how many of a list, for the line; all of it can be unfolded."""
-    plain = {name: len(value) if isinstance(value, list) else value for name, value in data.items()}
-    said = [
-        (name.replace("_", " "), _word(value))
-        for name, value in plain.items()
-        if isinstance(value, str | int | float) and value
-    ]
-    return [(name, word) for name, word in said if word not in label.lower()][:MOST_FACTS]
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = str(value)
-    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
 
 
 def chain() -> Chain:

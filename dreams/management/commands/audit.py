@@ -1,0 +1,54 @@
+"""`audit [PROJECT]`: who did what to which memory, newest first, in sentences with the ids behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams import auditlog
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import table
+from dreams.models import AuditEntry
+from dreams.services.audit_sentences import Sentences
+
+LIMIT = 10_000
+
+
+class Command(BaseCommand):
+    help = "List the audit log in sentences, newest first."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser, optional=True)
+        parser.add_argument("--action", choices=sorted(auditlog.ACTIONS), metavar="ACTION")
+        parser.add_argument("--limit", type=int, default=50)
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        rows = AuditEntry.objects.order_by("-number")
+        if options["project"]:
+            rows = rows.filter(project_id_was=named.project(options["project"]).pk)
+        if options["action"]:
+            rows = rows.filter(action=options["action"])
+        found = list(rows[: max(1, min(options["limit"], LIMIT))])
+        told = Sentences.of(found)
+        return {"entries": [_shown(row, told.sentence(row)) for row in found]}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        rows = [(str(e["number"]), e["at"][:19], e["sentence"], e["object_id"]) for e in result["entries"]]
+        return table(("no.", "when", "what happened", "id"), rows)
+
+
+def _shown(row: AuditEntry, sentence: str) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "at": row.at.isoformat(),
+        "sentence": sentence,
+        "action": row.action,
+        "actor": row.actor,
+        "project": row.project_label,
+        "object_id": row.object_id,
+        "batch": row.batch,
+        "data": row.data,
+    }

@@ -1,0 +1,343 @@
+"""The audit log in sentences: who did what to which memory. The ids behind it stay in the entry.
+
+A sentence is made from the entry alone; what it names is looked up for a whole page at once, and an id is said where the
+thing no longer exists.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dreams import conf, memdir
+from dreams.engines import versions
+from dreams.models import AuditEntry, FileChange, Memory, Proposal, Question
+from dreams.services import kinds
+from dreams.text import plural
+
+SYSTEM = "memoryweb"
+POLICY = "policy"
+MOST_NAMED = 2
+_OUTCOME = {"auto": "applied without asking", "review": "reviewed by a person"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """What the entries of one page name, fetched in three queries. `you` is who reads."""
+
+    you: str = ""
+    titles: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entries: Sequence[AuditEntry], you: str = "") -> Sentences:
+        wanted = {entry.object_id for entry in entries if entry.object_id}
+        paths: dict[str, list[str]] = {}
+        files = FileChange.objects.filter(proposal__public_id__in=wanted)
+        for name, path in files.order_by("path").values_list("proposal__public_id", "path"):
+            paths.setdefault(name, []).append(path)
+        for name, places in Question.objects.filter(public_id__in=wanted).values_list("public_id", "places"):
+            paths[name] = list(dict.fromkeys(p["path"] for p in places if not p.get("session")))
+        named = {path for found in paths.values() for path in found}
+        named |= {path for entry in entries for path in _paths_in(entry)}
+        projects = {entry.project_id_was for entry in entries}
+        rows = Memory.objects.filter(project__in=projects - {None}, path__in=named)
+        titles = {
+            (pk, path): title for pk, path, title in rows.values_list("project", "path", "name") if title
+        }
+        return cls(you, titles, paths)
+
+    def sentence(self, entry: AuditEntry) -> str:
+        """One sentence, with a capital (but for our own name) and a full stop."""
+        said = _SAID.get(entry.action)
+        if said is None:
+            return f"{self.who(entry)}: {entry.action} {entry.object_id}".strip()
+        text = said(self, entry).strip()
+        reason = str(entry.data.get("reason") or "") if entry.action in _WITH_REASON else ""
+        command = ", by command" if entry.data.get("by_command") else ""
+        why = f" Reason: {reason.rstrip('.')}." if reason else ""
+        begins = text if text.startswith(SYSTEM) else f"{text[:1].upper()}{text[1:]}"
+        return f"{begins}{command}.{why}"
+
+    def who(self, entry: AuditEntry) -> str:
+        if not entry.actor:
+            return SYSTEM
+        if entry.actor == POLICY:
+            return "a policy"
+        return "you" if entry.actor == self.you else entry.actor
+
+    def memories(self, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
+        """ "“Commit style”, “Deploys” and 3 more memories"; those of its proposal or question where none are given."""
+        found = list(dict.fromkeys(paths)) or list(self.paths.get(entry.object_id, ()))
+        if not found:
+            return ""
+        # The index last: it follows the memories.
+        found.sort(key=lambda path: path.rpartition("/")[2] == memdir.INDEX_NAME)
+        names = [self.title(entry, path) for path in found[:MOST_NAMED]]
+        more = len(found) - MOST_NAMED
+        return _and([*names, plural(more, "more memory", "more memories")] if more > 0 else names)
+
+    def title(self, entry: AuditEntry, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        if name == memdir.INDEX_NAME:
+            return f"the index of {folder}" if folder else "the index"
+        title = self.titles.get((entry.project_id_was or 0, path))
+        return f"“{title}”" if title else path
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _paths_in(entry: AuditEntry) -> list[str]:
+    """The files that an entry itself names."""
+    data = entry.data
+    if entry.action == "memory.secrets_shown":
+        return [entry.object_id]
+    files = data.get("files", [])
+    listed = list(files) if isinstance(files, dict) else [each[0] for each in _lists(files)]
+    return listed + [each[0] for each in _lists(data.get("hunks"))] + [p for p in [data.get("path")] if p]
+
+
+def _lists(value: object) -> list[list[Any]]:
+    return [each for each in value if isinstance(each, list) and each] if isinstance(value, list) else []
+
+
+def _in(entry: AuditEntry, word: str = "in") -> str:
+    return f" {word} {entry.project_label}" if entry.project_label else ""
+
+
+def _to(s: Sentences, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
+    """ " to Commit style in acme-api", or just the project where no memory is known."""
+    named = s.memories(entry, paths)
+    return f" to {named}{_in(entry)}" if named else _in(entry)
+
+
+def _plain(text: str) -> Callable[[Sentences, AuditEntry], str]:
+    """`{who}` `{in}` `{to}` `{of}` and the entry's own values, put into one sentence."""
+
+    def said(s: Sentences, entry: AuditEntry) -> str:
+        return text.format(
+            who=s.who(entry),
+            **{"in": _in(entry), "to": _to(s, entry), "of": _in(entry, "of")},
+            id=entry.object_id,
+        )
+
+    return said
+
+
+def _logged_in(s: Sentences, entry: AuditEntry) -> str:
+    by = entry.data.get("by")
+    return f"{s.who(entry)} logged in" + (f" with a {by}" if by else "")
+
+
+def _requested(s: Sentences, entry: AuditEntry) -> str:
+    skipping = ", skipping closed gates" if entry.data.get("forced") else ""
+    did = f"{s.who(entry)} asked for a dream" if entry.actor else "a dream was scheduled"
+    return f"{did}{_in(entry)}{skipping}"
+
+
+def _ended(s: Sentences, entry: AuditEntry) -> str:
+    did = {"completed": "was completed", "failed": "failed", "killed": "was cancelled"}
+    error = str(entry.data.get("error") or "").rstrip(".")
+    status = str(entry.data.get("status", ""))
+    return f"a dream{_in(entry)} {did.get(status, 'ended')}" + (f": {error}" if error else "")
+
+
+def _proposed(s: Sentences, entry: AuditEntry) -> str:
+    doers = {
+        Proposal.Origin.DREAM: "a dream proposed changes",
+        Proposal.Origin.ROLLBACK: "{who} prepared an undo of changes",
+        Proposal.Origin.RESTORE: "{who} chose to restore an earlier version: changes",
+        Proposal.Origin.EDIT: "{who} made changes by hand",
+        Proposal.Origin.FORGET: "{who} chose to forget: changes",
+        Proposal.Origin.REDACTION: "{who} asked to take secrets out: changes",
+        Proposal.Origin.ANSWERS: "{who} answered questions: changes",
+    }
+    did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
+    return did + _to(s, entry, _paths_in(entry))
+
+
+def _decided(s: Sentences, entry: AuditEntry) -> str:
+    verbs = {
+        "approved": "approved",
+        "rejected": "rejected",
+        "edited": "edited",
+        "pending": "took back the verdict on",
+    }
+    hunks = _lists(entry.data.get("hunks"))
+    number = "a change" if len(hunks) == 1 else plural(len(hunks), "change")
+    return f"{s.who(entry)} {verbs.get(str(entry.data.get('verdict')), 'decided on')} {number}{_to(s, entry, _paths_in(entry))}"
+
+
+def _submitted(s: Sentences, entry: AuditEntry) -> str:
+    all_of_it = ", with everything rejected" if entry.data.get("state") == Proposal.State.REJECTED else ""
+    return f"{s.who(entry)} submitted the review of changes{_to(s, entry)}{all_of_it}"
+
+
+def _written(s: Sentences, entry: AuditEntry) -> str:
+    """What became of each file: added, changed or removed."""
+    files = _lists(entry.data.get("files"))
+    deeds: dict[str, list[str]] = {}
+    for path, before, after in (file for file in files if len(file) == 3):
+        deeds.setdefault("added" if not before else "changed" if after else "removed", []).append(path)
+    said = [
+        f"{deed} {s.memories(entry, deeds[deed])}"
+        for deed in ("added", "changed", "removed")
+        if deed in deeds
+    ]
+    return f"{s.who(entry)} {_and(said) if said else 'wrote nothing'}{_in(entry)}"
+
+
+def _undone(s: Sentences, entry: AuditEntry) -> str:
+    named = s.memories(entry, _paths_in(entry))
+    return f"{s.who(entry)} undid changes" + (f" to {named}" if named else "") + _in(entry)
+
+
+def _failed(s: Sentences, entry: AuditEntry) -> str:
+    error = str(entry.data.get("error") or "the files changed meanwhile").rstrip(".")
+    return f"nothing was written{_in(entry)}, which {s.who(entry)} asked for: {error}"
+
+
+def _rebased(s: Sentences, entry: AuditEntry) -> str:
+    named = s.memories(entry, _paths_in(entry)) or "a file"
+    return f"the changes to {named}{_in(entry)} were brought onto the text that is on disk now"
+
+
+def _confirmed(s: Sentences, entry: AuditEntry) -> str:
+    code = str(entry.data.get("code", "")).replace("-", " ")
+    return (
+        f"{s.who(entry)} confirmed a finding" + (f" ({code})" if code else "") + f" on changes{_to(s, entry)}"
+    )
+
+
+def _secrets(s: Sentences, entry: AuditEntry) -> str:
+    where = s.title(entry, entry.object_id)
+    return f"{s.who(entry)} had the secrets in {where}{_in(entry)} shown"
+
+
+def _answered(s: Sentences, entry: AuditEntry) -> str:
+    verb = {
+        "question.answered": "answered a question",
+        "question.taken_back": "took back the answer to a question",
+        "question.later": "put off a question",
+    }[entry.action]
+    named = s.memories(entry)
+    answer = entry.data.get("answer") if entry.action == "question.answered" else ""
+    about = f" about {named}" if named else ""
+    return f"{s.who(entry)} {verb}{about}{_in(entry)}" + (f" with “{answer}”" if answer else "")
+
+
+def _set(s: Sentences, entry: AuditEntry) -> str:
+    spec = conf.specs().get(entry.object_id)
+    label = spec.label if spec else entry.object_id
+    was, now = entry.data.get("was"), entry.data.get("now")
+    whom = _in(entry, "for")
+    if now is None:
+        return f"{s.who(entry)} reset “{label}”{whom}"
+    return f"{s.who(entry)} set “{label}” to {_value(now)}{whom}" + (
+        f" (it was {_value(was)})" if was is not None else ""
+    )
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:,.15g}"
+    return f"“{value}”" if isinstance(value, str) else str(value)
+
+
+def _policy(s: Sentences, entry: AuditEntry) -> str:
+    operation, _, memory_type = entry.object_id.partition(" ")
+    of_type = "any memory" if memory_type == "any" else f"{memory_type} memories"
+    done = {"add": "additions to", "change": "changes to", "remove": "removals from"}.get(operation)
+    what = f"{done} {of_type}" if done else kinds.named(operation).lower()
+    now = _OUTCOME.get(str(entry.data.get("now")))
+    whom = _in(entry, "for")
+    if now is None:
+        return f"{s.who(entry)} removed the policy for {what}{whom}"
+    return f"{s.who(entry)} set a policy{whom}: {what} are {now}"
+
+
+def _earned(s: Sentences, entry: AuditEntry) -> str:
+    what = (
+        f"{kinds.named(entry.object_id).lower()} from {versions.maker_name(str(entry.data.get('maker', '')))}"
+    )
+    if entry.action == "policy.earned":
+        return f"{s.who(entry)} let {what} be applied without asking, after {plural(int(entry.data.get('decisions', 0)), 'approval')}"
+    if entry.action == "policy.declined":
+        return f"{s.who(entry)} declined to have {what} applied without asking"
+    if entry.data.get("by_itself"):
+        return f"the earned policy for {what} ended, because {s.who(entry)} undid one"
+    return f"{s.who(entry)} ended the earned policy for {what}"
+
+
+def _trusted(s: Sentences, entry: AuditEntry) -> str:
+    verb = "trusted" if entry.data.get("now") else "no longer trusts"
+    return f"{s.who(entry)} {verb} the repository{_in(entry, 'of')} to say where its memories are"
+
+
+def _snoozed(s: Sentences, entry: AuditEntry) -> str:
+    until = str(entry.data.get("until") or "")
+    when = f"until {until[:10]}" if until else "until the next dream"
+    return f"{s.who(entry)} snoozed {entry.object_id} {when}"
+
+
+def _digest(s: Sentences, entry: AuditEntry) -> str:
+    told = entry.data.get("told")
+    number = len(told) if isinstance(told, list) else 0
+    return f"{s.who(entry)} sent the digest by {entry.object_id}, about {plural(number, 'thing')}"
+
+
+def _imported(s: Sentences, entry: AuditEntry) -> str:
+    return f"{s.who(entry)} imported {plural(int(entry.data.get('versions', 0)), 'version')} into the history{_in(entry, 'of')}"
+
+
+def _purged(s: Sentences, entry: AuditEntry) -> str:
+    replaced = entry.data.get("replaced")
+    number = Counter(map(str, replaced)).total() if isinstance(replaced, list | dict) else 0
+    return f"{s.who(entry)} took secrets out of {plural(number, 'kept text')}{_in(entry, 'of')}"
+
+
+#: Actions whose reason a person typed.
+_WITH_REASON = frozenset({"review.decided", "apply.done", "rollback.done", "history.purged"})
+_SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
+    "login.link": _plain("{who} made a login link"),
+    "login": _logged_in,
+    "dream.requested": _requested,
+    "dream.cancelled": _plain("{who} cancelled a dream{in}"),
+    "dream.ended": _ended,
+    "dream.partial": _plain("{who} asked to review the unfinished work of a dream{in}"),
+    "proposal.made": _proposed,
+    "proposal.superseded": _plain("a newer dream replaced the proposed changes{to}"),
+    "review.decided": _decided,
+    "review.finding_confirmed": _confirmed,
+    "review.secrets_shown": _plain("{who} had the secrets in proposed changes{to} shown"),
+    "memory.secrets_shown": _secrets,
+    "review.submitted": _submitted,
+    "question.answered": _answered,
+    "question.taken_back": _answered,
+    "question.later": _answered,
+    "apply.done": _written,
+    "apply.failed": _failed,
+    "apply.rebased": _rebased,
+    "apply.recovered": _plain("{who} finished writing changes{to} after a crash"),
+    "rollback.done": _undone,
+    "lock.healed": _plain("{who} released the lock that a stopped process had left{in}"),
+    "setting.changed": _set,
+    "policy.changed": _policy,
+    "policy.earned": _earned,
+    "policy.declined": _earned,
+    "policy.ended": _earned,
+    "project.trusted": _trusted,
+    "inbox.snoozed": _snoozed,
+    "inbox.brought_back": _plain("{who} brought {id} back to the inbox"),
+    "feed.made": _plain("{who} made an address for the feed"),
+    "feed.revoked": _plain("{who} revoked the address of the feed"),
+    "digest.sent": _digest,
+    "history.imported": _imported,
+    "history.purged": _purged,
+}

@@ -1,0 +1,164 @@
+"""The audit log says who did what to which memory, in a sentence; the ids stay behind it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from dreams import apply as applying
+from dreams import auditlog, manual, review, rollback, settings_service
+from dreams.models import AuditEntry, Finding, Hunk, Proposal, Question
+from dreams.services import audit_sentences
+from dreams.services.audit_sentences import Sentences
+from tests.pipeline import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def told(you: str = "owner") -> list[str]:
+    rows = list(AuditEntry.objects.order_by("number"))
+    sentences = Sentences.of(rows, you)
+    return [sentences.sentence(row) for row in rows]
+
+
+def said(action: str, you: str = "owner", **given: object) -> str:
+    row = auditlog.record(action, **given)  # type: ignore[arg-type]
+    return Sentences.of([row], you).sentence(row)
+
+
+def test_every_registered_action_has_a_sentence() -> None:
+    assert set(audit_sentences._SAID) == set(auditlog.ACTIONS)
+
+
+def test_a_review_from_proposal_to_undo_reads_as_a_story(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    export = Hunk.objects.filter(file__proposal=proposal, file__path="project_export.md")
+    review.decide(proposal, list(export), Hunk.Verdict.APPROVED, world.ME, reason="It helps.")
+    first = Hunk.objects.filter(file__proposal=proposal, file__path="feedback_testing.md").first()
+    assert first is not None
+    review.decide(proposal, [first], Hunk.Verdict.REJECTED, review.Reviewer("owner", by_command=True))
+    finding = Finding.objects.create(
+        proposal=proposal,
+        key="k",
+        check_name="evidence",
+        code="no-evidence",
+        severity="block",
+        message="None.",
+    )
+    review.confirm(proposal, [finding], world.ME)
+    applying.apply(proposal, world.ME)
+    rollback.rollback(proposal, world.ME, reason="It was wrong.")
+    assert told() == [
+        "A dream proposed changes to “Testing”, “Export” and 1 more memory in app.",
+        "You approved 2 changes to “Export” and the index in app. Reason: It helps.",
+        "You rejected a change to “Testing” in app, by command.",
+        "You confirmed a finding (no evidence) on changes to “Testing”, “Export” and 1 more memory in app.",
+        "You submitted the review of changes to “Testing”, “Export” and 1 more memory in app.",
+        "You added “Export” and changed the index in app.",
+        "You prepared an undo of changes to “Export” and the index in app.",
+        "You approved 2 changes to “Export” and the index in app. Reason: It was wrong.",
+        "You undid changes to “Export” and the index in app. Reason: It was wrong.",
+    ]
+
+
+def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    memory = project.memories.get(path="project_deploy.md")
+    manual.forget(memory, world.ME)
+    lines = told("")
+    assert "Owner chose to forget: changes to “Deploy” and the index in app." in lines
+    assert any("removed “Deploy”" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "sentence"),
+    [
+        ("login.link", {}, "memoryweb made a login link."),
+        ("login", {"actor": "owner", "by": "password"}, "You logged in with a password."),
+        ("dream.requested", {"engine": "rules", "forced": False}, "A dream was scheduled."),
+        (
+            "dream.requested",
+            {"actor": "owner", "forced": True},
+            "You asked for a dream, skipping closed gates.",
+        ),
+        ("dream.ended", {"status": "failed", "error": "No key."}, "A dream failed: No key."),
+        ("dream.ended", {"status": "completed", "error": ""}, "A dream was completed."),
+        ("dream.cancelled", {"actor": "anna"}, "Anna cancelled a dream."),
+        ("apply.done", {"actor": "policy", "files": [["a.md", "1", "2"], ["b.md", "1", ""]]},
+         "A policy changed a.md and removed b.md."),
+        ("apply.rebased", {"path": "a.md", "base": "1"},
+         "The changes to a.md were brought onto the text that is on disk now."),
+        ("apply.failed", {"actor": "owner", "error": "The disk is full."},
+         "Nothing was written, which you asked for: The disk is full."),
+        ("setting.changed", {"actor": "owner", "object_id": "min_hours", "was": None, "now": 12.0},
+         "You set “Hours between dreams” to 12."),
+        ("setting.changed", {"actor": "owner", "object_id": "paused", "was": False, "now": True},
+         None),
+        ("setting.changed", {"actor": "owner", "object_id": "min_hours", "was": 12, "now": None},
+         "You reset “Hours between dreams”."),
+        ("policy.changed", {"actor": "owner", "object_id": "add user", "was": None, "now": "auto"},
+         "You set a policy: additions to user memories are applied without asking."),
+        ("policy.changed", {"actor": "owner", "object_id": "date", "was": "auto", "now": None},
+         "You removed the policy for dated lines."),
+        ("policy.earned", {"actor": "owner", "object_id": "date", "maker": "rules 1", "decisions": 20},
+         "You let dated lines from the rules engine be applied without asking, after 20 approvals."),
+        ("policy.ended", {"actor": "owner", "object_id": "learn", "maker": "anthropic m 1", "by_itself": True},
+         "The earned policy for things learned from m ended, because you undid one."),
+        ("digest.sent", {"object_id": "mail", "told": ["a", "b"]},
+         "memoryweb sent the digest by mail, about 2 things."),
+        ("memory.secrets_shown", {"actor": "owner", "object_id": "a.md"}, "You had the secrets in a.md shown."),
+    ],
+)  # fmt: skip
+def test_each_deed_is_one_sentence(action: str, given: dict[str, object], sentence: str | None) -> None:
+    made = said(action, **given)
+    assert sentence is None or made == sentence
+    assert made.endswith(".") and ".." not in made and "{" not in made
+
+
+@pytest.mark.parametrize("action", sorted(auditlog.ACTIONS))
+def test_an_entry_that_holds_nothing_else_is_still_a_sentence(action: str) -> None:
+    """As entries of an earlier version may."""
+    made = said(action, object_id="date")
+    assert (
+        (made[0].isupper() or made.startswith("memoryweb "))
+        and made.endswith(".")
+        and "None" not in made
+        and "  " not in made
+    )
+
+
+def test_a_question_is_told_by_its_memories(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    question = Question.objects.create(
+        project=project,
+        kind="same",
+        subject="x",
+        why="Said twice.",
+        places=[{"path": "feedback_testing.md"}, {"path": "s.jsonl", "session": 3}],
+    )
+    assert (
+        said(
+            "question.answered", actor="owner", project=project, object_id=question.public_id, answer="merge"
+        )
+        == "You answered a question about “Testing” in app with “merge”."
+    )
+
+
+def test_the_command_lists_sentences_and_the_ids_behind_them(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.three_changes(project)
+    settings_service.set_policy("", "auto", kind="date", actor="owner")
+    out = io.StringIO()
+    call_command("audit", str(project.pk), "--json", stdout=out)
+    [entry] = json.loads(out.getvalue())["entries"]
+    assert entry["object_id"] == proposal.public_id and set(entry["data"]) == {"origin", "files"}
+    assert entry["sentence"].startswith("A dream proposed changes to “Testing”")
+    out = io.StringIO()
+    call_command("audit", "--action", "policy.changed", stdout=out)
+    assert "Owner set a policy: dated lines are applied without asking." in out.getvalue()
+    assert Proposal.objects.count() == 1
