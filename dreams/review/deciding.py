@@ -35,6 +35,7 @@ def decide(
     names what was decided at once across proposals; several decisions of one call are a batch anyway.
     """
     verdict = Hunk.Verdict(verdict)
+    heard = _heard_again(proposal, hunks, verdict)
     with transaction.atomic():
         hold_open(proposal)
         decided = together(hunks)
@@ -46,7 +47,23 @@ def decide(
             _set(hunk, verdict, reviewer, reason, now)
         _save(changed)
         _log(proposal, changed, verdict, reviewer, reason, batch)
+        if heard is not None:
+            _examine_anew(proposal, heard)
     return decided
+
+
+def _heard_again(
+    proposal: Proposal, hunks: Sequence[Decidable], verdict: Hunk.Verdict
+) -> proposals.Hearing | None:
+    """What sessions say of the proposed text, where this verdict puts it in place of an edit; else None."""
+    edited = [hunk for hunk in together(hunks) if hunk.verdict == Hunk.Verdict.EDITED]
+    back = [hunk for hunk in edited if not _keeps_its_edit(hunk, hunks, verdict)]
+    if not back:
+        return None
+    texts = (
+        lines.added for hunk in back for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk
+    )
+    return proposals.listened(proposal, "\n".join(texts))
 
 
 def _keeps_its_edit(hunk: Hunk, asked: Sequence[Decidable], verdict: Hunk.Verdict) -> bool:

@@ -5,7 +5,7 @@ Undoing one is itself a decision and is logged as such; the log of decisions is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from dreams import blobs, review
@@ -15,7 +15,7 @@ from dreams.text import plural
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:
-    from dreams.web.selectors.review.loaded import HunkRow, Loaded
+    from dreams.web.pages.review_loaded import Decision
 
 MOST = 30
 # A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.
@@ -23,7 +23,7 @@ MOST_HUNKS = 2_000
 VERBS = {
     Hunk.Verdict.APPROVED: "Approved",
     Hunk.Verdict.REJECTED: "Rejected",
-    Hunk.Verdict.PENDING: "Undid the decision on",
+    Hunk.Verdict.PENDING: "Took back",
     Hunk.Verdict.EDITED: "Edited and approved",
 }
 
@@ -43,12 +43,8 @@ class Step(TypedDict):
     before: list[Before]
 
 
-def remember(hunks: Sequence[HunkRow], loaded: Loaded) -> list[Before]:
-    """The verdicts as they are, of `hunks` and of everything that is decided with them."""
-    groups = {
-        hunk.operation_id or -hunk.pk: hunk for hunk in hunks
-    }  # each operation once, however many parts
-    parts = {part.pk: part for hunk in groups.values() for part in loaded.together(hunk)}
+def remember(decided: Iterable[Decision]) -> list[Before]:
+    """The verdicts as they are, of every change of these decisions."""
     return [
         Before(
             pk=hunk.pk,
@@ -57,17 +53,16 @@ def remember(hunks: Sequence[HunkRow], loaded: Loaded) -> list[Before]:
             reason=hunk.decide_reason,
             base=hunk.file.base_sha,
         )
-        for hunk in parts.values()
+        for one in decided
+        for hunk in one.hunks
     ]
 
 
-def sentence(verdict: Hunk.Verdict, decided: Sequence[Hunk], loaded: Loaded) -> str:
-    """What was done, counted as the page counts: a file under another name is one."""
-    old = {file.pk for file in loaded.renames.values()}
-    decided = [hunk for hunk in decided if hunk.file_id not in old]
-    paths = {hunk.file.path for hunk in decided}
-    where = f"in {next(iter(paths))}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"
-    return f"{VERBS[verdict]} {plural(len(decided), 'change')} {where}."
+def sentence(verdict: Hunk.Verdict, decided: Sequence[Decision]) -> str:
+    """ "Approved 1 decision in a.md." The file of each is the one that it is shown with."""
+    paths = list(dict.fromkeys(one.main.file.path for one in decided))
+    where = f"in {paths[0]}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"
+    return f"{VERBS[verdict]} {plural(len(decided), 'decision')} {where}."
 
 
 def push(request: Request, proposal: Proposal, before: list[Before], said: str) -> None:
@@ -75,6 +70,7 @@ def push(request: Request, proposal: Proposal, before: list[Before], said: str) 
     if before:
         steps.append(Step(said=said, before=before))
     request.session[_key(proposal)] = _bounded(steps)
+    request.session.pop(_undone_key(proposal), None)
 
 
 def _bounded(steps: list[Step]) -> list[Step]:
@@ -91,6 +87,11 @@ def last(request: Request, proposal: Proposal) -> str:
     """What the last verdict was, in words; empty when there is none to undo."""
     steps = _steps(request, proposal)
     return steps[-1]["said"] if steps else ""
+
+
+def undone(request: Request, proposal: Proposal) -> str:
+    """What was undone just now, in words; empty when something was decided since."""
+    return str(request.session.get(_undone_key(proposal), ""))
 
 
 def pop(request: Request, proposal: Proposal, reviewer: Reviewer) -> list[Hunk]:
@@ -110,7 +111,8 @@ def pop(request: Request, proposal: Proposal, reviewer: Reviewer) -> list[Hunk]:
             )
     for verdict in (Hunk.Verdict.PENDING, Hunk.Verdict.REJECTED, Hunk.Verdict.APPROVED, Hunk.Verdict.EDITED):
         _put_back(proposal, hunks, [b for b in step["before"] if b["verdict"] == verdict], reviewer)
-    return list(hunks.values())
+    request.session[_undone_key(proposal)] = f"Undone: {step['said'][:1].lower()}{step['said'][1:]}"
+    return [hunks[before["pk"]] for before in step["before"]]
 
 
 def _put_back(
@@ -140,3 +142,7 @@ def _steps(request: Request, proposal: Proposal) -> list[Step]:
 
 def _key(proposal: Proposal) -> str:
     return f"verdicts:{proposal.public_id}"
+
+
+def _undone_key(proposal: Proposal) -> str:
+    return f"undone:{proposal.public_id}"

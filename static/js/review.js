@@ -35,11 +35,11 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   // By its name: a form that waited its turn may have been put anew meanwhile.
   const held = own ? document.getElementById(own.id) : document.querySelector("[data-hunk].now, [data-file].now");
   if (asked?.verb !== "post" || !held) return;
-  const top = held.getBoundingClientRect().top;
+  const { top, height } = held.getBoundingClientRect();
   document.documentElement.classList.add("still");
   setTimeout(() => {
     const now = document.getElementById(held.id);
-    if (now && top < innerHeight && top > -held.offsetHeight) {
+    if (now && top < innerHeight && top > -height) {
       scrollBy({ top: now.getBoundingClientRect().top - top, behavior: "instant" });
       // What came beneath it, as the reasons of a rejection, must not stand behind the bar.
       const bar = document.getElementById("review-bar")?.offsetHeight ?? 0;
@@ -82,7 +82,9 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
     const next = places.find((element) => element?.checkVisibility());
     // A reason that was written is done with; keys walk on from its card.
     const isDone = stood.matches(".chip-input") && document.activeElement.matches(".chip-input");
-    if (isDone || document.activeElement === document.body) (next ?? document.getElementById("main")).focus({ preventScroll: true });
+    if (!isDone && document.activeElement !== document.body) return;
+    (next ?? document.getElementById("main")).focus({ preventScroll: true });
+    if (next?.matches("[data-hunk], [data-file]")) mark(next);
   });
 });
 
@@ -102,33 +104,68 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A file that is on the page is gone to, not loaded anew.
+// One thing at a time is the present one: what keys act on is what has the focus.
+function mark(there) {
+  for (const other of document.querySelectorAll("[data-hunk].now, [data-file].now")) other.classList.remove("now");
+  there.closest("[data-hunk], [data-file]")?.classList.add("now");
+}
+
+// Opens whatever it is in. A part of a decision is shown with its card, which takes the focus.
+function goTo(there, block = "start") {
+  for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  mark(there);
+  (there.closest("[data-hunk], [data-file]") ?? there).focus({ preventScroll: true });
+  there.scrollIntoView({ block });
+}
+
+function isPlain(event) {
+  return !(event.ctrlKey || event.metaKey || event.shiftKey || event.button);
+}
+
+// What is on the page is gone to, not loaded anew: a file, a change, the next decision that is open.
 document.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a[data-jump]");
-  const there = link && document.getElementById(link.dataset.jump);
-  if (!there || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const link = event.target.closest?.('a[data-jump], a[href^="#hunk-"], a[data-next-open]');
+  if (!link || !isPlain(event)) return;
+  const there = "nextOpen" in link.dataset ? nextOpen() : document.getElementById(link.dataset.jump ?? link.hash.slice(1));
+  if (!there) return;
   event.preventDefault();
-  there.scrollIntoView({ block: "start" });
-  there.focus({ preventScroll: true });
+  goTo(there, there.matches("[data-file]") ? "start" : "nearest");
 });
 
-// A link to a change opens whatever it stands in, and makes it the present one.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest?.('a[href^="#hunk-"]');
-  const there = link && document.getElementById(link.hash.slice(1));
-  if (!there || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-  there.closest("details")?.setAttribute("open", "");
-  for (const card of document.querySelectorAll("[data-hunk].now")) card.classList.remove("now");
-  there.classList.add("now");
-  there.focus({ preventScroll: true });
+// Behind the present one, else from the beginning.
+function nextOpen() {
+  const open = [...document.querySelectorAll("[data-open]")];
+  const here = document.activeElement?.closest("[data-hunk], [data-file]") ?? document.querySelector("[data-hunk].now, [data-file].now");
+  const isBehind = (card) => here.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return (here && open.find((card) => card !== here && isBehind(card))) ?? open[0];
+}
+
+// What was undone is gone to, wherever it is.
+document.addEventListener("review:go", (event) => setTimeout(() => {
+  const there = document.getElementById(event.detail.to);
+  if (there) goTo(there, "nearest");
+  else location.assign(event.detail.address);
+}));
+
+// The list is left where one was before.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.target.id !== "files-q") return;
+  event.preventDefault();
+  (document.querySelector("[data-hunk].now, [data-file].now") ?? document.getElementById("main")).focus({ preventScroll: true });
 });
+
+// The bar is as high as its words need: what sticks above it must know.
+const bar = document.getElementById("review-bar");
+if (bar) {
+  const tell = () => document.documentElement.style.setProperty("--foot", `${document.getElementById("review-bar")?.offsetHeight ?? 0}px`);
+  new ResizeObserver(tell).observe(bar);
+  document.addEventListener("htmx:afterSettle", tell);
+  addEventListener("resize", tell);
+}
 
 // Come back to after a whole page load: the change the address names is the present one.
 const named = location.hash.startsWith("#hunk-") && document.getElementById(location.hash.slice(1));
-if (named) {
-  named.classList.add("now");
-  named.focus({ preventScroll: true });
-}
+if (named) goTo(named, "nearest");
 
 // What the server refused or could not be reached for must be seen: nothing was decided then.
 for (const name of ["htmx:sendError", "htmx:responseError"]) {

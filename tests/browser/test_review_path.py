@@ -64,9 +64,10 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
 
     card(page, link).get_by_role("button", name="Approve").click()
     expect(card(page, link).get_by_role("button", name="Approved")).to_be_visible()
-    expect(page.get_by_text("1 of 8 decided")).to_be_visible()
+    expect(page.get_by_text("1 of 5 decided")).to_be_visible()
     card(page, train).get_by_role("button", name="Reject").click()
-    expect(card(page, row)).to_contain_text("rejected")  # decided together, replaced without a reload
+    expect(card(page, train)).to_contain_text("rejected")  # with its row, replaced without a reload
+    expect(card(page, train).locator(f"#hunk-{row.pk}")).to_contain_text("[Release train]")
     card(page, train).get_by_role("button", name="Not worth keeping").click()
     expect(card(page, train).get_by_role("button", name="Not worth keeping")).to_have_attribute(
         "aria-pressed", "true"
@@ -75,7 +76,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     card(page, role).get_by_role("textbox").fill("Likes brief answers.")
     card(page, role).get_by_role("button", name="Keep this text").click()
     expect(card(page, role)).to_contain_text("edited by you")
-    expect(page.locator("#review-said")).to_contain_text("Edited and approved 1 change")
+    expect(page.locator("#review-said")).to_contain_text("Edited and approved 1 decision")
     assert manifest(memory(project)) == before  # nothing is written before the submit
 
     # A submit that takes its time is told for how long; back on the page it can be sent again.
@@ -123,7 +124,7 @@ def test_from_the_code_to_the_undo_without_javascript(
     assert page.url.endswith(f"#hunk-{link.pk}")
     expect(card(page, link).get_by_role("button", name="Approved")).to_be_visible()
     page.get_by_role("button", name="Undo", exact=True).click()
-    expect(page.get_by_text("0 of 8 decided")).to_be_visible()
+    expect(page.get_by_text("0 of 5 decided")).to_be_visible()
     card(page, link).get_by_role("button", name="Approve").click()
     card(page, role).get_by_text("Edit").click()
     card(page, role).get_by_role("textbox").fill("Likes brief answers.")
@@ -169,7 +170,7 @@ def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, 
     expect(card(window, second)).to_be_focused()
     for _ in range(4):
         window.keyboard.press("u")
-    expect(window.get_by_text("0 of 8 decided")).to_be_visible()
+    expect(window.get_by_text("0 of 5 decided")).to_be_visible()
     window.keyboard.press("e")
     expect(card(window, second).get_by_role("textbox")).to_be_focused()
     window.keyboard.press("a")  # typed, not pressed
@@ -274,7 +275,7 @@ def test_a_button_that_has_only_just_come_is_answered_in_place(
     )
     with window.expect_response(lambda answer: "take-back" in answer.url):
         card(window, first).get_by_role("button", name="Approve").click()
-    expect(window.get_by_text("0 of 8 decided")).to_be_visible()
+    expect(window.get_by_text("0 of 5 decided")).to_be_visible()
     assert window.evaluate("window.stayed") is True
 
 

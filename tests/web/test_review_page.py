@@ -10,10 +10,11 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from dreams import drafts, memories, proposals, review, workspace
 from dreams.engines.types import Edit
-from dreams.models import Evidence, FileChange, Hunk, Project, Proposal
+from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from tests.pipeline import world
 from tests.web import review_world as desk
 
@@ -81,23 +82,47 @@ def test_a_quote_that_is_not_in_its_transcript_is_called_out(browser: Client, pr
     assert "Quote not found in the transcript" in shown
 
 
-def test_the_parts_of_an_operation_link_to_each_other(browser: Client, proposal: Proposal) -> None:
+def test_a_decision_is_one_card_with_all_its_changes(browser: Client, proposal: Proposal) -> None:
     text = page(browser, proposal)
+    assert "5 decisions, 8 changes" in text and text.count("data-hunk=") == 5
+    assert text.count('data-key="a"') == 5
     row, file = desk.hunk_with(proposal, "[Release train]"), desk.hunk_with(proposal, "Releases leave")
-    assert f'href="#hunk-{file.pk}"' in card(text, row)
-    assert f'href="#hunk-{row.pk}"' in card(text, file)
+    learnt = card(text, file)
+    assert f'<div class="part" id="hunk-{row.pk}"' in learnt and "when releases leave" in learnt
+    merged = card(text, desk.hunk_with(proposal, "Never update them"))
+    assert "feedback_tests_2.md" in merged and "[Tests, again]" in merged
+    # A file that has no card of its own says where its changes are.
+    index = text[text.index(f'id="file-{row.file_id}"') :]
+    assert f'Decided with <a href="#hunk-{desk.hunk_with(proposal, "Never update them").pk}">' in index
 
 
-def test_a_row_of_the_index_leaves_its_evidence_to_its_memory(browser: Client, proposal: Proposal) -> None:
+def test_evidence_that_the_changes_of_a_decision_share_is_shown_once(
+    browser: Client, proposal: Proposal
+) -> None:
     row, memory = desk.hunk_with(proposal, "[Release train]"), desk.hunk_with(proposal, "Releases leave")
     for quote in Evidence.objects.filter(hunk=memory):
         quote.pk, quote.hunk = None, row
         quote.save()
-    text = page(browser, proposal)
-    assert "where its evidence is shown" in card(text, row) and "<blockquote" not in card(text, row)
-    assert "where its evidence is shown" not in card(text, memory) and "<blockquote" in card(text, memory)
+    assert card(page(browser, proposal), memory).count("<blockquote") == 1
     Evidence.objects.filter(hunk=row).update(quote="another one")
-    assert "<blockquote" in card(page(browser, proposal), row)
+    assert card(page(browser, proposal), memory).count("<blockquote") == 2
+
+
+def test_a_new_memory_reads_as_what_was_said_and_what_is_kept_of_it(
+    browser: Client, proposal: Proposal
+) -> None:
+    memory = desk.hunk_with(proposal, "Releases leave")
+    session = Session.objects.get()
+    said = {"found": True, "role": "user", "session": session, "line_no": 7, "at": timezone.now()}
+    Evidence.objects.filter(hunk=memory).update(**said)
+    shown = card(page(browser, proposal), memory)
+    told, _, kept = shown.partition("What your agent will remember")
+    assert "What you said" in told and "releases leave on tuesdays" in told
+    assert f'href="/sessions/{session.pk}/?line=7#line-7"' in told and "You, " in told
+    text, _, front = kept.partition("Frontmatter, 6 lines")
+    assert "Releases leave on Tuesdays" in text and "name: Release train" not in text
+    assert "name: Release train" in front
+    assert "line 1<" not in shown and '<details class="proof"' not in shown
 
 
 def test_what_cannot_be_seen_is_written_out(browser: Client, proposal: Proposal) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,10 @@ from django.test import Client
 
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
-from dreams.web.selectors.review import desk as selector
+from dreams.web.pages import review_loaded as selector
 from tests.pipeline import world
 from tests.web import review_world as desk
+from tests.web.pressing import form, press
 
 pytestmark = pytest.mark.django_db
 
@@ -69,12 +72,8 @@ def test_a_file_is_approved_without_what_has_findings(browser: Client, proposal:
     Finding.objects.filter(proposal=proposal).delete()
     desk.add_finding(proposal, "PostgreSQL 16", "warn", "No date.")
     file = proposal.files.get(path="feedback_testing.md")
-    post(
-        browser,
-        proposal,
-        "decide",
-        {"scope": "file", "file": file.pk, "base": file.base_sha, "verdict": "approved"},
-    )
+    text = browser.get(f"/review/{proposal.public_id}/?file={file.pk}").content.decode()
+    press(browser, text[text.index(f'id="file-head-{file.pk}"') :], "Approve 2 without findings")
     assert desk.hunk_with(proposal, "PostgreSQL 16").verdict == "pending"
     assert desk.hunk_with(proposal, "reference_runbook").verdict == "approved"
 
@@ -82,8 +81,8 @@ def test_a_file_is_approved_without_what_has_findings(browser: Client, proposal:
 def test_the_rest_without_findings_leaves_out_whole_operations(browser: Client, proposal: Proposal) -> None:
     Finding.objects.filter(proposal=proposal).delete()
     desk.add_finding(proposal, "[Release train]", "block", "Look at this row.")
-    bases = selector.load(proposal).digest
-    post(browser, proposal, "decide", {"scope": "rest", "bases": bases, "verdict": "approved"})
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    press(browser, text, "Approve 4 without findings")
     assert desk.hunk_with(proposal, "Releases leave").verdict == "pending"
     assert sorted(verdicts(proposal).values()) == ["approved"] * 6 + ["pending"] * 2
 
@@ -111,17 +110,17 @@ def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
     hunk.refresh_from_db()
     assert hunk.verdict == "pending"
     swapped = post(browser, proposal, verb, old, **{"HX-Request": "true"})
-    assert swapped.status_code == 422
+    assert swapped.status_code == 409
     assert f'id="file-{hunk.file_id}"' in swapped.content.decode()
 
 
 def test_approving_the_rest_of_a_proposal_that_changed_is_refused(
     browser: Client, proposal: Proposal
 ) -> None:
-    bases = selector.load(proposal).digest
+    Finding.objects.filter(proposal=proposal).delete()
+    address, fields = form(browser.get(f"/review/{proposal.public_id}/").content.decode(), "Approve all 5")
     FileChange.objects.filter(proposal=proposal, path="user_role.md").update(base_sha=desk.rows.blob("new"))
-    response = post(browser, proposal, "decide", {"scope": "rest", "bases": bases, "verdict": "approved"})
-    assert response.status_code == 409
+    assert browser.post(address, fields).status_code == 409
     assert set(verdicts(proposal).values()) == {"pending"}
 
 
@@ -131,7 +130,8 @@ def test_each_verdict_can_be_undone_one_after_the_other(browser: Client, proposa
     post(browser, proposal, "decide", about(other, verdict="rejected", reason="Wrong"))
     post(browser, proposal, "decide", about(hunk, verdict="rejected"))
     assert (
-        "Rejected 1 change in user_role.md." in browser.get(f"/review/{proposal.public_id}/").content.decode()
+        "Rejected 1 decision in user_role.md."
+        in browser.get(f"/review/{proposal.public_id}/").content.decode()
     )
     post(browser, proposal, "take-back", {})
     hunk.refresh_from_db()
@@ -158,19 +158,14 @@ def test_with_htmx_only_what_changed_comes_back(browser: Client, proposal: Propo
     assert response.status_code == 200 and "<html" not in text
     assert f'id="hunk-{hunk.pk}"' in text and f'id="hunk-{row.pk}"' in text
     assert f'id="hunk-{other.pk}"' not in text
-    assert "2 of 8 decided" in text and "Approved 2 changes in 2 files." in text
+    assert "1 of 5 decided" in text and "Approved 1 decision in project_release_train.md." in text
 
 
 def test_a_card_that_is_not_on_the_page_is_not_sent(browser: Client, proposal: Proposal) -> None:
-    hunk, row = desk.hunk_with(proposal, "Releases leave"), desk.hunk_with(proposal, "[Release train]")
-    response = post(
-        browser,
-        proposal,
-        "decide",
-        about(hunk, verdict="approved", shown=str(hunk.pk)),
-        **{"HX-Request": "true"},
-    )
-    assert f'id="hunk-{row.pk}"' not in response.content.decode()
+    hunk, other = desk.hunk_with(proposal, "Releases leave"), desk.hunk_with(proposal, "very short")
+    asked = about(hunk, verdict="approved", shown=str(other.pk))
+    response = post(browser, proposal, "decide", asked, **{"HX-Request": "true"})
+    assert "data-hunk=" not in response.content.decode()
 
 
 def test_a_finding_that_blocks_is_confirmed_one_by_one(browser: Client, proposal: Proposal) -> None:
@@ -268,12 +263,68 @@ def test_the_verdicts_of_a_visit_are_kept_within_bounds(browser: Client, proposa
 
 
 def test_all_is_rejected_with_one_button_and_can_be_taken_back(browser: Client, proposal: Proposal) -> None:
-    bases = selector.load(proposal).digest
-    assert "Reject all 8 changes" in browser.get(f"/review/{proposal.public_id}/").content.decode()
-    post(browser, proposal, "decide", {"scope": "all", "bases": bases, "verdict": "rejected"})
+    press(browser, browser.get(f"/review/{proposal.public_id}/").content.decode(), "Reject all 5")
     assert set(verdicts(proposal).values()) == {"rejected"}
     post(browser, proposal, "take-back", {})
     assert set(verdicts(proposal).values()) == {"pending"}
+
+
+def test_the_other_button_for_all_leaves_what_is_decided(browser: Client, proposal: Proposal) -> None:
+    post(browser, proposal, "decide", about(desk.hunk_with(proposal, "Releases leave"), verdict="approved"))
+    press(browser, browser.get(f"/review/{proposal.public_id}/").content.decode(), "Reject the other 4")
+    assert sorted(verdicts(proposal).values()) == ["approved"] * 2 + ["rejected"] * 6
+
+
+def test_an_undo_says_what_it_undid_and_leads_to_it_wherever_it_is(
+    browser: Client, proposal: Proposal
+) -> None:
+    train, role = desk.hunk_with(proposal, "Releases leave"), desk.hunk_with(proposal, "very short")
+    post(browser, proposal, "decide", about(train, verdict="approved"))
+    post(browser, proposal, "decide", about(role, verdict="rejected"))
+    back = post(browser, proposal, "take-back", {"back": "q=very+short"})
+    assert back["Location"] == f"/review/{proposal.public_id}/?q=very+short&hunk={role.pk}#hunk-{role.pk}"
+    said = "Undone: rejected 1 decision in user_role.md."
+    assert said in browser.get(f"/review/{proposal.public_id}/").content.decode()
+    # The filter hides the other one, so it is left for it.
+    answer = post(browser, proposal, "take-back", {"back": "q=very+short"}, **{"HX-Request": "true"})
+    to = json.loads(answer["HX-Trigger-After-Settle"])["review:go"]
+    assert to["to"] == f"hunk-{train.pk}"
+    assert to["address"] == f"/review/{proposal.public_id}/?hunk={train.pk}#hunk-{train.pk}"
+    assert "Undone: approved 1 decision in project_release_train.md." in answer.content.decode()
+
+
+def test_an_edit_is_shown_against_the_proposal_and_can_go_back_to_it(
+    browser: Client, proposal: Proposal
+) -> None:
+    hunk = desk.hunk_with(proposal, "Releases leave")
+    kept = "---\nname: Release train\ndescription: When releases leave\ntype: project\n---\n\n"
+    found = set(proposal.findings.values_list("message", flat=True))
+    post(browser, proposal, "edit", about(hunk, text=f"{kept}Releases leave on Mondays.\n"))
+    text = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    yours = text[text.index("Your version, compared with the proposal") :].partition("</form>")[0]
+    assert re.search(r"<del>.*Tuesdays.*</del>", yours) and "Mondays" in yours
+    assert found != set(proposal.findings.values_list("message", flat=True))
+    press(browser, text, "Back to the proposal")
+    hunk.refresh_from_db()
+    assert (hunk.verdict, hunk.edited_sha) == ("approved", "")
+    assert desk.hunk_with(proposal, "[Release train]").verdict == "approved"
+    # What the checks say is of the proposed text again.
+    assert found == set(proposal.findings.values_list("message", flat=True))
+    post(browser, proposal, "take-back", {})
+    hunk.refresh_from_db()
+    assert hunk.verdict == "edited"
+
+
+def test_a_typed_reason_is_confirmed(browser: Client, proposal: Proposal) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    answer = post(
+        browser,
+        proposal,
+        "decide",
+        about(hunk, verdict="rejected", reason="Not so.", shown=str(hunk.pk)),
+        **{"HX-Request": "true"},
+    )
+    assert "Reason kept" in answer.content.decode()
 
 
 def test_the_index_comes_last_as_its_rows_go_with_their_memories(browser: Client, proposal: Proposal) -> None:

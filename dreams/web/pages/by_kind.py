@@ -12,9 +12,9 @@ from dreams.secrets.masking import Mask
 from dreams.services import triage
 from dreams.services.triage import KindCount
 from dreams.text import plural
+from dreams.web.pages.review_evidence import Quote, quote
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.diffs import Line, runs
-from dreams.web.selectors.review.quotes import Quote, quote
 
 PAGE_SIZE = 25
 #: A decision with more lines is shown in its review: what is not in view is not decided here.

@@ -21,9 +21,9 @@ from dreams import blobs, text, textdiff
 from dreams.models import Hunk, Memory, Project, Proposal, Question, QuestionOption, Session
 from dreams.secrets.masking import Mask
 from dreams.services.questions import answering, asking, options, reading
+from dreams.web.pages.review_evidence import ROLES
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
-from dreams.web.selectors.review.quotes import ROLES
 
 State = Question.State
 #: Open questions across projects.

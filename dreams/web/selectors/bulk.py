@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams.models import Hunk, Operation, Proposal
+from dreams.models import Operation, Proposal
 from dreams.services import decisions
 from dreams.services.decisions import Counts
 from dreams.text import plural
-from dreams.web.pages import changed_lines
+from dreams.web.pages import changed_lines, review_loaded
 from dreams.web.pages.changed_lines import Decision, Shown
-from dreams.web.selectors.review import loaded as review_loaded
-from dreams.web.selectors.review import state
-from dreams.web.selectors.review.loaded import Loaded
+from dreams.web.pages.review_loaded import Loaded
+from dreams.web.pages.review_state import changed_since
 
 #: Each proposal costs a look at its files.
 MOST = 20
@@ -91,11 +90,11 @@ def why_not(loaded: Loaded, verdict: str) -> str:
         return f"It is no longer open ({loaded.proposal.get_state_display().lower()})."
     if verdict == REJECT:
         return ""
-    pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
-    left = len(pending) - len(loaded.without_findings(pending))
+    undecided = [one for one in loaded.decisions if one.is_open]
+    left = len(undecided) - len(loaded.free(undecided))
     if left:
-        return f"{plural(left, 'change')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
-    stale = state.changed_since(loaded.proposal, loaded.files, loaded.memories)
+        return f"{plural(left, 'decision')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
+    stale = changed_since(loaded.proposal, loaded.files, loaded.memories)
     if stale:
         return f"{min(stale)} changed on disk since it was proposed."
     return ""

@@ -97,7 +97,8 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One hunk with the unchanged lines around it. `fold_at`: how many of its lines are shown at once; None: all."""
+    """One hunk with the unchanged lines around it. `fold_at`: how many of its lines are shown at once; None: all.
+    `front`: so many at its beginning are frontmatter that is folded away."""
 
     hunk: Hunk
     above: Gap | None
@@ -105,10 +106,15 @@ class Block:
     below: Gap | None
     notes: tuple[str, ...]
     fold_at: int | None = None
+    front: int = 0
+
+    @property
+    def front_lines(self) -> tuple[Line, ...]:
+        return self.lines[: self.front]
 
     @property
     def open_lines(self) -> tuple[Line, ...]:
-        return self.lines[: self.fold_at]
+        return self.lines[self.front : self.fold_at]
 
     @property
     def folded_lines(self) -> tuple[Line, ...]:

@@ -17,8 +17,8 @@ from dreams.text import plural
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.pages import changed_lines
+from dreams.web.pages.review_loaded import Loaded, find, load
 from dreams.web.selectors import bulk as selector
-from dreams.web.selectors.review.desk import Loaded, find, load
 from dreams.web.views.review_answer import CHIPS, reviewer
 
 

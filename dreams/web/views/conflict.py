@@ -15,8 +15,8 @@ from dreams.models import FileChange, Proposal
 from dreams.web import unmasked
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page
+from dreams.web.pages.review_loaded import address
 from dreams.web.selectors import conflict as selector
-from dreams.web.selectors.review import desk as review_selector
 
 SIDES = get_args(Side)
 
@@ -116,4 +116,4 @@ def _file(public_id: str, file_pk: int) -> FileChange:
 
 
 def _to_file(file: FileChange) -> HttpResponse:
-    return SeeOther(review_selector.address(file.proposal, file=file.pk, anchor=f"file-{file.pk}"))
+    return SeeOther(address(file.proposal, file=file.pk, anchor=f"file-{file.pk}"))

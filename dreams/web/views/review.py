@@ -1,8 +1,8 @@
 """The review desk: look at a proposal, decide on its parts, submit.
 
-Every verb is a POST that leads back to the hunk it was about. With htmx the same address answers with the parts of
-the page that changed. A verdict carries the state it was made on: on another one it is refused, and what stands
-there now is shown.
+Every verb is a POST that leads back to the decision it was about. With htmx the same address answers with the parts of
+the page that changed. A verdict carries the state it was made on: on another one it is refused, and what is there now
+is shown. One verdict on many carries the digest of what was counted, too.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import review
 from dreams.models import Hunk
 from dreams.review import Mend, ReviewRefused
+from dreams.text import plural
 from dreams.web import unmasked, verdicts
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
-from dreams.web.selectors.review import desk as selector
-from dreams.web.selectors.review.desk import Loaded
-from dreams.web.selectors.review.loaded import HunkRow
+from dreams.web.pages import review as pages
+from dreams.web.pages.review_loaded import Decision, Loaded, address
+from dreams.web.pages.review_shown import asked_of, batch_of, passing
 from dreams.web.views.review_answer import (
     LAYOUTS,
     answer,
-    around,
     back_to,
+    changed_file,
     file_of,
     fragment,
     layout_cookie,
     load,
-    on_page,
+    one_file,
     page,
     proposal_of,
     refuse,
     reviewer,
-    shown_now,
 )
 
 # Of a text that somebody types, so much is looked at before it is kept.
 MOST_TYPED = 200_000
 A_YEAR = 60 * 60 * 24 * 365
+CHANGED = "This changed since you opened the page, so your verdict was not taken. Look at it again."
 
 
 @owner
@@ -49,43 +50,55 @@ A_YEAR = 60 * 60 * 24 * 365
 def desk(request: Request, public_id: str) -> HttpResponse:
     proposal = proposal_of(public_id)
     if proposal.public_id != public_id:
-        return HttpResponseRedirect(selector.address(proposal))
+        return HttpResponseRedirect(address(proposal))
     if request.GET.get("layout") in LAYOUTS:
         return _remember_layout(request)
     loaded = load(request, proposal)
-    asked = selector.asked_of(request.GET)
+    asked = asked_of(request.GET)
     if asked.file is not None and asked.file not in {file.pk for file in loaded.files}:
         raise Http404("no such file in this proposal")
     if wants_fragment(request) and asked.file is not None:
-        [card] = selector.some_cards(loaded, {asked.file}, asked.view, on_page(request, loaded, asked))
-        return fragment(request, "dreams/_review_file.html", loaded, {"file": card})
+        return one_file(request, loaded, asked)
     return page(request, loaded, asked)
 
 
 @owner
 @require_POST
 def decide(request: Request, public_id: str) -> HttpResponse:
-    """Approve, reject or take back: a hunk with its operation, a file, what has no findings, or all."""
+    """Approve, reject or take back: one decision, what the page shows with a file or in all, or everything."""
     loaded = load(request, proposal_of(public_id))
-    hunks = _hunks(request, loaded)
-    stale = _stale(request, loaded, hunks)
-    if stale:
-        return refuse(request, loaded, stale, hunks)
     verdict = request.POST.get("verdict", "")
     if verdict not in (Hunk.Verdict.APPROVED, Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING):
         raise Http404("no such verdict")
-    reason = request.POST.get("reason", "").strip()
-    if not hunks:
-        return refuse(request, loaded, "Nothing is left to decide there.", [])
-    before = verdicts.remember(hunks, loaded)
+    scope = request.POST.get("scope", "")
+    asked_for = _batch(request, loaded, scope, verdict) if scope else _named(request, loaded)
+    if isinstance(asked_for, str):
+        return refuse(request, loaded, asked_for)
+    if not asked_for:
+        return refuse(request, loaded, "Nothing is left to decide there.")
+    before = verdicts.remember(asked_for)
+    hunks = _proposed(request, asked_for) or [hunk for one in asked_for for hunk in one.hunks]
     try:
         decided = review.decide(
-            loaded.proposal, hunks, Hunk.Verdict(verdict), reviewer(request), reason=reason
+            loaded.proposal,
+            hunks,
+            Hunk.Verdict(verdict),
+            reviewer(request),
+            reason=request.POST.get("reason", "").strip(),
         )
     except ReviewRefused as refused:
-        return refuse(request, loaded, str(refused), hunks)
-    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict(verdict), decided, loaded))
-    return answer(request, loaded.proposal, decided)
+        return refuse(request, loaded, str(refused))
+    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict(verdict), asked_for))
+    if any(hunk["edited"] for hunk in before):
+        loaded = load(request, loaded.proposal)  # what the checks say is of the proposed text again
+    loaded.decided(decided)
+    return answer(request, loaded, asked_for)
+
+
+def _proposed(request: Request, asked_for: Sequence[Decision]) -> list[Hunk]:
+    """The one edited change whose proposed text is wanted back; none where the form is no such button."""
+    wanted = request.POST.get("hunk", "") if "as_proposed" in request.POST else ""
+    return [hunk for one in asked_for for hunk in one.hunks if str(hunk.pk) == wanted]
 
 
 @owner
@@ -96,8 +109,10 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     try:
         touched = verdicts.pop(request, proposal, reviewer(request))
     except ReviewRefused as refused:
-        return refuse(request, load(request, proposal), str(refused), [])
-    return answer(request, proposal, touched)
+        return refuse(request, load(request, proposal), str(refused))
+    loaded = load(request, proposal)
+    found = {one.key: one for hunk in touched if (one := loaded.decision_of.get(hunk.pk))}
+    return answer(request, loaded, list(found.values()), goes_there=True)
 
 
 @owner
@@ -109,17 +124,17 @@ def edit(request: Request, public_id: str) -> HttpResponse:
 
 
 def _edited(request: Request, loaded: Loaded, change: Callable[[Hunk], list[Hunk]]) -> HttpResponse:
-    hunks = _hunks(request, loaded)
-    stale = _stale(request, loaded, hunks)
-    if stale:
-        return refuse(request, loaded, stale, hunks)
-    before = verdicts.remember(hunks, loaded)
+    named = _named(request, loaded)
+    if isinstance(named, str):
+        return refuse(request, loaded, named)
+    before = verdicts.remember(named)
     try:
-        decided = change(_whole(hunks[0]))
+        change(_whole(request, named))
     except ReviewRefused as refused:
-        return refuse(request, loaded, str(refused), hunks)
-    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, decided, loaded))
-    return answer(request, loaded.proposal, decided)
+        return refuse(request, loaded, str(refused))
+    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, named))
+    loaded = load(request, loaded.proposal)
+    return answer(request, loaded, [one for one in loaded.decisions if one.key == named[0].key])
 
 
 @owner
@@ -136,16 +151,15 @@ def mend(request: Request, public_id: str) -> HttpResponse:
 @owner
 @require_POST
 def preview(request: Request, public_id: str) -> HttpResponse:
-    """What is being typed, as it would stand and read, with what the checks say of it. Nothing is kept."""
+    """What is being typed, as it would be and read, with what the checks say of it. Nothing is kept."""
     loaded = load(request, proposal_of(public_id))
-    [hunk] = _hunks(request, loaded)[:1]
-    stale = _stale(request, loaded, [hunk])
-    if stale:
-        return refuse(request, loaded, stale, [hunk])
-    typed = request.POST.get("text", "")[:MOST_TYPED]
-    found = selector.typed(loaded, hunk, review.preview_edit(loaded.proposal, _whole(hunk), typed))
+    named = _named(request, loaded)
+    if isinstance(named, str):
+        return refuse(request, loaded, named)
+    hunk, typed = _whole(request, named), request.POST.get("text", "")[:MOST_TYPED]
+    found = pages.typed(loaded, hunk, review.preview_edit(loaded.proposal, hunk, typed))
     whole = "dreams/review_preview.html" if not wants_fragment(request) else "dreams/_review_preview.html"
-    return fragment(request, whole, loaded, {"hunk": hunk, "typed": found, "seen": loaded.seen(hunk)})
+    return fragment(request, whole, loaded, {"hunk": hunk, "typed": found, "seen": named[0].seen})
 
 
 @owner
@@ -155,16 +169,18 @@ def confirm(request: Request, public_id: str) -> HttpResponse:
     proposal = proposal_of(public_id)
     wanted = set(request.POST.getlist("finding"))
     if not wanted:
-        return refuse(request, load(request, proposal), "Nothing was ticked, so nothing is confirmed.", [])
+        return refuse(request, load(request, proposal), "Nothing was ticked, so nothing is confirmed.")
     found = list(proposal.findings.filter(key__in=wanted).select_related("hunk"))
     if {finding.key for finding in found} != wanted:
-        return refuse(request, load(request, proposal), "That finding is gone; look at the change again.", [])
+        return refuse(request, load(request, proposal), "That finding is gone; look at the change again.")
     try:
         review.confirm(proposal, found, reviewer(request))
     except ReviewRefused as refused:
-        return refuse(request, load(request, proposal), str(refused), [])
-    hunks = {finding.hunk.pk: finding.hunk for finding in found if finding.hunk}
-    return answer(request, proposal, list(hunks.values()), found[0].file_id)
+        return refuse(request, load(request, proposal), str(refused))
+    loaded = load(request, proposal)
+    about = {one.key: one for f in found if f.hunk_id and (one := loaded.decision_of.get(f.hunk_id))}
+    file = next((finding.file_id for finding in found if finding.hunk_id is None), None)
+    return answer(request, loaded, list(about.values()), file=file)
 
 
 @owner
@@ -175,21 +191,14 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
     for part in loaded.parts_of(file):
         review.mark_viewed(part, viewed=request.POST.get("viewed") == "1")
     if wants_fragment(request):
-        loaded = load(request, loaded.proposal)
-        [card] = selector.some_cards(loaded, {file.pk}, only=shown_now(request, loaded))
-        return fragment(
-            request,
-            "dreams/_review_answer.html",
-            loaded,
-            {"whole": [card], **around(request, loaded, {file.pk})},
-        )
+        return changed_file(request, loaded, file)
     return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
 
 
 @owner
 @require_POST
 def secrets(request: Request, public_id: str) -> HttpResponse:
-    """Show this visit the secrets of a proposal as they stand, or mask them again; back to its review, or a conflict."""
+    """Show this visit the secrets of a proposal, or mask them again; back to its review, or a conflict."""
     proposal = proposal_of(public_id)
     unmasked.turn(request, proposal)
     file = request.POST.get("file", "")
@@ -199,57 +208,42 @@ def secrets(request: Request, public_id: str) -> HttpResponse:
     return SeeOther(back_to(request, proposal, number and f"file-{number}"))
 
 
-def _hunks(request: Request, loaded: Loaded) -> list[HunkRow]:
-    """What the form is about: `hunk`, `file`, or a `scope` of rest or all."""
-    scope = request.POST.get("scope", "")
-    if scope == "all":
-        found = loaded.all_hunks
-    elif scope == "listed":
-        found = _listed(request, loaded)
-    elif scope == "rest":
-        found = loaded.without_findings(loaded.all_hunks)
-    elif scope == "file":
-        found = loaded.hunks[file_of(request, loaded).pk]
-        if request.POST.get("verdict") == Hunk.Verdict.APPROVED:
-            found = loaded.without_findings(found)
-    else:
-        wanted = set(request.POST.getlist("hunk"))
-        found = [hunk for hunk in loaded.all_hunks if str(hunk.pk) in wanted]
-        if not found:
-            raise Http404("no such hunk in this proposal")
-    return found
+def _named(request: Request, loaded: Loaded) -> list[Decision] | str:
+    """The decision that the form names by one of its changes; or why it is not the one that was seen."""
+    wanted = request.POST.get("hunk", "")
+    hunk = next((hunk for hunk in loaded.all_hunks if str(hunk.pk) == wanted), None)
+    if hunk is None:
+        raise Http404("no such hunk in this proposal")
+    decision = loaded.decision_of[hunk.pk]
+    same = hunk.file.base_sha == request.POST.get("base", "")
+    return [decision] if same and request.POST.get("seen") in (None, decision.seen) else CHANGED
 
 
-def _whole(row: HunkRow) -> Hunk:
-    return Hunk.objects.select_related("file__proposal__project").get(pk=row.pk)
-
-
-def _listed(request: Request, loaded: Loaded) -> list[HunkRow]:
-    """The undecided changes of all files that the filter lets through; to approve, those that nothing speaks against."""
-    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
-    files = selector.passing(loaded, asked)
-    rows = [hunk for file in files for hunk in loaded.hunks[file.pk] if hunk.verdict == Hunk.Verdict.PENDING]
-    return loaded.without_findings(rows) if request.POST.get("verdict") == Hunk.Verdict.APPROVED else rows
-
-
-def _stale(request: Request, loaded: Loaded, hunks: Sequence[HunkRow]) -> str:
-    """Why the verdict cannot be taken as it was meant; empty when it can."""
-    if request.POST.get("scope") == "listed":
-        # The filter is in the address to come back to: were it lost, one verdict would be on everything.
-        same = request.POST.get("bases") == loaded.digest and request.POST.get("count") == str(len(hunks))
-    elif request.POST.get("scope") in ("rest", "all"):
-        same = request.POST.get("bases") == loaded.digest
-    else:
-        seen = request.POST.get("seen")
-        same = all(
-            hunk.file.base_sha == request.POST.get("base", "") and seen in (None, loaded.seen(hunk))
-            for hunk in hunks
-        )
-    return (
-        ""
-        if same
-        else "This changed since you opened the page, so your verdict was not taken. Look at it again."
+def _batch(request: Request, loaded: Loaded, scope: str, verdict: str) -> list[Decision] | str:
+    """The decisions that the form's button counted; or why they are others now, with how many they are."""
+    file = file_of(request, loaded) if scope == "file" else None
+    batch = batch_of(passing(loaded, asked_of(_back(request))), scope, file)
+    found = list(batch.of(verdict))
+    same = request.POST.get("digest") == batch.digest(verdict) and request.POST.get("count") == str(
+        len(found)
     )
+    if same:
+        return found
+    return f"This list changed since you opened the page: it has {plural(len(found), 'decision')} now. Nothing was decided."
+
+
+def _back(request: Request) -> QueryDict:
+    """Which of the page's views the form is on."""
+    query = QueryDict(request.POST.get("back", ""), mutable=True)
+    if view := request.POST.get("view"):
+        query["view"] = view
+    return query
+
+
+def _whole(request: Request, named: Sequence[Decision]) -> Hunk:
+    [decision] = named
+    hunk = next(hunk for hunk in decision.hunks if str(hunk.pk) == request.POST.get("hunk"))
+    return Hunk.objects.select_related("file__proposal__project").get(pk=hunk.pk)
 
 
 def _remember_layout(request: Request) -> HttpResponse:

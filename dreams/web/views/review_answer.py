@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -13,25 +14,28 @@ from django.shortcuts import render as rendered
 from django.utils.cache import patch_vary_headers
 
 from dreams import memdir
-from dreams.models import FileChange, Hunk, Proposal
+from dreams.models import FileChange, Proposal
 from dreams.review import Reviewer
 from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.pages import questions as question_pages
+from dreams.web.pages import review as pages
 from dreams.web.pages import written
+from dreams.web.pages.review_index import loads
+from dreams.web.pages.review_list import entries_of, listing
+from dreams.web.pages.review_loaded import Decision, Loaded, address, find, texts_of
+from dreams.web.pages.review_loaded import load as load_rows
+from dreams.web.pages.review_shown import Asked, asked_of, passing, window
 from dreams.web.selectors import memory as memory_selector
-from dreams.web.selectors.review import desk as selector
-from dreams.web.selectors.review.desk import Loaded
-from dreams.web.selectors.review.loaded import HunkRow
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
 
 
-def _to_file(proposal: Proposal, asked: selector.Asked) -> str:
+def _to_file(proposal: Proposal, asked: Asked) -> str:
     """What a file's number is put behind: two hundred entries need no two hundred addresses."""
-    here = selector.address(proposal, **asked.query)
+    here = address(proposal, **asked.query)
     return f"{here}{'&' if '?' in here else '?'}file="
 
 
@@ -52,7 +56,7 @@ class Resolver:
         wanted = memdir.name_key(name.partition("#")[0].removesuffix(".md"))
         for file in self.loaded.shown_files:
             if wanted in _names_of(file.path):
-                return selector.address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
+                return address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
         return None
 
 
@@ -62,12 +66,11 @@ def _names_of(path: str) -> tuple[str, str]:
     return memdir.name_key(bare), memdir.name_key(bare.rpartition("/")[2])
 
 
-def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 200) -> HttpResponse:
-    desk = selector.desk(loaded, asked)
+def page(request: Request, loaded: Loaded, asked: Asked, status: int = 200) -> HttpResponse:
+    desk = pages.desk(loaded, asked)
     context = {
         "desk": desk,
         "listing": desk.listing,
-        "bases": desk.bar.digest,
         "questions": question_pages.of_proposal(loaded.proposal),
         "written": written.of(loaded.proposal),
         "next": asked.to(loaded.proposal, file=asked.file),
@@ -81,19 +84,19 @@ def page(request: Request, loaded: Loaded, asked: selector.Asked, status: int = 
 def fragment(
     request: Request, template: str, loaded: Loaded, context: dict[str, object], status: int = 200
 ) -> HttpResponse:
-    asked = selector.asked_of(QueryDict(_query_to_come_back_to(request)))
+    asked = asked_of(QueryDict(_query_to_come_back_to(request)))
     response = rendered(request, template, {**_common(request, loaded, asked), **context}, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
-def _common(request: Request, loaded: Loaded, asked: selector.Asked) -> dict[str, object]:
+def _common(request: Request, loaded: Loaded, asked: Asked) -> dict[str, object]:
     layout = request.COOKIES.get(layout_cookie(), "auto")
     return {
         "proposal": loaded.proposal,
         "is_open": loaded.is_open,
         "asked": asked,
-        "page_url": selector.address(loaded.proposal),
+        "page_url": address(loaded.proposal),
         "all_files": asked.to(loaded.proposal, view="", page="", hunk=""),
         "to_file": _to_file(loaded.proposal, asked),
         "layout": layout if layout in LAYOUTS else "auto",
@@ -104,6 +107,7 @@ def _common(request: Request, loaded: Loaded, asked: selector.Asked) -> dict[str
         "chips": CHIPS,
         "back": _query_to_come_back_to(request),
         "last": verdicts.last(request, loaded.proposal),
+        "undone": verdicts.undone(request, loaded.proposal),
         "resolve": Resolver(loaded),
     }
 
@@ -117,81 +121,114 @@ def _query_to_come_back_to(request: Request) -> str:
     return request.GET.urlencode()
 
 
-def around(request: Request, loaded: Loaded, files: set[int]) -> dict[str, object]:
-    """The parts beside the cards that a verdict on `files` changes."""
-    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
-    listing = selector.listing(loaded, asked)
-    shown = {new for new, old in loaded.renames.items() if old.pk in files} | files
-    return {
-        "listing": listing,
-        # Under a filter files come and go, so the list is sent whole.
-        "changed_entries": [] if asked.is_narrowed else [e for e in listing.entries if e.pk in shown],
-        "bar": selector.bar(loaded),
-        "loads": selector.loads(loaded),
-    }
+def one_file(request: Request, loaded: Loaded, asked: Asked) -> HttpResponse:
+    """A file's section alone: with what the page that asks for it shows of it, else with all of it."""
+    here = passing(loaded, asked_of(QueryDict(_query_to_come_back_to(request))))
+    shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
+    part = here if shown else passing(loaded, asked)
+    pks = shown or {one.pk for one in window(part).decisions}
+    [card] = [
+        card
+        for card in pages.some_cards(part, pks, {asked.file or 0}, asked.view)
+        if asked.file in {row.pk for row in _rows_of(loaded, card.pk)}
+    ]
+    return fragment(request, "dreams/_review_file.html", loaded, {"file": card})
+
+
+def _rows_of(loaded: Loaded, pk: int) -> list[FileChange]:
+    return next(loaded.parts_of(file) for file in loaded.shown_files if file.pk == pk)
+
+
+def changed_file(request: Request, loaded: Loaded, file: FileChange) -> HttpResponse:
+    """One file's section as it is now, and what is around it."""
+    found = passing(loaded, _back(request))
+    cards = pages.some_cards(found, _shown(request), {file.pk})
+    return _answer(request, loaded, {"whole": [card for card in cards if card.pk == file.pk]}, {file.pk})
 
 
 def answer(
-    request: Request, proposal: Proposal, touched: Sequence[Hunk], file: int | None = None
+    request: Request,
+    loaded: Loaded,
+    touched: Sequence[Decision],
+    *,
+    file: int | None = None,
+    goes_there: bool = False,
 ) -> HttpResponse:
-    """Back to the first hunk touched; with htmx, every card on the page that changed and what stands around."""
-    anchor = f"hunk-{_main(request, touched)}" if touched else f"file-{file}" if file else ""
+    """Back to the decision; with htmx, every card on the page that changed and what is around. `goes_there`: the page
+    moves to it, wherever it is."""
+    found = passing(loaded, _back(request))
+    main = _main(request, touched)
+    anchor = f"hunk-{main.pk}" if main else f"file-{file}" if file else ""
     if not wants_fragment(request):
-        return SeeOther(back_to(request, proposal, anchor))
-    loaded = load(request, proposal_of(proposal.public_id))
-    shown = _shown(request)
-    under = {loaded.hunks[old.pk][0].pk: loaded.hunks[new][0].pk for new, old in loaded.renames.items()}
-    changed = {under.get(hunk.pk, hunk.pk) for hunk in touched} & shown
-    files = {hunk.file_id for hunk in loaded.all_hunks if hunk.pk in changed} | ({file} if file else set())
-    # A file read as it will be shows no changes by themselves: what was decided on changes how it reads.
+        to = pages.where(found, main) if main and goes_there else back_to(request, loaded.proposal, anchor)
+        return SeeOther(to)
+    # A file read as it will be shows no cards: what was decided on changes how it reads.
     read = {file_of(request, loaded).pk} if request.POST.get("view") == "rendered" else set()
-    return fragment(
-        request,
-        "dreams/_review_answer.html",
-        loaded,
-        {
-            "cards": selector.some_cards(loaded, files - read, only=frozenset(changed)),
-            "whole": selector.some_cards(loaded, read, "rendered", frozenset()) if read else [],
-            "changed": changed,
-            **around(request, loaded, {h.file_id for h in touched} | files),
-        },
-    )
+    changed = {one.pk for one in touched} & _shown(request)
+    cards = pages.some_cards(found, changed, {file} if file else ())
+    context = {
+        "cards": [card for card in cards if card.pk not in read],
+        "changed": changed,
+        "whole": pages.some_cards(found, (), read, "rendered") if read else [],
+    }
+    response = _answer(request, loaded, context, {h.file_id for one in touched for h in one.hunks} | {file})
+    if goes_there and main:
+        go_to = {"review:go": {"to": anchor, "address": pages.where(found, main)}}
+        response["HX-Trigger-After-Settle"] = json.dumps(go_to)
+    return response
 
 
-def refuse(request: Request, loaded: Loaded, why: str, hunks: Sequence[HunkRow]) -> HttpResponse:
+def _answer(
+    request: Request,
+    loaded: Loaded,
+    context: Mapping[str, object],
+    files: Collection[int | None],
+    status: int = 200,
+) -> HttpResponse:
+    everything = {**context, **around(request, loaded, files)}
+    return fragment(request, "dreams/_review_answer.html", loaded, everything, status)
+
+
+def around(request: Request, loaded: Loaded, files: Collection[int | None]) -> dict[str, object]:
+    """The parts beside the cards that a verdict on `files` changes."""
+    found = passing(loaded, _back(request))
+    shown = {pk for pk in files if pk} | {new for new, old in loaded.renames.items() if old.pk in files}
+    return {
+        "listing": listing(found, window(found)),
+        # Under a filter files come and go, so the list is sent whole.
+        "changed_entries": [] if found.asked.is_narrowed else entries_of(loaded, shown),
+        "bar": pages.bar(found),
+        "loads": loads(loaded, texts_of(loaded, ())),
+    }
+
+
+def refuse(request: Request, loaded: Loaded, why: str) -> HttpResponse:
     """409 with the page as it is now; with htmx the file as it is now, and why, above it."""
     messages.error(request, why)
     loaded = load(request, proposal_of(loaded.proposal.public_id))
-    if wants_fragment(request):
-        files = {hunk.file_id for hunk in hunks[:1]}
-        cards = selector.some_cards(loaded, files, only=shown_now(request, loaded))
-        context = {"whole": cards, "with_messages": True, **around(request, loaded, files)}
-        return fragment(request, "dreams/_review_answer.html", loaded, context, status=422)
-    return page(request, loaded, selector.asked_of(QueryDict(request.POST.get("back", ""))), status=409)
+    asked = _back(request)
+    if not wants_fragment(request):
+        return page(request, loaded, asked, status=409)
+    pk = request.POST.get("hunk", "")
+    about = next((one for one in loaded.decisions for h in one.hunks if str(h.pk) == pk), None)
+    found, files = passing(loaded, asked), {about.file_id} if about else set()
+    cards = pages.some_cards(found, _shown(request), files) if about else []
+    context = {"whole": [card for card in cards if card.pk in files], "with_messages": True}
+    return _answer(request, loaded, context, files, 409)
 
 
-def on_page(request: Request, loaded: Loaded, asked: selector.Asked) -> frozenset[int] | None:
-    """The changes that a file shows on the page that asks for it: those of the page, or where it is not on it, those
-    of the first page of its own. None: all."""
-    here = selector.window_of(loaded, selector.asked_of(QueryDict(_query_to_come_back_to(request))))
-    if any(here.shows(row) for row in loaded.hunks[asked.file or 0]):
-        return here.hunks
-    return selector.window_of(loaded, asked).hunks
-
-
-def shown_now(request: Request, loaded: Loaded) -> frozenset[int] | None:
-    """The changes on the page that posted, where it has pages; None: all. A page without scripts is made anew."""
-    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
-    return frozenset(_shown(request)) if selector.window_of(loaded, asked).is_paged else None
+def _back(request: Request) -> Asked:
+    return asked_of(QueryDict(request.POST.get("back", "")))
 
 
 def _shown(request: Request) -> set[int]:
+    """The decisions whose cards are on the page that posted."""
     return {int(pk) for pk in request.POST.get("shown", "").split(",") if pk.isdecimal()}
 
 
 def load(request: Request, proposal: Proposal) -> Loaded:
-    """With its secrets as they stand, where this visit asked for that."""
-    loaded = selector.load(proposal)
+    """With its secrets unmasked, where this visit asked for that."""
+    loaded = load_rows(proposal)
     loaded.is_bare = unmasked.is_bare(request, proposal)
     return loaded
 
@@ -204,15 +241,15 @@ def file_of(request: Request, loaded: Loaded) -> FileChange:
     return found
 
 
-def _main(request: Request, touched: Sequence[Hunk]) -> int:
-    """The hunk a person acted on, among those that were decided with it."""
-    pks = [hunk.pk for hunk in touched]
+def _main(request: Request, touched: Sequence[Decision]) -> Decision | None:
+    """The decision a person acted on, among those that were decided with it."""
     wanted = request.POST.get("hunk", "")
-    return int(wanted) if wanted.isdecimal() and int(wanted) in pks else pks[0]
+    own = (one for one in touched if wanted in {str(hunk.pk) for hunk in one.hunks})
+    return next(own, touched[0] if touched else None)
 
 
 def back_to(request: Request, proposal: Proposal, anchor: str) -> str:
-    asked = selector.asked_of(QueryDict(request.POST.get("back", "")))
+    asked = _back(request)
     return asked.to(proposal, anchor, file=asked.file)
 
 
@@ -226,7 +263,7 @@ def reviewer(request: Request) -> Reviewer:
 
 
 def proposal_of(public_id: str) -> Proposal:
-    found = selector.find(public_id)
+    found = find(public_id)
     if found is None:
         raise Http404("no such proposal")
     return found

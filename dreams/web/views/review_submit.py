@@ -17,8 +17,7 @@ from dreams.review import FindingInTheWay, ReviewRefused
 from dreams.text import plural
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
-from dreams.web.selectors.review import desk as selector
-from dreams.web.selectors.review.desk import Loaded
+from dreams.web.pages.review_loaded import Loaded, address
 from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, refuse, reviewer
 
 
@@ -66,12 +65,12 @@ def submit(request: Request, public_id: str) -> HttpResponse:
     holds.refuse_elsewhere(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
     if moved:
-        return refuse(request, loaded, moved, [])
+        return refuse(request, loaded, moved)
     if request.POST.get("rest"):
-        hunks = loaded.without_findings(loaded.all_hunks)
+        hunks = [hunk for one in loaded.free(loaded.decisions) for hunk in one.hunks]
         review.decide(loaded.proposal, hunks, Hunk.Verdict.APPROVED, reviewer(request))
-    elif not selector.bar(loaded).decided:
-        return refuse(request, loaded, "Nothing is decided yet. Approve or reject a change first.", [])
+    elif all(one.is_open for one in loaded.decisions):
+        return refuse(request, loaded, "Nothing is decided yet. Approve or reject a change first.")
     return _write(request, loaded.proposal, rebased=False)
 
 
@@ -84,7 +83,7 @@ def apply(request: Request, public_id: str) -> HttpResponse:
     # The verdicts of a submitted review stay as they are; its files need not.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
     if moved:
-        return refuse(request, loaded, moved, [])
+        return refuse(request, loaded, moved)
     return _write(request, loaded.proposal, rebased=request.POST.get("rebased") == "1")
 
 
@@ -97,29 +96,29 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
         return SeeOther(_to_finding(proposal, found.finding))
     except (ReviewRefused, holds.ProjectBusy) as refused:
         messages.error(request, str(refused))
-        return SeeOther(selector.address(proposal))
+        return SeeOther(address(proposal))
     if rebased and report.rebased:
         paths = ", ".join(waiting.path for waiting in report.rebased)
         messages.warning(request, f"{paths} changed once more. Look at the new result, then confirm it.")
     _tell(request, report)
     if report.complete and request.POST.get("then") == "next":
         return go(request, f"{reverse('next')}?{urlencode({'after': proposal.public_id})}")
-    return SeeOther(_to_trouble(proposal) if report.conflicts else selector.address(proposal))
+    return SeeOther(_to_trouble(proposal) if report.conflicts else address(proposal))
 
 
 def _to_finding(proposal: Proposal, finding: Finding) -> str:
     """The change that the finding is on, or else its file, or else the top of the page."""
     if finding.hunk is not None:
         hunk, file = finding.hunk.pk, finding.hunk.file_id
-        return selector.address(proposal, file=file, hunk=hunk, anchor=f"hunk-{hunk}")
+        return address(proposal, file=file, hunk=hunk, anchor=f"hunk-{hunk}")
     anchor = f"file-{finding.file_id}" if finding.file_id else ""
-    return selector.address(proposal, file=finding.file_id, anchor=anchor)
+    return address(proposal, file=finding.file_id, anchor=anchor)
 
 
 def _to_trouble(proposal: Proposal) -> str:
     """The first conflict to solve; where nothing can be solved here, the review with the reasons."""
     file = proposal.files.filter(conflict__isnull=False).first()
-    return reverse("conflict", args=[proposal.public_id, file.pk]) if file else selector.address(proposal)
+    return reverse("conflict", args=[proposal.public_id, file.pk]) if file else address(proposal)
 
 
 def _tell(request: Request, report: applying.ApplyReport) -> None:

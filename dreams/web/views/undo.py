@@ -15,7 +15,7 @@ from dreams.rollback import NothingToUndo, Selection
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as selector
-from dreams.web.selectors.review import desk as review_selector
+from dreams.web.pages.review_loaded import address, find
 
 CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
 
@@ -23,7 +23,7 @@ CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just t
 @owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def undo(request: Request, public_id: str) -> HttpResponse:
-    proposal = review_selector.find(public_id)
+    proposal = find(public_id)
     if proposal is None:
         raise Http404("no such proposal")
     given = request.POST if request.method == "POST" else request.GET
@@ -31,7 +31,7 @@ def undo(request: Request, public_id: str) -> HttpResponse:
         found = _asked(proposal, given)
     except (NothingToUndo, ReviewRefused) as nothing:
         messages.info(request, str(nothing))
-        return SeeOther(review_selector.address(proposal))
+        return SeeOther(address(proposal))
     if request.method != "POST":
         return _page(request, found)
     if not found.decisions:
@@ -58,20 +58,20 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
     if found.conflicts:
         made = rollback.propose(proposal, reviewer, found.selection, reason=reason)
         messages.info(request, "Nothing was written. Solve what is marked, then submit.")
-        return SeeOther(review_selector.address(made))
+        return SeeOther(address(made))
     try:
         report = rollback.rollback(
             proposal, reviewer, found.selection, reason=reason, never_again="never_again" in request.POST
         )
     except (NothingToUndo, ReviewRefused, holds.ProjectBusy) as refused:
         messages.error(request, str(refused))
-        return SeeOther(review_selector.address(proposal))
+        return SeeOther(address(proposal))
     if report.complete:
         messages.success(request, f"{'Redone' if found.is_redo else 'Undone'}: {found.did}.")
     else:
         messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {_why(report)}")
     # A redo is asked for on the page of what was undone, and that is what it brings back.
-    return SeeOther(review_selector.address(proposal.undoes or proposal))
+    return SeeOther(address(proposal.undoes or proposal))
 
 
 def _why(report: ApplyReport) -> str:

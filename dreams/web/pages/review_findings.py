@@ -1,18 +1,21 @@
-"""What the checks say of one change, as its card shows it: singly, or as a list to tick where many want the same answer."""
+"""What the checks say of one change, as its card shows it: singly, or as a list to tick where many want the same answer.
+Beside it the remedies that are one press."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from django.urls import reverse
 
-from dreams.models import Finding
+from dreams.models import Finding, Hunk, LedgerEntry
+from dreams.review import Mend
 from dreams.review.mending import LOSS
+from dreams.web.pages.review_evidence import Statement
+from dreams.web.pages.review_loaded import WORST
 from dreams.web.selectors.placed import as_sentence, without_place
-from dreams.web.selectors.review.heard import Statement
-from dreams.web.selectors.review.loaded import WORST
 
 # From so many on, findings of one kind are one list: nobody presses the same button ten times with care.
 LEAST_LISTED = 3
@@ -65,7 +68,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Ticks:
     """Findings of one kind that each want a person's word. `is_loss`: the items are statements that would be gone."""
 
     is_loss: bool
@@ -78,7 +81,7 @@ class Said:
     """All that the checks say of one change: what is shown at once, the lists, what is folded, what was confirmed."""
 
     shown: tuple[Remark, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[Ticks, ...]
     rest: tuple[Remark, ...]
     confirmed: tuple[Remark, ...]
 
@@ -133,12 +136,12 @@ def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
     return {code: rows for code, rows in by_code.items() if len(rows) >= LEAST_LISTED}
 
 
-def _list(rows: Sequence[Finding]) -> Asked:
+def _list(rows: Sequence[Finding]) -> Ticks:
     remedies = {row.remedy for row in rows}
     # The list says once what becomes of all the statements.
     is_loss = all(row.code == LOSS and row.told.get("statement") for row in rows)
     items = tuple(Item(row.key, row.told["statement"] if is_loss else row.message) for row in rows)
-    return Asked(is_loss, remedies.pop() if len(remedies) == 1 else "", items)
+    return Ticks(is_loss, remedies.pop() if len(remedies) == 1 else "", items)
 
 
 def _remarks(findings: Sequence[Finding], beside: Beside) -> tuple[Remark, ...]:
@@ -192,3 +195,27 @@ def _way(finding: Finding, beside: Beside) -> Way | None:
     if not finding.code.startswith("standing-secret-"):
         return None
     return Way("Take it out …", reverse("project-secrets", args=[beside.project_pk]))
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    how: Mend
+    label: str
+
+
+def offers(findings: Iterable[Finding], ledger: Sequence[LedgerEntry], row: Hunk, parts: int) -> list[Offer]:
+    """`ledger` is of the lines that leave in `row`; `parts` are decided together, itself among them."""
+    said = list(findings)
+    codes = Counter(finding.code for finding in said if finding.confirmed_at is None)
+    lost = sum(entry.fate == LedgerEntry.Fate.UNEXPLAINED for entry in ledger)
+    some_go = any(finding.code == LOSS and finding.confirmed_at for finding in said)
+    found = []
+    # Where nothing else changes, to keep all that goes is to reject it.
+    if codes[LOSS] and (row.new_count or lost < row.base_count or parts > 1 or some_go):
+        lines = "line" if codes[LOSS] == 1 else "lines"
+        found.append(Offer("keep", f"Keep the old {lines} too" if row.new_count else f"Keep the {lines}"))
+    if any(code.startswith("secret-") for code in codes):
+        found.append(Offer("redact", "Leave the secret out"))
+    if codes["invisible-text"] or codes["escape-sequence"]:
+        found.append(Offer("unhide", "Leave out what is unseen"))
+    return found

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dreams import blobs, conf, memdir, text
 from dreams.models import FileChange
-from dreams.web.selectors.review import texts as review_texts
-
-if TYPE_CHECKING:
-    from dreams.web.selectors.review.loaded import Loaded
+from dreams.web.pages.review_loaded import Loaded, file_texts
 
 INDEX = memdir.INDEX_NAME
 
@@ -95,5 +91,5 @@ def _states(
         )
         now = blobs.get_many([sha]).get(sha) if sha else None
         return now, now
-    lines = review_texts.of(file, loaded.hunks[file.pk], texts)
-    return lines.base, lines.decided(undecided=True)
+    lines = file_texts(file, loaded.hunks[file.pk], texts)
+    return lines.base, lines.decided()

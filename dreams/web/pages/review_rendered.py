@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir, textdiff
-from dreams.web.selectors.review.texts import FileTexts
+from dreams.web.pages.review_loaded import FileTexts
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
@@ -34,7 +34,7 @@ class Rendered:
 
 def rendered(found: FileTexts, before: bytes | None) -> Rendered:
     """What is left when everything not rejected is taken, with what changes in it against `before` marked."""
-    document = memdir.parse(found.decided(undecided=True) or b"")
+    document = memdir.parse(found.decided() or b"")
     front = document.frontmatter
     fields = tuple(front.fields) if front else ()
     old = memdir.parse(before or b"").body

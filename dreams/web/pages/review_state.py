@@ -12,7 +12,6 @@ from django.db.models import Q
 
 from dreams import hosts, safefs, text, workspace, writing
 from dreams.models import FileChange, Hunk, Memory, Proposal
-from dreams.web.selectors.review.loaded import HunkRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class State:
 
 
 def state(
-    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[HunkRow], memories: Mapping[str, Memory]
+    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[Hunk], memories: Mapping[str, Memory]
 ) -> State:
     applied = [hunk for hunk in hunks if hunk.applied_in_id is not None]
     # What this proposal wrote itself is no change by somebody else.

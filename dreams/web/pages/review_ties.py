@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,9 +17,8 @@ from django.urls import reverse
 from dreams import blobs, text, textdiff
 from dreams.findings.statements import derived
 from dreams.models import FileChange, Hunk, LedgerEntry
+from dreams.web.pages.review_loaded import Loaded, address, file_texts
 from dreams.web.selectors.diffs import Block, Line, Tie
-from dreams.web.selectors.review import texts as review_texts
-from dreams.web.selectors.review.loaded import HunkRow, Loaded, address
 
 # Reworded lines are looked for among so many pairs; the very same words are always found.
 NEARLY_THE_SAME = 40_000
@@ -38,19 +37,18 @@ MOST_SAID = 160
 
 @dataclass
 class Ties:
-    """Everything known of where lines went, for the files whose cards are on the page."""
+    """Everything known of where lines went; `shown` are the decisions whose cards are on the page, `files` those
+    that have a place of their own there."""
 
     loaded: Loaded
-    shown: set[int]
-    only: frozenset[int] | None = None
+    shown: Collection[int]
+    files: Collection[int] = ()
     ledger: Mapping[int, Sequence[LedgerEntry]] = field(default_factory=dict)
 
     @cached_property
     def _files(self) -> Mapping[str, FileChange]:
         """By path; a renamed file stands under its new name also where its old one is asked for."""
-        found = {file.path: file for file in self.loaded.files}
-        by_pk = {file.pk: file for file in self.loaded.files}
-        return {**found, **{old.path: by_pk[new] for new, old in self.loaded.renames.items()}}
+        return {file.path: self.loaded.old_names.get(file.pk, file) for file in self.loaded.files}
 
     @cached_property
     def _elsewhere(self) -> Mapping[str, int]:
@@ -68,14 +66,14 @@ class Ties:
         found = moves(self.loaded)
         return {move.source: move for move in found}, {move.target: move for move in found}
 
-    def entries(self, row: HunkRow) -> defaultdict[str, list[LedgerEntry]]:
+    def entries(self, row: Hunk) -> defaultdict[str, list[LedgerEntry]]:
         """What the ledger says of the lines that leave in this hunk, by line; `tied` takes out what it shows."""
         found: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
         for entry in self.ledger.get(row.pk, ()):
             found[entry.text.strip()].append(entry)
         return found
 
-    def tied(self, row: HunkRow, block: Block, entries: Mapping[str, list[LedgerEntry]]) -> Block:
+    def tied(self, row: Hunk, block: Block, entries: Mapping[str, list[LedgerEntry]]) -> Block:
         """The block with each line's ties."""
         hunk = block.hunk
         within = dict(textdiff.moved_within(hunk))
@@ -96,7 +94,7 @@ class Ties:
 
     def _went(
         self,
-        row: HunkRow,
+        row: Hunk,
         hunk: textdiff.Hunk,
         number: int,
         within: Mapping[int, int],
@@ -113,9 +111,7 @@ class Ties:
             return (self._move("Moved to", "Moved, lightly reworded, to", move, move.target, row),)
         return (self._entry(entry, row),) if entry is not None else ()
 
-    def _came(
-        self, row: HunkRow, hunk: textdiff.Hunk, number: int, came: Mapping[int, int]
-    ) -> tuple[Tie, ...]:
+    def _came(self, row: Hunk, hunk: textdiff.Hunk, number: int, came: Mapping[int, int]) -> tuple[Tie, ...]:
         if number in came:
             return (
                 Tie("moved", "Moved within this change from", f"line {hunk.base_start + came[number] + 1}"),
@@ -125,9 +121,7 @@ class Ties:
             return ()
         return (self._move("Moved from", "Moved, lightly reworded, from", move, move.source, row),)
 
-    def _move(
-        self, word: str, reworded: str, move: textdiff.Move, there: textdiff.Place, here: HunkRow
-    ) -> Tie:
+    def _move(self, word: str, reworded: str, move: textdiff.Move, there: textdiff.Place, here: Hunk) -> Tie:
         other = next((hunk for hunk in self._rows(there.path) if hunk.hunk_id == there.hunk), None)
         start = 0 if other is None else other.new_start if there is move.target else other.base_start
         place = _place(there.path, start + there.line + 1, here)
@@ -135,7 +129,7 @@ class Ties:
             "moved", word if move.likeness == 1 else reworded, place, self.href(other) if other else ""
         )
 
-    def _entry(self, entry: LedgerEntry, here: HunkRow) -> Tie:
+    def _entry(self, entry: LedgerEntry, here: Hunk) -> Tie:
         fate = LedgerEntry.Fate(entry.fate)
         return Tie(
             KINDS.get(fate, "kept"),
@@ -159,25 +153,24 @@ class Ties:
         for hunk in self.loaded.hunks[file.pk]:
             if hunk.new_start < line <= hunk.new_start + hunk.new_count:
                 return self.href(hunk)
-        return self._at(file.pk, f"file-{file.pk}")
+        if file.pk in self.files:
+            return f"#file-{file.pk}"
+        return address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
 
-    def _rows(self, path: str) -> Sequence[HunkRow]:
+    def _rows(self, path: str) -> Sequence[Hunk]:
         file = self._files.get(path)
         return self.loaded.hunks[file.pk] if file else ()
 
-    def href(self, hunk: HunkRow) -> str:
-        """Where a change is shown; that a file lost its old name is shown under the new one."""
-        new = next((pk for pk, old in self.loaded.renames.items() if old.pk == hunk.file_id), None)
-        shown = self.loaded.hunks[new][0] if new is not None else hunk
-        if shown.file_id in self.shown and (self.only is None or shown.pk in self.only):
-            return f"#hunk-{shown.pk}"
-        at = shown.pk if self.only is not None else None
-        return address(self.loaded.proposal, file=shown.file_id, hunk=at, anchor=f"hunk-{shown.pk}")
-
-    def _at(self, file_pk: int, anchor: str) -> str:
-        if file_pk in self.shown:
-            return f"#{anchor}"
-        return address(self.loaded.proposal, file=file_pk, anchor=anchor)
+    def href(self, hunk: Hunk) -> str:
+        """Where a change is shown: with its decision, and of a renamed file under the new name."""
+        new = self.loaded.old_names.get(hunk.file_id)
+        part = self.loaded.hunks[new.pk][0] if new else hunk
+        decision = self.loaded.decision_of[part.pk]
+        if decision.key in self.shown:
+            return f"#hunk-{part.pk}"
+        return address(
+            self.loaded.proposal, file=decision.file_id, hunk=decision.pk, anchor=f"hunk-{part.pk}"
+        )
 
 
 def moves(loaded: Loaded) -> list[textdiff.Move]:
@@ -200,7 +193,7 @@ def _all_hunks(loaded: Loaded) -> dict[str, list[textdiff.Hunk]]:
     files = [file for file in loaded.files if file.pk not in renamed]
     texts = blobs.get_many(sha for file in files for sha in (file.base_sha, file.new_sha))
     return {
-        file.path: [hunk for _, hunk in review_texts.of(file, loaded.hunks[file.pk], texts).hunks]
+        file.path: [hunk for _, hunk in file_texts(file, loaded.hunks[file.pk], texts).hunks]
         for file in files
     }
 
@@ -212,13 +205,13 @@ def by_hunk(entries: Iterable[LedgerEntry]) -> Mapping[int, list[LedgerEntry]]:
     return found
 
 
-def _is_in(entry: LedgerEntry, hunk: HunkRow) -> bool:
+def _is_in(entry: LedgerEntry, hunk: Hunk) -> bool:
     """Whether the line's new place is within this very change."""
     line = entry.target_line or 0
     return entry.target_path == hunk.file.path and hunk.new_start < line <= hunk.new_start + hunk.new_count
 
 
-def _place(path: str, line: int | None, here: HunkRow) -> str:
+def _place(path: str, line: int | None, here: Hunk) -> str:
     where = "" if path == here.file.path else path
     return ", ".join(filter(None, (where, f"line {line}" if line else ""))) or path
 

@@ -1,0 +1,383 @@
+"""The cards of the review page, made for the decisions of one page: each with its changes, evidence, findings, ledger."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from urllib.parse import urlencode
+
+from django.db.models import Q
+from django.urls import reverse
+
+from dreams import review, text, textdiff
+from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
+from dreams.web.pages import review_evidence as evidence
+from dreams.web.pages import review_findings as findings
+from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part
+from dreams.web.pages.review_evidence import Quote
+from dreams.web.pages.review_loaded import (
+    Decision,
+    FileTexts,
+    Loaded,
+    TextSight,
+    address,
+    by_severity,
+    file_texts,
+    is_index,
+    line_of,
+    shas,
+    sight,
+    texts_of,
+)
+from dreams.web.pages.review_rendered import rendered
+from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Passing, Window, file_batch
+from dreams.web.pages.review_state import State
+from dreams.web.pages.review_ties import Ties, by_hunk
+from dreams.web.selectors import diffs
+from dreams.web.selectors.diffs import Block
+
+# A change of many thousand lines would hold the page up; the rest is told as a number.
+MOST_LINES = 800
+FEW_MORE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What the cards are made from, read at once for all of them. `said`: hunk → its findings, worst first; None holds
+    those on a file."""
+
+    passing: Passing
+    window: Window
+    state: State
+    sight: TextSight
+    heard: Mapping[int, list[dict[str, object]]]
+    said: Mapping[int | None, list[Finding]]
+    evidence: Mapping[int, list[Evidence]]
+    ties: Ties
+    texts: Mapping[int, FileTexts]
+
+    @property
+    def loaded(self) -> Loaded:
+        return self.passing.loaded
+
+    def quotes(self, rows: Iterable[Hunk]) -> tuple[Quote, ...]:
+        found = (evidence.quote(one) for row in rows for one in self.evidence.get(row.pk, ()))
+        return tuple(dict.fromkeys(found))
+
+    def findings(self, rows: Iterable[Hunk]) -> list[Finding]:
+        return [finding for row in rows for finding in self.said.get(row.pk, ())]
+
+    def findings_on(self, files: Iterable[FileChange]) -> list[Finding]:
+        """Those on the files themselves, on none of their lines."""
+        pks = {file.pk for file in files}
+        return [finding for finding in self.said.get(None, ()) if finding.file_id in pks]
+
+
+def cards(passing: Passing, window: Window, state: State, view: str = "") -> list[FileCard]:
+    """The files of the page with their decisions. Six queries at most, whatever their number."""
+    made_from = _gather(passing, window, state)
+    return [_file_card(made_from, file, view) for file in window.files]
+
+
+def _gather(passing: Passing, window: Window, state: State) -> Material:
+    """Texts, what sessions said, findings, evidence and ledger of all decisions together, and memories named in it."""
+    loaded = passing.loaded
+    rows = [hunk for one in window.decisions for hunk in one.hunks]
+    files = {hunk.file_id: hunk.file for hunk in rows} | {file.pk: file for file in window.files}
+    texts = texts_of(loaded, files)
+    seen = sight(loaded, texts)
+    pks = [row.pk for row in rows]
+    cited: dict[int, list[Evidence]] = defaultdict(list)
+    for found in seen.rows(Evidence.objects.filter(hunk__in=pks).select_related("session"), "quote", "note"):
+        cited[found.hunk_id].append(found)
+    ledger = seen.rows(LedgerEntry.objects.filter(hunk__in=pks), "text", "target_text", "note")
+    return Material(
+        passing=passing,
+        window=window,
+        state=state,
+        sight=seen,
+        heard=dict(Hunk.objects.filter(pk__in=pks).values_list("pk", "heard")),
+        said=_said(loaded, pks, seen),
+        evidence=cited,
+        ties=Ties(
+            loaded,
+            {one.key for one in window.decisions},
+            {file.pk for file in window.files},
+            by_hunk(ledger),
+        ),
+        texts={pk: file_texts(file, loaded.hunks[pk], seen.texts) for pk, file in files.items()},
+    )
+
+
+def _said(loaded: Loaded, hunks: Sequence[int], seen: TextSight) -> Mapping[int | None, list[Finding]]:
+    rows = loaded.proposal.findings.filter(Q(hunk__in=hunks) | Q(hunk__isnull=True))
+    found: dict[int | None, list[Finding]] = defaultdict(list)
+    for finding in by_severity(seen.rows(rows, "message", "told")):
+        found[finding.hunk_id].append(finding)
+    return found
+
+
+def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
+    loaded, state, texts = made_from.loaded, made_from.state, made_from.sight.texts
+    old, found = loaded.renames.get(file.pk), made_from.texts[file.pk]
+    memory = loaded.memories.get(old.path if old else file.path)
+    paths = {part.path for part in loaded.parts_of(file)}
+    before = texts.get(old.base_sha) if old else found.base
+    read = rendered(found, before) if view == "rendered" and found.is_text else None
+    shown = [one for one in made_from.window.decisions if one.file_id == file.pk]
+    return FileCard(
+        pk=file.pk,
+        path=file.path,
+        was=old.path if old else "",
+        letter="R" if old else LETTERS[file.kind],
+        kind="Renamed" if old else file.get_kind_display(),
+        memory_type=file.memory_type,
+        memory_pk=memory.pk if memory else None,
+        changed_at=memory.changed_at if memory else None,
+        base_sha=file.base_sha,
+        cards=() if read else tuple(_card(made_from, one) for one in shown),
+        elsewhere=() if read else tuple(_elsewhere(made_from, file)),
+        findings=findings.plain(
+            made_from.findings_on(loaded.parts_of(file)),
+            findings.Beside(loaded.proposal.project_id, state.is_open or state.waits),
+        ),
+        is_viewed=review.is_viewed(file),
+        is_open=state.is_open,
+        is_stale=bool(paths & state.stale),
+        is_rebased=file.path in state.unconfirmed,
+        has_conflict=bool(file.conflict),
+        is_text=found.is_text,
+        standing=sum(h.applied_in_id is not None and h.undone_in_id is None for h in loaded.hunks[file.pk]),
+        decisions=sum(one.file_id == file.pk for one in made_from.passing.decisions),
+        batch=file_batch(loaded, shown, file, "rendered" if read else ""),
+        href=address(loaded.proposal, file=file.pk),
+        undo_href=_undo(loaded.proposal, path=file.path),
+        view="rendered" if read else "",
+        rendered=read,
+        secrets=made_from.sight.secrets_in(*shas(loaded, file)),
+        is_bare=loaded.is_bare,
+    )
+
+
+def _elsewhere(made_from: Material, file: FileChange) -> Iterable[Elsewhere]:
+    """The changes of a file that are shown with another one; each decision once."""
+    loaded = made_from.loaded
+    found = {
+        one.key: one
+        for row in loaded.hunks[file.pk]
+        if (one := loaded.decision_of[row.pk]).file_id != file.pk
+    }
+    for one in found.values():
+        yield Elsewhere(one.main.file.path, made_from.ties.href(one.main))
+
+
+def _card(made_from: Material, decision: Decision) -> Card:
+    loaded, state = made_from.loaded, made_from.state
+    main, operation = decision.main, decision.main.operation
+    refusing = _refusing(made_from, decision)
+    can_decide = state.is_open and not any(hunk.file.conflict for hunk in decision.hunks)
+    quotes = made_from.quotes(decision.hunks)
+    heard = _heard(made_from, decision)
+    shown = _Shown(made_from, decision, can_decide and not refusing, quotes, heard)
+    parts = tuple(shown.parts())
+    on_disk = [hunk for hunk in decision.hunks if hunk.applied_in_id is not None]
+    return Card(
+        pk=main.pk,
+        file_pk=main.file_id,
+        base_sha=main.file.base_sha,
+        seen=decision.seen,
+        kind=operation.get_kind_display() if operation else "Changed",
+        reason=made_from.sight.mask(operation.reason) if operation else "",
+        state=decision.state,
+        decide_reason=main.decide_reason,
+        parts=parts,
+        told=_told(quotes) if parts[0].letter == "A" else None,
+        quotes=quotes,
+        statements=heard,
+        ledger=tuple(shown.ledger),
+        refused=refusing.message if refusing else "",
+        can_decide=can_decide,
+        can_approve=can_decide and not refusing,
+        is_applied=any(hunk.undone_in_id is None for hunk in on_disk),
+        is_undone=bool(on_disk) and all(hunk.undone_in_id is not None for hunk in on_disk),
+        undo_href=_undo(loaded.proposal, path=main.file.path, hunk=main.hunk_id),
+    )
+
+
+def _heard(made_from: Material, decision: Decision) -> tuple[evidence.Statement, ...]:
+    """An index row repeats its memory: beside it only what a session contradicts is worth reading."""
+    mask = made_from.sight.mask
+    own = [hunk for hunk in decision.hunks if hunk is decision.main or not is_index(hunk.file)]
+    rows = [hunk for hunk in decision.hunks if hunk not in own]
+    found = evidence.statements((made_from.heard[hunk.pk] for hunk in own), mask)
+    repeated = evidence.statements((made_from.heard[hunk.pk] for hunk in rows), mask)
+    return (*(one for one in repeated if one.answer == "contradicted" and one not in found), *found)
+
+
+def _told(quotes: Sequence[Quote]) -> Quote | None:
+    """What a person said comes before what somebody else did."""
+    said = [quote for quote in quotes if quote.is_transcript]
+    return next((quote for quote in said if quote.is_yours), said[0] if said else None)
+
+
+def _refusing(made_from: Material, decision: Decision) -> Finding | None:
+    """The finding that nobody can confirm, on one of its changes or on their files."""
+    said = [*made_from.findings(decision.hunks), *made_from.findings_on(hunk.file for hunk in decision.hunks)]
+    return next((finding for finding in said if finding.severity == Finding.Severity.REFUSE), None)
+
+
+class _Shown:
+    """The changes of one decision as its card shows them; what the ledger says of lines that are not shown is left."""
+
+    def __init__(
+        self,
+        made_from: Material,
+        decision: Decision,
+        can_edit: bool,
+        quotes: Sequence[Quote],
+        heard: Sequence[evidence.Statement],
+    ) -> None:
+        self.made_from, self.decision, self.can_edit = made_from, decision, can_edit
+        self.quotes, self.heard = quotes, heard
+        self.ledger: list[LedgerEntry] = []
+        self.room, self.open_room = MOST_LINES, OPEN_LINES
+
+    def parts(self) -> Iterable[Part]:
+        loaded = self.made_from.loaded
+        for hunk in self.decision.hunks:
+            old = loaded.renames.get(hunk.file_id)
+            if old is not None:
+                [gone] = loaded.hunks[old.pk]
+                yield self._part(
+                    hunk, [gone, hunk], self._renamed(hunk, old), self._plain(hunk, is_whole=True)
+                )
+            elif hunk.file_id not in loaded.old_names:
+                yield self._part(hunk, [hunk], self._block(hunk), self._plain(hunk))
+
+    def _block(self, hunk: Hunk) -> tuple[Block, ...]:
+        found = self.made_from.texts[hunk.file_id]
+        made = diffs.blocks(text.decode(found.base or b""), found.as_shown(), hunk.file.path)
+        return tuple(_without_frontmatter(b, hunk.file) for b in made if b.hunk.id == hunk.hunk_id)
+
+    def _renamed(self, hunk: Hunk, old: FileChange) -> tuple[Block, ...]:
+        """One decision over two rows, shown as the difference between the two texts."""
+        base = text.decode(self.made_from.sight.texts.get(old.base_sha, b""))
+        new = self.made_from.texts[hunk.file_id].whole(hunk)
+        return tuple(diffs.blocks(base, textdiff.hunks(base, new, path=hunk.file.path), hunk.file.path))
+
+    def _plain(self, hunk: Hunk, *, is_whole: bool = False) -> str:
+        """What an edit starts from, to the letter: secrets are not masked in it."""
+        file = hunk.file
+        found = file_texts(file, self.made_from.loaded.hunks[file.pk], self.made_from.sight.plain)
+        if is_whole:
+            return found.whole(hunk)
+        return next(lines.added for lines in found.as_shown() if lines.id == hunk.hunk_id)
+
+    def _part(self, hunk: Hunk, rows: Sequence[Hunk], blocks: tuple[Block, ...], typed: str) -> Part:
+        made_from, file = self.made_from, hunk.file
+        found, memory = made_from.texts[file.pk], made_from.loaded.memories.get(file.path)
+        is_edited = hunk.verdict == Hunk.Verdict.EDITED
+        can_edit = self.can_edit and found.is_text and bool(file.new_sha)
+        letter = "R" if len(rows) > 1 else LETTERS[file.kind]
+        shown, cut = self._fitted(self._tied(rows, blocks))
+        whats = {block.what for block in blocks}
+        return Part(
+            pk=hunk.pk,
+            file_pk=file.pk,
+            base_sha=file.base_sha,
+            path=file.path,
+            letter=letter,
+            kind="Renamed" if letter == "R" else file.get_kind_display(),
+            line=line_of(hunk) if letter == "M" else None,
+            what=whats.pop() if len(whats) == 1 else "",
+            memory_pk=memory.pk if memory else None,
+            blocks=shown,
+            cut=cut,
+            said=self._said(hunk, rows),
+            edit_text=typed.replace("\r\n", "\n"),
+            edit_hides=made_from.sight.mask.count(typed),
+            is_removal=not hunk.new_count,
+            is_edited=is_edited,
+            can_edit=can_edit,
+            yours=self._yours(hunk, found) if is_edited else (),
+            mends=self._mends(rows) if can_edit else (),
+            goes_with=made_from.passing.goes_with(hunk),
+        )
+
+    def _yours(self, hunk: Hunk, found: FileTexts) -> tuple[Block, ...]:
+        """A person's own text against the proposed one."""
+        proposed = next(lines.added for row, lines in found.hunks if row.pk == hunk.pk)
+        made = textdiff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
+        return tuple(replace(b, above=None, below=None) for b in diffs.blocks(proposed, made, hunk.file.path))
+
+    def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> findings.Said:
+        """What the checks say of it; and of its file, where that has no place of its own on the page."""
+        made_from, state = self.made_from, self.made_from.state
+        said = made_from.findings(rows)
+        if hunk.file not in made_from.window.files:
+            said += made_from.findings_on([hunk.file])
+        beside = findings.Beside(
+            made_from.loaded.proposal.project_id,
+            state.is_open or (state.waits and hunk.applied_in_id is None),
+            self.heard,
+            any(not quote.is_found for quote in self.quotes),
+            hunk.file.path,
+        )
+        return findings.said(said, beside)
+
+    def _mends(self, rows: Sequence[Hunk]) -> tuple[findings.Offer, ...]:
+        """None for a file under another name, which is two changes."""
+        if len(rows) > 1:
+            return ()
+        [row] = rows
+        ledger = self.made_from.ties.ledger.get(row.pk, ())
+        parts = len(self.decision.hunks)
+        return tuple(findings.offers(self.made_from.findings(rows), ledger, row, parts))
+
+    def _tied(self, rows: Sequence[Hunk], blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        """The blocks with their lines' ties. The first row has what is said of the lines that go."""
+        ties = self.made_from.ties
+        entries = ties.entries(rows[0])
+        tied = tuple(ties.tied(rows[0], block, entries) for block in blocks)
+        left = [entry for rest in entries.values() for entry in rest]
+        if len(rows) > 1:
+            # Most lines of a renamed file stay, and are not shown as removed: nothing is to be said of them.
+            new = self.made_from.texts[rows[-1].file_id].whole(rows[-1])
+            stays = {line.strip() for line in textdiff.split_lines(new)}
+            left = [entry for entry in left if entry.text.strip() not in stays]
+        self.ledger += left
+        return tied
+
+    def _fitted(self, blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
+        """What there is room for on one card: the rest of a long change is folded, of a very long one a number."""
+        lines = sum(len(block.lines) for block in blocks)
+        folds = lines > self.open_room + FEW_MORE
+        out = []
+        for block in blocks:
+            kept = replace(block, lines=block.lines[: self.room])
+            out.append(
+                replace(kept, fold_at=self.open_room) if folds and len(kept.lines) > self.open_room else kept
+            )
+            self.room -= len(kept.lines)
+            self.open_room = max(0, self.open_room - len(kept.lines))
+        return tuple(out), lines - sum(len(block.lines) for block in out)
+
+
+def _without_frontmatter(block: Block, file: FileChange) -> Block:
+    """Of a new memory the text is read; its frontmatter, and the empty line below it, are folded away."""
+    if file.kind != FileChange.Kind.ADD or is_index(file):
+        return block
+    front = sum(1 for _ in takewhile(lambda line: line.style == "front", block.lines))
+    if front and front < len(block.lines) and _is_blank(block.lines[front]):
+        front += 1
+    return replace(block, front=front) if front < len(block.lines) else block
+
+
+def _is_blank(line: diffs.Line) -> bool:
+    return not any(bit.text.strip() for run in line.runs for bit in run.bits)
+
+
+def _undo(proposal: Proposal, **query: object) -> str:
+    return f"{reverse('undo', args=[proposal.public_id])}?{urlencode(query)}"

@@ -1,0 +1,351 @@
+"""Which decisions the review page shows: what is asked for, what passes a filter, pages of changes.
+
+A filter is about single changes. A decision with one that passes is shown whole, its other parts marked; a decision
+without one is hidden, and no button beside the list decides on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from django.http import QueryDict
+
+from dreams import blobs, review
+from dreams.models import FileChange, Hunk, Operation, Proposal
+from dreams.services import decisions
+from dreams.web.pages.review_loaded import Decision, Loaded, address, file_texts
+
+FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "Not viewed"}
+# As they go on in "3 decisions …".
+FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unseen": "not viewed"}
+LETTERS: Final = {"add": "A", "modify": "M", "delete": "D"}
+LETTER_WORDS: Final = {"A": "Added", "M": "Changed", "R": "Renamed", "D": "Removed"}
+MOST_TYPED: Final = 100
+# A pk or a place in the list; more digits are no number of ours.
+MOST_DIGITS: Final = 9
+# From so many changes on, or where the cards would be about so high, a review has pages. Pixels at 1,200 wide.
+PAGED_FROM: Final = 100
+MOST_PIXELS: Final = 16_000
+MOST_ON_PAGE: Final = 25
+# Of a longer change this many lines are shown at once; the rest is folded.
+OPEN_LINES: Final = 40
+# What a card takes beside its lines, the least that its evidence takes beside them, and a line of prose: measured in
+# Chromium at 1,200 pixels.
+_FRAME: Final = 150
+_PROOF: Final = 200
+_LINE: Final = 42
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One file alone, a filter of the list, words to look for, a kind of change, a folder, where the list starts, a page
+    of changes or the change that is to be on it."""
+
+    file: int | None = None
+    hunk: int | None = None
+    page: int = 1
+    show: str = ""
+    q: str = ""
+    kind: str = ""
+    folder: str = ""
+    start: int = 0
+    view: str = ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.show or self.q or self.kind or self.folder)
+
+    @property
+    def is_part(self) -> bool:
+        """Some decisions may be hidden."""
+        return self.is_narrowed or self.file is not None
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The filter as the page's address carries it."""
+        return {"show": self.show, "q": self.q, "kind": self.kind, "folder": self.folder}
+
+    def to(self, proposal: Proposal, anchor: str = "", **changes: object) -> str:
+        """The page with the same filter and `changes`. Absolute, as a refused form is answered at its own address."""
+        page = self.page if self.page > 1 else ""
+        query = {
+            **self.query,
+            "start": self.start or "",
+            "page": page,
+            "hunk": self.hunk,
+            "view": self.view,
+            **changes,
+        }
+        given = {key: str(value) for key, value in query.items() if value not in (None, "")}
+        return address(proposal, anchor=anchor, **given)
+
+    @property
+    def words(self) -> str:
+        """ "undecided, dated, in topics/, with “alpha”": the filter as a person reads it."""
+        said = [FILTERED[self.show]] if self.show else []
+        said += [kinds()[self.kind].lower()] if self.kind else []
+        said += [f"in {self.folder}"] if self.folder else []
+        said += [f"with “{self.q}”"] if self.q else []
+        return ", ".join(said)
+
+
+def kinds() -> dict[str, str]:
+    """What the list can be narrowed to: what happens to a file, then why."""
+    return {**LETTER_WORDS, **{kind.value: str(kind.label) for kind in Operation.Kind}}
+
+
+def asked_of(query: QueryDict) -> Asked:
+    """From an address; what is not known is as if it had not been said."""
+    show, kind = query.get("show", ""), query.get("kind", "")
+    return Asked(
+        file=_number(query.get("file", "")),
+        hunk=_number(query.get("hunk", "")),
+        page=_number(query.get("page", "")) or 1,
+        show=show if show in FILTERS else "",
+        q=query.get("q", "").strip()[:MOST_TYPED],
+        kind=kind if kind in kinds() else "",
+        folder=query.get("folder", "")[:MOST_TYPED],
+        start=_number(query.get("start", "")) or 0,
+        view=query.get("view", ""),
+    )
+
+
+def _number(typed: str) -> int | None:
+    return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) <= MOST_DIGITS else None
+
+
+@dataclass(frozen=True)
+class Passing:
+    """What passes: the changes themselves, and the decisions that have one of them."""
+
+    loaded: Loaded
+    asked: Asked
+    hunks: frozenset[int]
+
+    @cached_property
+    def decisions(self) -> list[Decision]:
+        return [one for one in self.loaded.decisions if any(hunk.pk in self.hunks for hunk in one.hunks)]
+
+    @cached_property
+    def files(self) -> list[FileChange]:
+        """Those that a change of the filter is in; without a filter all, also one without a change."""
+        if not self.asked.is_part:
+            return self.loaded.shown_files
+        touched = {hunk.file_id for hunk in self.loaded.all_hunks if hunk.pk in self.hunks}
+        return [f for f in self.loaded.shown_files if touched & {part.pk for part in self.loaded.parts_of(f)}]
+
+    def goes_with(self, hunk: Hunk) -> bool:
+        """It is shown for another change's sake."""
+        return self.asked.is_narrowed and hunk.pk not in self.hunks
+
+
+def passing(loaded: Loaded, asked: Asked) -> Passing:
+    """Only a search by words reads texts."""
+    rows = [hunk for hunk in loaded.all_hunks if asked.file is None or _is_in(loaded, hunk, asked.file)]
+    if asked.is_narrowed:
+        rows = [hunk for hunk in rows if passes(loaded, hunk, asked.show) and _is_of(loaded, hunk, asked)]
+    if asked.q and rows:
+        rows = _with_words(loaded, rows, asked.q)
+    return Passing(loaded, asked, frozenset(hunk.pk for hunk in rows))
+
+
+def _is_in(loaded: Loaded, hunk: Hunk, file: int) -> bool:
+    """In the file, or in what is shown as one with it."""
+    names = {hunk.file_id, *(other.pk for other in (_other_name(loaded, hunk),) if other)}
+    return file in names
+
+
+def _other_name(loaded: Loaded, hunk: Hunk) -> FileChange | None:
+    return loaded.renames.get(hunk.file_id) or loaded.old_names.get(hunk.file_id)
+
+
+def passes(loaded: Loaded, hunk: Hunk, show: str) -> bool:
+    if show == "undecided":
+        return hunk.verdict == Hunk.Verdict.PENDING
+    if show == "findings":
+        return loaded.has_findings(hunk)
+    return show != "unseen" or not review.is_viewed(loaded.old_names.get(hunk.file_id, hunk.file))
+
+
+def _is_of(loaded: Loaded, hunk: Hunk, asked: Asked) -> bool:
+    letter = "R" if _other_name(loaded, hunk) else LETTERS[hunk.file.kind]
+    kind = hunk.operation.kind if hunk.operation else ""
+    folder, slash, _ = hunk.file.path.rpartition("/")
+    return (not asked.kind or asked.kind in (letter, kind)) and (folder + slash).startswith(asked.folder)
+
+
+def _with_words(loaded: Loaded, rows: Sequence[Hunk], typed: str) -> list[Hunk]:
+    """Those that hold all the words in their changed lines, their file's path, or the reason for them."""
+    words = typed.casefold().split()
+    texts = blobs.get_many(
+        sha for row in rows for sha in (row.file.base_sha, row.file.new_sha, row.edited_sha)
+    )
+    lines: dict[int, str] = {}
+    for file in {row.file_id: row.file for row in rows}.values():
+        found = file_texts(file, loaded.hunks[file.pk], texts)
+        lines |= {
+            row.pk: hunk.removed + hunk.added + found.edited.get(row.hunk_id, "") for row, hunk in found.hunks
+        }
+    return [row for row in rows if all(word in _said(row, lines[row.pk]) for word in words)]
+
+
+def _said(row: Hunk, lines: str) -> str:
+    reason = row.operation.reason if row.operation else ""
+    return f"{row.file.path}\n{reason}\n{lines}".casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One verdict on many decisions. Its form is refused when they are others by then than those it counted."""
+
+    scope: str
+    verdict: str
+    count: int
+    digest: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one button decides: undecided decisions that are shown, no others. `scope` is what a form calls them, `which`
+    a button: "all ", "the other " or nothing."""
+
+    scope: str
+    undecided: Sequence[Decision] = ()
+    free: Sequence[Decision] = ()
+    which: str = ""
+
+    def of(self, verdict: str) -> Sequence[Decision]:
+        """To approve only what nothing speaks against; to reject all."""
+        return self.free if verdict == Hunk.Verdict.APPROVED else self.undecided
+
+    def digest(self, verdict: str) -> str:
+        return decisions.digest(hunk for one in self.of(verdict) for hunk in one.hunks)
+
+    @property
+    def approve(self) -> Button | None:
+        count = len(self.free)
+        is_all = count == len(self.undecided)
+        label = f"Approve {self.which}{count}" if is_all else f"Approve {count} without findings"
+        return self._button(Hunk.Verdict.APPROVED, label)
+
+    @property
+    def reject(self) -> Button | None:
+        return self._button(Hunk.Verdict.REJECTED, f"Reject {self.which}{len(self.undecided)}")
+
+    def _button(self, verdict: str, label: str) -> Button | None:
+        count = len(self.of(verdict))
+        return Button(self.scope, verdict, count, self.digest(verdict), label) if count else None
+
+
+def batch(loaded: Loaded, scope: str, shown: Iterable[Decision]) -> Batch:
+    undecided = [one for one in shown if one.is_open]
+    return Batch(scope, undecided, loaded.free(undecided))
+
+
+def batch_of(found: Passing, scope: str, file: FileChange | None = None) -> Batch:
+    """What a form is about: `listed`, what the page shows; `file`, what it shows with one file; `all` of the proposal."""
+    if scope == "all":
+        return everything(found.loaded)
+    shown = window(found).decisions
+    if file is not None:
+        return file_batch(found.loaded, shown, file, found.asked.view)
+    return batch(found.loaded, "listed", shown)
+
+
+def everything(loaded: Loaded) -> Batch:
+    made = batch(loaded, "all", loaded.decisions)
+    return replace(made, which="all " if len(made.undecided) == len(loaded.decisions) else "the other ")
+
+
+def file_batch(loaded: Loaded, shown: Sequence[Decision], file: FileChange, view: str) -> Batch:
+    """What is shown with a file. As it will read a file shows no other one, so nothing that is decided with one."""
+    own = {part.pk for part in loaded.parts_of(file)}
+    if view == "rendered":
+        shown = [one for one in loaded.decisions if {hunk.file_id for hunk in one.hunks} <= own]
+    return batch(loaded, "file", [one for one in shown if one.file_id == file.pk])
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One page of decisions: `first` to `last` (1-based) of `total`, and the files that they are shown with."""
+
+    decisions: tuple[Decision, ...]
+    files: tuple[FileChange, ...]
+    is_paged: bool = False
+    number: int = 1
+    pages: int = 1
+    first: int = 1
+    total: int = 0
+    before: str = ""
+    after: str = ""
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.decisions) - 1
+
+
+def window(passing: Passing) -> Window:
+    """The page that is asked for. One that does not exist is the nearest."""
+    found, asked = passing.decisions, passing.asked
+    heights = [sum(map(_height, one.hunks)) for one in found]
+    if sum(len(one.hunks) for one in found) < PAGED_FROM and sum(heights) <= MOST_PIXELS:
+        return Window(tuple(found), tuple(_sections(passing, found)), total=len(found))
+    starts = _starts(found, heights)
+    number = _page(found, starts, asked)
+    first = starts[number - 1]
+    last = starts[number] if number < len(starts) else len(found)
+    homes = {one.file_id for one in found[first:last]}
+    return Window(
+        decisions=tuple(found[first:last]),
+        files=tuple(file for file in passing.loaded.shown_files if file.pk in homes),
+        is_paged=True,
+        number=number,
+        pages=len(starts),
+        first=first + 1,
+        total=len(found),
+        before=_link(passing, number - 1) if number > 1 else "",
+        after=_link(passing, number + 1) if number < len(starts) else "",
+    )
+
+
+def _sections(passing: Passing, found: Sequence[Decision]) -> Iterable[FileChange]:
+    """With a decision of its own, or to be looked at all the same: of a file alone that file, without a filter all."""
+    homes = {one.file_id for one in found}
+    wanted = set() if passing.asked.is_narrowed else {file.pk for file in passing.files}
+    return (file for file in passing.loaded.shown_files if file.pk in homes | wanted)
+
+
+def _link(passing: Passing, number: int) -> str:
+    asked = passing.asked
+    page = number if number > 1 else ""
+    return asked.to(passing.loaded.proposal, "review", file=asked.file, page=page, hunk="")
+
+
+def _height(row: Hunk) -> int:
+    return _FRAME + max(_PROOF, _LINE * min(row.base_count + row.new_count, OPEN_LINES))
+
+
+def _starts(found: Sequence[Decision], heights: Sequence[int]) -> list[int]:
+    """The index at which each page starts: a page is full by number or by height. A file is only parted where it alone
+    is more than a page."""
+    starts, height, file_at = [0], 0, 0
+    for index, one in enumerate(heights):
+        if found[index].file_id != found[file_at].file_id:
+            file_at = index
+        height += one
+        if index - starts[-1] >= MOST_ON_PAGE or (height > MOST_PIXELS and index > starts[-1]):
+            starts.append(file_at if file_at > starts[-1] else index)
+            height = sum(heights[starts[-1] : index + 1])
+    return starts
+
+
+def _page(found: Sequence[Decision], starts: Sequence[int], asked: Asked) -> int:
+    """The page asked for, or the one that has the change asked for."""
+    wanted = next((n for n, one in enumerate(found) if asked.hunk in {h.pk for h in one.hunks}), None)
+    if wanted is not None:
+        return sum(start <= wanted for start in starts)
+    return min(max(1, asked.page), len(starts))

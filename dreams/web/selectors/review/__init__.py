@@ -1,1 +1,0 @@
-"""The review page, part by part; `desk` puts the parts together."""

@@ -1,0 +1,25 @@
+// A text that was typed and not kept is not lost without a word: fields that say data-unsaved.
+function typed(inside) {
+  return [...inside.querySelectorAll("[data-unsaved]")].filter((field) => (field.type === "checkbox" ? field.checked !== field.defaultChecked : isOther(field)));
+}
+
+function isOther(field) {
+  if (field.tagName !== "SELECT") return field.value !== field.defaultValue;
+  const first = [...field.options].find((option) => option.defaultSelected) ?? field.options[0];
+  return first !== field.selectedOptions[0];
+}
+
+// What is being sent is kept.
+let sent = null;
+document.addEventListener("submit", (event) => { sent = event.target; });
+addEventListener("pageshow", () => { sent = null; });
+addEventListener("beforeunload", (event) => {
+  if (typed(document).some((field) => field.form !== sent)) event.preventDefault();
+});
+
+// A part of the page that is put anew would take such a text with it.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const target = event.detail.target;
+  const isLost = event.detail.requestConfig.verb === "get" && target && typed(target).length;
+  if (isLost && !confirm("A text that you typed is not kept yet. Go on without it?")) event.preventDefault();
+});
