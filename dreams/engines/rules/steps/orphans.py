@@ -42,6 +42,7 @@ _A_DAYS_FILE = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
 _NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
+_FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a record
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
@@ -238,5 +239,7 @@ def hook_of(tree: Tree, path: str) -> str:
             if is_labelled(item.text) or item.text.lstrip().startswith(">"):
                 continue
             first = next(iter(sentences(one_line(item.content or item.text))), "")
-            return "" if names_a_day(first) else first
+            if _FIELD.match(first):
+                continue
+            return "" if names_a_day(first) else first.rstrip(" :")
     return ""
