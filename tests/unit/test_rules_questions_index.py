@@ -100,3 +100,20 @@ def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_i
 def test_an_index_that_fits_is_not_asked_about(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     assert over_budget(tmp_path, ("one.md", told, memory(f"{told}\n")), count=40).outcome.questions == []
+
+
+def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
+    facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
+    rules = "".join(f"- Never lift {n} tons in rain, always wait.\n" for n in range(8))
+    rows = "".join(f"- [Berth {n}](berth_{n}.md) — berth {n}\n" for n in range(180))
+    index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n## Berths\n{rows}"
+    files = {f"berth_{n}.md": memory(f"Berth {n} is {n} yards long.\n") for n in range(180)}
+    question = asked(dream(tmp_path, {**files, "MEMORY.md": index}))
+    assert [place.text for place in question.places] == ["## Cranes (2026-05-01)"]
+    assert "1 section could move into 1 memory, with a row here for each: 8 lines in all." in question.why
+    assert {edit.operation for edit in question.options[0].edits} == {"cranes.md"}
+    after = {edit.path: edit.after or "" for edit in question.options[0].edits}
+    assert after["MEMORY.md"].startswith(
+        "# Memory\n\n## Cranes (2026-05-01)\n- [Cranes](cranes.md) — 2026-05-01\n\n## Lifting\n- Never"
+    )
+    assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")

@@ -14,6 +14,7 @@ from dreams.engines.rules.questions import (
     gone,
     index_rows,
     index_says,
+    index_sections,
     line_days,
     named_memories,
     old_states,
@@ -36,6 +37,7 @@ MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 FAMILIES: tuple[Family, ...] = (
     index_rows.shorter_rows,
+    index_sections.sections_of_a_full_index,
     statements.about_statements,
     typed.typed_in_passing,
     passed_days.passed,

@@ -154,7 +154,7 @@ def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
     begun = "" if _orders(tree, row.target) else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
     for said in (described, begun):
         fits = said and len(said) + LEAST_GAIN <= len(row.hook) and len(said.split()) >= LEAST_WORDS
-        if fits and not ends_open(said) and not names_a_day(said) and _rules(row.hook) <= _rules(said):
+        if fits and not ends_open(said) and not names_a_day(said) and rules_in(row.hook) <= rules_in(said):
             return said
     return ""
 
@@ -174,7 +174,8 @@ def _words(text: str) -> set[str]:
     return {word for word in words if len(word) > 3 or any(map(str.isdigit, word))}
 
 
-def _rules(text: str) -> set[str]:
+def rules_in(text: str) -> set[str]:
+    """The words of a text that make it a rule."""
     return {word for word in (found.casefold() for found in _WORD.findall(text)) if word in _RULES}
 
 
