@@ -327,8 +327,19 @@ def test_the_newer_of_two_statements_stays_in_whichever_file_it_stands(tmp_path:
     first, then = ("project_status.md", "session_notes.md")
     dated = _two_files(tmp_path / "a", (first, f"{old} (2026-01-10)"), (then, f"{new} (as of 2026-02-10)"))
     assert dated == {f"{new} (as of 2026-02-10)"}
-    days = {name: LineDate(dt.date(2026, month, 10), "memory", "") for month, name in ((1, first), (2, then))}
-    assert _two_files(tmp_path / "b", (first, old), (then, new), days) == {new}
+
+
+def test_where_only_a_memorys_day_says_which_is_newer_the_person_is_asked(tmp_path: Path) -> None:
+    lines = {"status.md": "The API is on port 80", "notes.md": "The API is on port 81"}
+    days = {
+        name: LineDate(dt.date(2026, month, 10), "memory", "")
+        for month, name in ((1, "status.md"), (2, "notes.md"))
+    }
+    files = {name: memory(f"- {line}\n{OTHER}") for name, line in lines.items()}
+    made = dream(tmp_path, {**files, "MEMORY.md": INDEX}, written=days)
+    assert all(line in made.text(name) for name, line in lines.items())
+    (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
+    assert [place.text for place in asked.places] == list(lines.values())
 
 
 @pytest.mark.parametrize("source", ["file", "transcript", "history"])
@@ -363,17 +374,6 @@ def test_what_says_more_than_the_value_and_what_is_dated_ahead_change_nothing(
     assert _two_files(
         tmp_path, ("status.md", old), ("notes.md", new), {"status.md": day, "notes.md": day}
     ) == {old, new}
-
-
-def test_below_a_heading_that_says_when_things_were_so_the_newer_section_stays(tmp_path: Path) -> None:
-    body = "## Status (updated 2026-01-10)\n\n- Tests: 319 in 26 files\n\n## Status (updated 2026-02-10)\n\n- Tests: 332 in 27 files\n"
-    for said, left in (("Status (updated", 1), ("Review on", 2)):
-        files = {
-            "notes.md": memory(body.replace("Status (updated", said).replace("10)", "10")),
-            "MEMORY.md": INDEX,
-        }
-        made = dream(tmp_path / str(left), files)
-        assert made.text("notes.md").count("- Tests:") == left
 
 
 @pytest.mark.parametrize(

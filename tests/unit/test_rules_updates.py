@@ -176,6 +176,31 @@ def test_few_words_change_nothing_that_holds_only_there_or_is_of_a_day(tmp_path:
     assert dream(tmp_path, files, [session(1, "gateway on 9443 now")]).edits == []
 
 
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("gateway on 9443 now", "The gateway listens on port 9443."),
+        ("deploy day changed, deploys are on Mondays now", "Deploys happen on Mondays."),
+        ("docs moved to `docs/v2`", "The docs live in `docs/v2`."),
+        ("the ledger is on 7000 now", "The ledger is on port 7000."),
+        ("admin gateway on 9443 now", ""),
+    ],
+)
+def test_few_words_change_the_one_value_that_can_be_meant(tmp_path: Path, said: str, wanted: str) -> None:
+    lines = [
+        "The gateway listens on port 8443.",
+        "Deploys happen on Thursdays.",
+        "The docs live in `docs/api`.",
+        "The ledger is on port 6000.",
+        "The ledger of the shop is on port 6100.",
+    ]
+    made = told(tmp_path, lines[0], said, more="".join(f"- {line}\n" for line in lines[1:]))
+    now = [line[2:] for line in made.text("notes.md").split("\n") if line.startswith("- ")]
+    assert [line for line in now if line not in lines and "Sphinx" not in line] == (
+        [wanted] if wanted else []
+    )
+
+
 def test_what_is_put_anew_is_written_as_it_was_typed(tmp_path: Path) -> None:
     line = "The importer is a service that reads CSV files from the shared bucket."
     now = "the importer is a service that reads CSV and XML files from the shared bucket"

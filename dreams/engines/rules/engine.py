@@ -10,7 +10,6 @@ from dreams.engines.rules import mending, questions, repository
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps import (
-    dated,
     dating,
     deriving,
     expiring,
@@ -23,6 +22,7 @@ from dreams.engines.rules.steps import (
     orphans,
     redacting,
     restating,
+    superseding,
     updating,
 )
 from dreams.engines.rules.user_statements import lessons
@@ -111,7 +111,7 @@ def _consolidating(
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, today),
-        lambda: dated.supersede(rec, dating.believed(job.line_dates), today),
+        lambda: superseding.supersede(rec, dating.believed(job.line_dates), today),
         lambda: deriving.derive(rec, repo),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),

@@ -1,34 +1,32 @@
-"""A statement that a person put anew, nearly word for word but for what changed: theirs stands in its place.
+"""A statement that a person put anew, nearly word for word but for what changed: theirs takes its place.
 Pure but for the recorder."""
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams import memdir
-from dreams.engines.rules.notes.bodies import Unit, standing_lines
-from dreams.engines.rules.notes.summaries import Summary, summaries, told_row, with_summary
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index, is_team
-from dreams.engines.rules.notes.wording import is_labelled, sentences
+from dreams.engines.rules.notes.bodies import standing_lines
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
+from dreams.engines.rules.questions.rewriting import Rewording, reword
+from dreams.engines.rules.steps.updating import is_free
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.phrases import DOUBTFUL
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted
-from dreams.engines.rules.values.anew import put_anew, subject
-from dreams.engines.rules.values.asof import is_later
-from dreams.engines.rules.values.matching import matched
-from dreams.engines.rules.values.retyping import below_label, label_of
-from dreams.engines.types import Citation, Fate
+from dreams.engines.rules.value_updates import below_label, changed_by, label_of, opening, restated
+from dreams.engines.types import Citation
 from dreams.language import lexicon
 from dreams.language.pieces import keys_of
 from dreams.language.similarity import normalised
-from dreams.language.statements import statement
+from dreams.language.statements import statement as read
+from dreams.lib.prose.statement_index import Statement, statements_of
 from dreams.text import quoted
 
-_MARK = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
 MOST_COMPARED = 200
+ANEW = "You put it anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,78 +38,35 @@ class _Said:
     how: Telling
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A statement that may be put anew; `above` is what it cannot be read without."""
+
+    statement: Statement
+    above: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.statement.text
+
+
 def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], told: set[str]) -> set[str]:
     """Put the new wording in the place of the old one; the statements that memory says now."""
     said = [each for each in _said(heard, lessons) if each.text.rstrip(".") not in told]
+    memory = _Lines(rec.tree) if said else None
     done: set[str] = set()
     for place, each in enumerate(said):
         rec.report.checkpoint()
-        if any(each.text in whole for whole in done):
-            continue  # a sentence of what stands there now
-        if any(_is_restated(_as_unit(each.text), later) for later in said[place + 1 : place + MOST_COMPARED]):
+        later = said[place + 1 : place + MOST_COMPARED]
+        if memory is None or any(each.text in whole for whole in done):
+            continue  # a sentence of what is there now
+        if any(_is_restated(_Line(_as_statement(each.text)), other) for other in later):
             continue
-        if _restate(rec, each):
+        if _restate(rec, memory, each):
             done.add(each.text)
             rec.count("updated", 1)
+            memory = _Lines(rec.tree)
     return done
-
-
-def _restate(rec: Recorder, said: _Said) -> bool:
-    """In the one statement that is surely meant; where no body has it, in what sums one up."""
-    units = list(_lines(rec.tree))
-    if any(keys_of(unit.text) == keys_of(said.text) for unit in units) and not said.how.cited:
-        return False
-    meant = [unit for unit in units if _is_restated(unit, said)]
-    if meant:
-        return len(meant) == 1 and _is_alone(meant[0], units) and _write(rec, meant[0], said)
-    return _sum_up(rec, said)
-
-
-def _is_alone(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Whether no other line stands behind the same label: which of them was meant is then not sure."""
-    label = label_of(unit.text)
-    return not label or sum(label_of(other.text) == label for other in units) == 1
-
-
-def _sum_up(rec: Recorder, said: _Said) -> bool:
-    """In a description, a row's hook, or both where they say the same of one file."""
-    target, hook = told_row(said.text)
-    text = hook or said.text
-    meant = [each for each in summaries(rec.tree) if _is_summed_up(each, said, target, text)]
-    if not meant or len({(each.target, normalised(each.text)) for each in meant}) != 1:
-        return False
-    changes = []
-    for each in meant:
-        after = with_summary(rec.tree, each, text)
-        if after is None:
-            return False
-        fate = Fate(each.raw, "superseded-by", each.path, text, "You put it anew.")
-        changes.append(Change(each.path, after, _reason(said), (fate,), said.citations))
-    return rec.operation("update", changes, key=digest(target, meant[0].text, text))
-
-
-def _is_summed_up(summary: Summary, said: _Said, target: str, text: str) -> bool:
-    if said.how.cited:
-        return normalised(summary.text) == normalised(said.how.cited)
-    if target:
-        return (
-            summary.row is not None
-            and summary.target == target
-            and normalised(summary.text) != normalised(text)
-        )
-    return put_anew(summary.text, text, asked=said.how.asked, corrected=said.how.corrected)
-
-
-def _lines(tree: Tree) -> Iterator[Unit]:
-    """Lines that may be put anew where they stand, of memories and of an index, whose rows are another matter."""
-    for path in (*tree.topics(), *(path for path in tree.indexes() if not is_team(path))):
-        for unit in standing_lines(path, tree.document(path)):
-            if not is_index(path) or not memdir.parse_index(unit.raw).rows:
-                yield unit
-
-
-def _as_unit(text: str) -> Unit:
-    return Unit("", 1, 1, text, text, (), ())
 
 
 def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
@@ -121,7 +76,11 @@ def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
     for place, (each, telling) in enumerate(told):
         # What was changed again later is left to that change: two steps would put it to and fro.
         later = told[place + 1 : place + MOST_COMPARED]
-        if telling.bare and _is_whole(each, telling) and not any(matched(t, telling.core) for _, t in later):
+        if (
+            telling.bare
+            and _is_whole(each, telling)
+            and not any(changed_by(t, telling.core) for _, t in later)
+        ):
             stop = "." if telling.quote.rstrip().endswith(f"{telling.core}.") else ""
             yield _Said(telling.core + stop, (each.citation(telling.quote),), telling)
 
@@ -131,59 +90,101 @@ def _is_whole(heard: Heard, telling: Telling) -> bool:
     return not telling.core.endswith(":") or heard.prompt.text.rstrip().endswith(telling.quote)
 
 
-def _is_restated(unit: Unit, said: _Said) -> bool:
-    """What it is about is the same and comes first, most words are, and nothing turns it round."""
+class _Lines:
+    """The lines of memory that may be put anew, by how they open."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._opening: dict[str, list[_Line]] = defaultdict(list)
+        self._plain: dict[str, list[_Line]] = defaultdict(list)
+        self.rows: dict[str, list[_Line]] = defaultdict(list)
+        for line in _lines_of(tree):
+            self._opening[opening(line.text)].append(line)
+            self._plain[normalised(line.text)].append(line)
+            if line.statement.source == "row":
+                self.rows[line.statement.target].append(line)
+
+    def near(self, text: str) -> list[_Line]:
+        return self._opening[opening(text)]
+
+    def like(self, text: str) -> list[_Line]:
+        return self._plain[normalised(text)]
+
+
+def _lines_of(tree: Tree) -> Iterator[_Line]:
+    """Lines of memories and of an index, the descriptions, and the hooks of rows."""
+    for path in sorted(path for path in tree.texts if not is_log(path) and is_free(tree, path)):
+        for unit in standing_lines(path, tree.document(path)):
+            if not is_index(path) or not memdir.parse_index(unit.raw).rows:
+                lines = (unit.first_line, unit.last_line)
+                yield _Line(Statement(path, "body", *lines, unit.text, unit.raw, unit.headings), unit.frame)
+        yield from (_Line(each) for each in statements_of({path: tree.texts[path]}) if each.source != "body")
+
+
+def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
+    """In the one statement that is surely meant; where no body has it, in what sums one file up."""
+    target, hook = _told_row(said.text)
+    text = hook or said.text
+    meant = (
+        memory.rows[target]
+        if target
+        else [line for line in _candidates(memory, said) if _is_restated(line, said)]
+    )
+    bodies = [line for line in meant if line.statement.source == "body"]
+    near = memory.near(text)
+    if (
+        any(keys_of(line.text) == keys_of(text) for line in near)
+        and not said.how.cited
+        and meant not in ([],)
+    ):
+        meant = [line for line in meant if keys_of(line.text) != keys_of(text)]
+    if bodies and (len(bodies) > 1 or not _is_alone(bodies[0], near)):
+        return False
+    chosen = bodies or meant
+    if not chosen or len({(line.statement.target, normalised(line.text)) for line in chosen}) != 1:
+        return False
+    wordings = [Rewording(line.statement, below_label(line.text, text)) for line in chosen]
+    reason = f"You put it anew: {quoted(said.citations[-1].quote)}."
+    return not text.startswith(("#", ">", "-", "|")) and reword(rec, wordings, reason, ANEW, said.citations)
+
+
+def _told_row(text: str) -> tuple[str, str]:
+    """The target and the hook where `text` is a row as an index has it; nothing otherwise."""
+    rows = memdir.parse_index(f"- {text}\n").rows if text.startswith("[") else ()
+    return (rows[0].target, rows[0].hook) if len(rows) == 1 and len(rows[0].targets) == 1 else ("", "")
+
+
+def _candidates(memory: _Lines, said: _Said) -> list[_Line]:
+    return memory.like(said.how.cited) if said.how.cited else memory.near(said.text)
+
+
+def _is_alone(line: _Line, near: Sequence[_Line]) -> bool:
+    """Whether no other line is behind the same label: which of them was meant is then not sure."""
+    label = label_of(line.text)
+    return not label or sum(label_of(other.text) == label for other in near) == 1
+
+
+def _as_statement(text: str) -> Statement:
+    return Statement("", "body", 1, 1, text, text)
+
+
+def _is_restated(line: _Line, said: _Said) -> bool:
     if said.how.cited:
-        return normalised(unit.text) == normalised(said.how.cited)
-    if unit.first_line != unit.last_line or not _may_be_meant_there(unit, said.text):
+        return normalised(line.text) == normalised(said.how.cited)
+    if said.how.unsure and not _doubts(said.text) <= _doubts(line.text):
         return False
-    if said.how.unsure and not _doubts(said.text) <= _doubts(unit.text):
-        return False
-    if is_later(unit.text, said.text):
-        return True
-    if is_labelled(unit.text):
-        return label_of(unit.text) == label_of(said.text) != ""
-    return put_anew(unit.text, said.text, asked=said.how.asked, corrected=said.how.corrected)
+    return _may_be_meant_there(line, said.text) and restated(line.text, said.text, asked=said.how.asked)
 
 
 def _doubts(text: str) -> set[str]:
     return {found[0].casefold() for table in DOUBTFUL for found in table.finditer(text)}
 
 
-def _may_be_meant_there(unit: Unit, said: str) -> bool:
-    """Whether what stands above a line says nothing of it that the new wording would have to say too: "In staging:"."""
+def _may_be_meant_there(line: _Line, said: str) -> bool:
+    """Whether what is above a line says nothing of it that the new wording would have to say too: "In staging:"."""
     told = keys_of(said)
-    for above in unit.frame:
+    for above in line.above:
         words = {key for key in keys_of(above) if not key[0].isdigit()} - lexicon.GENERIC
-        if not words <= told or statement(above).negations:
+        if not words <= told or read(above).negations:
             return False
-    around = statement(". ".join((*unit.headings, *unit.frame)))
-    return around.environments <= statement(said).environments
-
-
-def _write(rec: Recorder, unit: Unit, said: _Said) -> bool:
-    text = rec.tree.texts[unit.path]
-    raw = unit.raw.rstrip("\r\n")
-    head = raw[: len(raw) - len(_MARK.sub("", raw))]
-    text_now = below_label(unit.text, said.text) if is_labelled(unit.text) else said.text
-    new = f"{head}{text_now}"
-    if "\n" in raw or not _MARK.sub("", raw) or said.text.startswith(("#", ">", "-", "|")):
-        return False
-    after = memdir.replace_lines(text, unit.first_line, unit.first_line + 1, [new])
-    if not text.endswith("\n") and after.endswith("\n"):
-        after = after.removesuffix("\n").removesuffix("\r")
-    target = _stands_for(unit.text, text_now)
-    fate = Fate(raw, "superseded-by", unit.path, target, "You put it anew.")
-    change = Change(unit.path, after, _reason(said), (fate,), said.citations)
-    return rec.operation("update", [change], key=digest(unit.path, raw, new))
-
-
-def _reason(said: _Said) -> str:
-    return f"You put it anew: {quoted(said.citations[-1].quote)}."
-
-
-def _stands_for(old: str, new: str) -> str:
-    """What of `new` the old line is superseded by: the sentence about what a sentence that goes was about, else all of it."""
-    mine, theirs = sentences(old), sentences(new)
-    gone = [text for text in mine if text not in theirs] if len(mine) > 1 else []
-    return next((other for text in gone for other in theirs if subject(other) == subject(text)), new)
+    around = read(". ".join((*line.statement.headings, *line.above)))
+    return around.environments <= read(said).environments

@@ -18,7 +18,7 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Verdict, Wish
 from dreams.engines.rules.user_statements.retractions import REVERTED
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
-from dreams.engines.rules.values.matching import matched
+from dreams.engines.rules.value_updates import changed_by
 from dreams.engines.types import Citation, Job
 from dreams.language import dates, similarity
 from dreams.language.pieces import keys_of, pieces
@@ -197,7 +197,7 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
     """A later prompt that tells another value changes what is to be learnt, as it would change what is in memory."""
     for telling in heard.tellings:
         for lesson in said[-MOST_COMPARED:]:
-            changed = matched(telling, lesson.text)
+            changed = changed_by(telling, lesson.text)
             if changed is not None:
                 lesson.text = changed.filled(lesson.text)
                 lesson.citations += heard.citations(telling.quote)
