@@ -321,7 +321,11 @@ def restated(old: str, new: str, *, asked: bool) -> bool:
         return True  # the old words, and more behind them
     one, other = statement(old), statement(new)
     retyped = asked and _is_retyped(old, new)
-    if keys_of(new) <= keys_of(old) and len(one.negations) == len(other.negations) and not retyped:
+    if (
+        keys_of(new) - _unsaying(new) <= keys_of(old)
+        and len(one.negations) == len(other.negations)
+        and not retyped
+    ):
         return False  # nothing new is told
     if one.environments != other.environments or one.days != other.days:
         return False
@@ -428,6 +432,8 @@ def _is_other(old: str, gone: Sequence[Piece], new: str, come: Sequence[Piece]) 
         for each in found
     ):
         return True
+    if any(not each.is_value and _is_of(pieces(old), each) for each in gone):
+        return True  # "the export of orders", "the export"
     return all(_is_of(pieces(text), found[0]) for text, found in ((old, gone), (new, come)))
 
 

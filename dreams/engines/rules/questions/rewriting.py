@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dreams import memdir
 from dreams import text as texts
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.types import Citation, Fate
 from dreams.lib.prose.statement_index import Statement
 from dreams.lib.prose.values import Value, read
@@ -86,4 +86,6 @@ def _fates(before: str, after: str, path: str, note: str) -> Iterator[Fate]:
     come = [line for line in new if line.strip() and line not in old]
     for at, line in enumerate(gone):
         now = come[min(at, len(come) - 1)].strip() if come else ""
+        rows = memdir.parse_index(now).rows if is_index(path) else ()
+        now = rows[0].hook if rows else now
         yield Fate(line.rstrip("\r"), "superseded-by", path, now, note)

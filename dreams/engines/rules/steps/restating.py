@@ -52,7 +52,9 @@ class _Line:
 
 def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], told: set[str]) -> set[str]:
     """Put the new wording in the place of the old one; the statements that memory says now."""
-    said = [each for each in _said(heard, lessons) if each.text.rstrip(".") not in told]
+    said = [
+        each for each in _said(heard, lessons) if told.isdisjoint((each.text.rstrip("."), each.how.quote))
+    ]
     memory = _Lines(rec.tree) if said else None
     done: set[str] = set()
     for place, each in enumerate(said):

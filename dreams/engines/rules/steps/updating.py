@@ -44,7 +44,8 @@ class Known:
 
 
 def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
-    """Bring the values that were told into memory; the statements that it says now, so that none is learnt beside it."""
+    """Bring the values that were told into memory; the statements that it says now, and as they were typed, so that none is
+    learnt or put anew beside it."""
     told = [(each, telling) for each in heard for telling in each.tellings if not telling.bare][
         :MOST_TELLINGS
     ]
@@ -64,7 +65,7 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
     for group in _together(known):
         if _stands(group[0], heard) and _write(rec, group, known):
             rec.count("updated", 1)
-            done |= {telling.core for _, telling in group[0].told}
+            done |= {words for _, telling in group[0].told for words in (telling.core, telling.quote)}
     return done
 
 
