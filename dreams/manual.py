@@ -14,6 +14,7 @@ from dreams.apply import ApplyReport
 from dreams.engines.types import Edit, OperationKind
 from dreams.models import Hunk, Memory, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused
+from dreams.services import policies
 
 # A person decides on each of them.
 MAX_RESTORED = 1_000
@@ -165,6 +166,7 @@ def propose(project: Project, change: Change, reviewer: Reviewer) -> Proposal | 
     if not edits:
         return None
     origin = proposals.Origin(change.origin, actor=reviewer.name, summary=change.reason)
+    policies.corrected(project, edits, actor=reviewer.name)
     return proposals.create(project, origin, drafts.draft(before, after, edits), before)
 
 

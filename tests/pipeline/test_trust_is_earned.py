@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import review, rollback, settings_service
+from dreams import manual, review, rollback, settings_service
 from dreams.engines import versions
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import (
@@ -144,6 +144,19 @@ def test_an_undo_that_is_only_proposed_ends_it_too(project: Project, monkeypatch
     rollback.propose(run.proposals.get(by_policy=True), world.ME, Selection())
     policy.refresh_from_db()
     assert policy.action == "review"
+
+
+@pytest.mark.parametrize(("corrected", "action"), [("- Host 1 was", "review"), ("- Host 50 was", "auto")])
+def test_a_line_of_a_policy_that_is_corrected_by_hand_ends_it_and_another_line_does_not(
+    project: Project, monkeypatch: pytest.MonkeyPatch, corrected: str, action: str
+) -> None:
+    decided(project)
+    policy = accepted()
+    trusting.dream(project, monkeypatch, trusting.dating(range(2)))
+    memory = project.memories.get(path=trusting.NOTE)
+    manual.edit(memory, on_disk(project).replace(corrected, "- It was"), memory.sha256, world.ME)
+    policy.refresh_from_db()
+    assert policy.action == action
 
 
 def test_an_undo_of_what_a_person_approved_starts_anew(

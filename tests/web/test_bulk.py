@@ -77,6 +77,12 @@ def test_approving_several_writes_each_and_each_can_be_undone(browser: Client, t
         assert browser.get(f"/review/{proposal.public_id}/undo/").status_code == 200
 
 
+def test_several_proposals_of_one_change_each_are_one_batch(browser: Client, two: list[Proposal]) -> None:
+    browser.post("/several/decide/", _form(browser, two, "approve"))
+    batches = set(Decision.objects.values_list("batch", flat=True))
+    assert Decision.objects.count() == 2 and len(batches) == 1 and "" not in batches
+
+
 def test_rejecting_several_writes_nothing_and_keeps_the_reason(browser: Client, two: list[Proposal]) -> None:
     form = {**_form(browser, two, "reject"), "chip": "Outdated"}
     page = browser.post("/several/decide/", form, follow=True).content.decode()

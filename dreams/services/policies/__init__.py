@@ -4,7 +4,7 @@
 says which changes such an offer can ever be about.
 """
 
-from dreams.services.policies.earned import POLICY_ACTOR, undone, would_apply
+from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
 from dreams.services.policies.rules import (
     Automatic,
     accepted,
@@ -21,6 +21,7 @@ __all__ = [
     "accepted",
     "action_for",
     "automatic",
+    "corrected",
     "operation_of",
     "refused",
     "table",

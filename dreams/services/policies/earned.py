@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from dreams import auditlog, database, drafts
+from dreams import auditlog, blobs, database, drafts, proposals
 from dreams.engines import versions
 from dreams.engines.types import Edit
 from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operation, Policy, Project, Proposal
@@ -33,7 +33,7 @@ ACCEPTED = frozenset({"info"})
 #: Who decides where a policy does.
 POLICY_ACTOR = "policy"
 #: Rows that are looked at: enough for every kind, few enough for a page.
-MOST_ROWS = 4_000
+MOST_ROWS = 2_000
 _SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
 _AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
 
@@ -259,6 +259,27 @@ def decline(kind: str, maker: str, *, actor: str) -> None:
 def end(policy: Policy, *, actor: str) -> None:
     """A person takes an earned policy back."""
     _start_anew(policy.kind, policy.maker, "policy.ended", "You ended it.", actor)
+
+
+def corrected(project: Project, edits: Sequence[Edit], *, actor: str) -> None:
+    """A person edits, restores or forgets by hand: taking out a line that a policy wrote is an undo of it too."""
+    gone = {e.path: set(_lines(e.before or "")) - set(_lines(e.after or "")) for e in edits}
+    hunks = Hunk.objects.filter(
+        file__proposal__project=project,
+        file__path__in=[path for path, lines in gone.items() if lines],
+        operation__policy__isnull=False,
+        applied_in__isnull=False,
+        undone_in__isnull=True,
+    ).select_related("file__proposal")
+    texts = proposals.Texts(blobs.get_many({hunk.file.new_sha for hunk in hunks}))
+    for hunk in hunks:
+        wrote = texts.lines(hunk.file.new_sha)[hunk.new_start : hunk.new_start + hunk.new_count]
+        if gone[hunk.file.path] & set(_lines("".join(wrote))):
+            undone(hunk.file.proposal, [hunk], actor=actor)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.splitlines()) if line]
 
 
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> None:
