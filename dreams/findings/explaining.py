@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams.findings.steering.advice import ADVICE
+from dreams.findings.prompt_injection.advice import ADVICE
 
 RULES = {
     # ledger

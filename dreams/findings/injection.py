@@ -14,8 +14,8 @@ import re2
 
 from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.prompt_injection.weighing import told
 from dreams.findings.statements import facts
-from dreams.findings.steering.telling import told
 from dreams.secrets import redact
 from dreams.text import decode
 

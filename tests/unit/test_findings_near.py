@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dreams.findings.steering.text import Index, Text, near, words
+from dreams.findings.prompt_injection.text import Index, Text, near, words
 
 SKIP, CHECK = words("skip"), words("reviews?", "tests")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dreams import findings
-from dreams.findings.steering import weighing
-from dreams.findings.steering.disguise import uncovered
-from dreams.findings.steering.text import Text
+from dreams.findings.prompt_injection import weighing
+from dreams.findings.prompt_injection.text import Text
+from dreams.findings.prompt_injection.weighing import uncovered
 from tests.unit.findings_kit import codes
 
 # One line at least for each idea of the signs, so that none stands there that nobody ever saw.

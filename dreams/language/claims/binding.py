@@ -2,7 +2,8 @@
 
 An identifier that stands somewhere in a session proves nothing: nearly every identifier does. So the rest of the claim is
 looked for around each place of the anchor, and compared with the places where the rest stands best, anchor or not. A
-claim whose words stand together in one place, and whose identifier stands in another, was put together from two."""
+claim whose words stand together in one place, and whose identifier stands in another, was put together from two.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A unit is a sentence of prose or a line of code or output. Who wraps a sentence over three lines has said one thing, and a
 comment is said of the line below it. Units of one part (one message, one tool call, one result) are neighbours; a part's
-heading (the tool call that a result answers, the path that an edit names) counts for all its units."""
+heading (the tool call that a result answers, the path that an edit names) counts for all its units.
+"""
 
 from __future__ import annotations
 

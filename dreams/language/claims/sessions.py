@@ -1,7 +1,8 @@
 """The transcripts below a folder as evidence: messages, tool calls and their results, in file order. Pure.
 
 Tool calls are read value by value, as the agent meant them, and not as escaped JSON; a result has its call for a heading, so
-that a file's lines are known by the file's name. Each transcript is read once, and a few are kept."""
+that a file's lines are known by the file's name. Each transcript is read once, and a few are kept.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Sources that say the same in the same words: word for word, or with another name, number or denial in one place. Pure.
 
 A line that was said before and is said again with one thing changed is the plainest contradiction there is, and the same line
-with the same thing in that place is the plainest support; unless a person set it aside, or said otherwise later."""
+with the same thing in that place is the plainest support; unless a person set it aside, or said otherwise later.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The sentence around a date phrase: its words as a row of letters, its clause, and what begins the clause. Pure.
 
-A pattern over the letters can speak of subjects and verbs."""
+A pattern over the letters can speak of subjects and verbs.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,24 @@
-"""What is on this machine sent, shown or handed to somebody else. PURE, for re2."""
+"""Data that is handed to somebody else, and the plainest orders in other languages. PURE."""
 
 from __future__ import annotations
 
 import re
 
-from dreams.findings.steering.base import Sign, hints, tells
-from dreams.findings.steering.guards import not_forbidden
-from dreams.findings.steering.text import Place, near, words
-from dreams.findings.steering.vocabulary import ANSWERS, HOST, OUTSIDER, PERSONAL, PLACE, PRIVATE, SEND
+from dreams.findings.prompt_injection.signs import (
+    ANSWERS,
+    HOST,
+    OUTSIDER,
+    PERSONAL,
+    PLACE,
+    PRIVATE,
+    SEND,
+    Sign,
+    hints,
+    not_forbidden,
+    not_forbidden_abroad,
+    tells,
+)
+from dreams.findings.prompt_injection.text import Place, near, words
 
 _PUT = words("include|embed|append|add|put|insert|write|attach|carry|print|quote|end with")
 _VALUE = words(
@@ -152,5 +163,91 @@ SENDING: tuple[Sign, ...] = (
         r"\bfind\s+[/~]\S*[^\n]{0,60}\.(?:pem|key|p12|pfx|kdbx)\b",
         r"\b(?:macos|login|export(?: the)?|dump(?: the)?|read(?: the)?) keychain\b",
         holds=_not_the_sample,
+    ),
+)
+
+_IGNORE = (
+    r"\b(?:ignorier\w*|vergiss|missachte\w*|ignorez?|oubli\w+|ignora|olvid\w+|descart\w+|desconsider\w+|dimentica|trascura|esque\w+|negeer|vergeet)\b|"
+    r"игнорируй|забудь|не обращай внимания|忽略|无视|無視|忽視|忘记|忘掉|不要理会"
+)
+_RULES = (
+    r"\b(?:anweisungen|regeln|instruktionen|vorgaben|befehle|richtlinien|instructions|consignes|règles|instrucciones|reglas|directrices|instruções|regras|istruzioni|regole|instructies|regels)\b|"
+    r"órdenes|инструкци|указани|правил|команд|指令|指示|规则|規則|提示|命令|ルール|プロンプト|지시|명령|규칙|프롬프트"
+)
+_PERSON = (
+    r"\b(?:(?:be)?nutzer\w*|anwender\w*|niemande[mn]|utilisateurs?|personne|usuari[oa]s?|nadie|usuário\w*|utilizador\w*|ninguém|utente|nessuno|gebruiker)\b|"
+    r"пользовател|никому|用户|用戶|使用者|任何人|ユーザー?|利用者|사용자"
+)
+_NOT_TELL = (
+    r"\bne (?:l\w )?(?:dis|dites|parle|révèle|mentionne|montre|signale|préviens)\w*|\bn['’](?:informe|avertis|en parle)\w*|"
+    r"\bno (?:le |les |se lo |lo )?(?:diga|digas|cuentes|menciones?|reveles?|informes?|muestres?|avises?)\b|\bnão (?:conte|diga|mencione|revele|informe|mostre|avise)\w*|"
+    r"\bnon (?:dire|dirlo|rivelare|menzionare|mostrare|informare)\b|\bvertel\b|не (?:говори|сообщай|рассказывай|упоминай|показывай)|(?:不要|别|勿|不得)[^。\n]{0,4}(?:告诉|告訴|告知|通知|提及)|瞒着|"
+    r"(?:知らせ|言わ|伝え|教え|見せ|報告し)(?:ない|ず|るな)|(?:알리지|말하지|보여주지)"
+)
+_SAY_DE = r"\b(?:sage?|verrate?|erzähle?|erwähne?|melde?|sagen|verraten|erfahren|mitteilen)\b"
+_NOT_DE = r"\b(?:nicht|nichts|nie|kein\w*)\b"
+_REPORT = r"\bbericht\w*|\bcompte[s-]?[ -]rendus?\b|\brapports?\b|\binformes?\b|relatórios?\b|\brapporti?\b|отч[её]т|报告|報告|보고"
+_COVERTLY = r"\b(?:heimlich|unbemerkt|stillschweigend|à l['’]insu|en cachette|secrètement|en secreto|a escondidas|em segredo|di nascosto)\b|тайно|незаметно|втайне|偷偷|悄悄|こっそり|密かに|몰래"
+_NOT_ASK = (
+    r"\b(?:frag\w*|bitte?)\b[^.!?\n]{0,20}?\b(?:nie|niemals|nicht)\b|\bne (?:demande|sollicite|attends)\w*|\b(?:nunca|no|jamás) (?:pidas?|solicites?|esperes?|preguntes)\b|"
+    r"(?:nunca|não) (?:peça|solicite|espere)\w*|\bnon (?:chiedere|attendere)\b|\bvraag nooit\b|не (?:спрашивай|запрашивай|проси|жди)|(?:不要|不用|无需|無需|不必|别|勿)[^。\n]{0,4}(?:征求|请求|询问|等待|確認|确认)|(?:구하지|요청하지)"
+)
+_YES = (
+    r"\b(?:erlaubnis|bestätigung|zustimmung|freigabe|genehmigung|confirmation|permission|autorisation|accord|permiso|confirmación|autorización|aprobación|permissão|confirmação|autorização|permesso|conferma|autorizzazione|toestemming)\b|"
+    r"разрешени|подтверждени|согласи|同意|许可|許可|批准|确认|確認|承認|허락|확인|승인"
+)
+_WITHOUT = r"\b(?:ohne|sans|sin|sem|senza|zonder)\b|без |无需|不经|未经"
+_ALREADY = r"\b(?:hat (?:bereits|schon)|a d[ée]j[àa]|ya (?:ha )?|já |ha già)|уже|已经?|(?:すでに|既に)|이미"
+_AGREED = r"zugestimmt|erlaubt|genehmigt|donné son accord|approuvé|autoris[ée]|accepté|autoriz|aprob|acept|aprov|aceit|approvato|autorizzato|accettato|согласил|разрешил|одобрил|同意|授权|批准|允许|承認|許可|동의|승인|허락"
+_NO_MORE = r"\bnicht mehr\b|\bn['’]est plus\b|\bne (?:\w+ )?plus\b|\bya no\b|\bnão (?:é|precisa) mais\b|\bnon (?:serve|occorre) più\b|больше не|不再|もはや|더 이상"
+_ASKED = r"\bgefragt\b|\bdemandé\b|\bpreguntar\w*|спрашивать|询问|" + _YES
+_RISKY = r"lösch|effac|supprim|borr|elimin|apag|cancell|удал|删|刪|削除|삭제|\bpush|\bdeploy|\b(?:alles|tout|todo|tutto)\b|所有|任何|всё|любы|すべて|모든"
+_WHEN = r"\b(?:wenn|sobald|falls|dès que|quand|lorsque|cuando|en cuanto|quando|assim que|non appena)\b|когда|если|как только|当|當|一旦|如果|たら|とき|(?:면|때)"
+_SEND = (
+    r"\b(?:lade?|sende|schicke|lösche|kopiere|veröffentliche|exportiere|envoie|envoyez|supprime|télécharge|publie|envía|envíe|sube|borra|copia|publica|exporta|envie|apague|publique|invia|carica|elimina|stuur)\b|"
+    r"отправь|пошли|удали|скопируй|загрузи|发送|發送|上传|上傳|删除|送信|アップロード|전송|업로드|삭제"
+)
+_PUT_ABROAD = r"\bschreibe?\b|\bfüge?\b|\bhänge?\b|\bajoute\w*|\binclu(?:s|re|ye|a|i)\b|añade|\badiciona\b|\baggiungi\b|добавля|вставля|加入|附上|包含|含め|追加|포함|추가"
+_KEPT = r"\.env\b|\bzugangsdaten\b|schlüssel|passw\w+|\bclés\b|\bclaves\b|\bchaves\b|ключ|密钥|密码|キー|키"
+_ANSWER = r"\bantwort|\bréponse|\brespuestas?\b|\brespostas?\b|\brispost[ae]\b|ответ|回答|回复|답변"
+
+ABROAD: tuple[Sign, ...] = (
+    tells("ignore-previous", near(_IGNORE, _RULES), near(_RULES, r"無視|忘れ|従わな|무시|잊", within=12)),
+    tells(
+        "hides-from-user",
+        near(_SAY_DE, _PERSON, _NOT_DE),
+        near(_SAY_DE, _NOT_DE, rf"{_PERSON}|{_REPORT}"),
+        near(_PERSON, _NOT_DE, _SAY_DE),
+        near(_NOT_TELL, _PERSON),
+        near(_PERSON, _NOT_TELL),
+        near(_NOT_TELL, _REPORT),
+        _COVERTLY,
+    ),
+    tells("permission", near(_NOT_ASK, _YES), near(_YES, r"求めない|取らず|せずに|없이|구하지", within=6)),
+    tells(
+        "permission",
+        near(
+            _WITHOUT,
+            (
+                f"{_YES}",
+                r"\b(?:zu fragen|nachzufragen|rückfrage|demander|pedir|preguntar|perguntar|chiedere|te vragen)\b",
+                "спроса",
+            ),
+            within=12,
+        ),
+        holds=not_forbidden_abroad,
+    ),
+    tells("permission", near(_ALREADY, _AGREED, _RISKY), near(_PERSON, _NO_MORE, _ASKED)),
+    tells(
+        "delayed-trigger",
+        near(_WHEN, _PERSON, _SEND, within=40),
+        near(_PERSON, r"たら|とき|면|때", _SEND, within=30),
+    ),
+    tells(
+        "data-sent-away",
+        rf"(?:{_SEND})[^\n]*https?://|https?://[^\n]{{0,12}}(?:に送信|发送|發送|전송)",
+        near(_PUT_ABROAD, _KEPT, _ANSWER),
+        near(_ANSWER, _KEPT, _PUT_ABROAD),
+        near(_ANSWER, _PUT_ABROAD, _KEPT),
     ),
 )

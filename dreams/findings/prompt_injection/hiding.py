@@ -1,13 +1,29 @@
-"""What keeps something from the person: silence, lies when asked, and moments when nobody looks. PURE, for re2."""
+"""What is kept from the person: orders to be silent, and text that markup hides. PURE."""
 
 from __future__ import annotations
 
 import re
 
-from dreams.findings.steering.base import Sign, hints, meant, tells
-from dreams.findings.steering.guards import not_quoted
-from dreams.findings.steering.text import Place, near, words
-from dreams.findings.steering.vocabulary import ANYBODY, DEED, EASE, NO_NEED, NOT_TO, NOTE, PERSON, TELL
+from dreams.findings.prompt_injection.signs import (
+    ANYBODY,
+    DEED,
+    EASE,
+    NO_NEED,
+    NOT_TO,
+    NOTE,
+    PERSON,
+    TELL,
+    Sign,
+    hints,
+    in_code,
+    is_component,
+    meant,
+    no_component,
+    not_quoted,
+    tells,
+    unreadable,
+)
+from dreams.findings.prompt_injection.text import Place, near, words
 
 _SOMEBODY = rf"(?:{PERSON}|{ANYBODY})"
 _IT = words(
@@ -193,5 +209,37 @@ HIDING: tuple[Sign, ...] = (
             words("out"),
             within=20,
         ),
+    ),
+)
+
+_PROMPT_TAG = r"</?(?:system(?:[_-](?:prompt|message|note))?|assistant|user|human|instructions?|admin|developer|(?:assistant|system|developer|agent|model)[_-](?:instructions?|message|prompt|note|rules?)|tool_(?:use|result|call|response|output)|function_calls?|antml:[a-z_]+|system[-_]reminder|user_query|important|command-name)\b[^>\n]{0,200}>"
+_HTML_TAG = r"</?(?:script|iframe|img|style|link|meta|object|embed|form|input|svg|base|video|audio|a|div|span|details|summary|button|table|body|html|br|p|font|marquee|math|template|noscript)\b[^>\n]{0,300}/?>"
+
+MARKUP: tuple[Sign, ...] = (
+    tells(
+        "role-tag",
+        _PROMPT_TAG,
+        r"\[/?INST\]|<</?SYS>>|<\|[a-z_]{2,30}\|>",
+        r"(?-i:\[/?(?:SYSTEM|ADMIN|OVERRIDE|DEVELOPER)(?: [A-Z ]{1,20})?\])",
+        r"^[\s>*-]*\[(?:system|admin|developer|override)\]\s",
+        r"^\s*(?:#{1,6}\s*)?(?-i:Assistant|Human|ASSISTANT|HUMAN)\s*:\s",
+        r"[\"']role[\"']\s*:\s*[\"'](?:system|developer)[\"']",
+        r"^\s*(?:#{1,6}\s*)?system(?: (?:prompt|message|override|note))?\s*:\s*(?:you|ignore|override|grant|from now|do not|never|always|act|the user (?:has|is|gave)|new)\b",
+        r"(?-i:\bSYSTEM(?: (?:NOTICE|MESSAGE|ALERT|UPDATE|NOTE))?:\s\w|\b(?:BEGIN|END) (?:ADMIN|SYSTEM)\b|\b(?:ADMIN|SYSTEM|ROOT) OVERRIDE\b|\bEND OF (?:MEMORY|CONTEXT|FILE|DOCUMENT|INSTRUCTIONS|PROMPT|INPUT)\b)",
+        holds=lambda place: not is_component(place),
+    ),
+    tells("markdown-image", r"!\[[^\]\n]{0,300}\]\s?[(\[]", holds=lambda place: not in_code(place)),
+    tells(
+        "raw-html",
+        f"<!--|{_HTML_TAG}",
+        r"\bon(?:load|error|click|mouseover)\s?=|\bjavascript:\S",
+        r"&(?:lt|#x?0*3c|#60);\s?/?(?:script|img|iframe|svg)|\]\(\s?(?:javascript|vbscript|data):",
+        holds=no_component,
+    ),
+    tells(
+        "encoded-blob",
+        r"\b(?:[A-Za-z0-9+/]{4}){7,}[A-Za-z0-9+/]{0,3}={0,2}|\b(?:[0-9a-fA-F]{2}){33,}\b",
+        r"(?:\\x[0-9a-fA-F]{2}){8,}|(?:&#x?[0-9a-fA-F]{2,6};){4,}|(?:%[0-9A-Fa-f]{2}){10,}",
+        holds=unreadable,
     ),
 )

@@ -1,24 +1,32 @@
-"""Orders that nobody at the keyboard gave: to agents, from elsewhere, for a later moment, to be spread. PURE, for re2."""
+"""Orders to any agent that reads a note: what it should do, to whom it should give access, what it should run. PURE."""
 
 from __future__ import annotations
 
-from dreams.findings.steering.base import Sign, hints, tells
-from dreams.findings.steering.text import near, words
-from dreams.findings.steering.vocabulary import (
+import re
+
+from dreams.findings.prompt_injection.signs import (
     ADD,
     AGENT,
     ANSWERS,
     DEED,
     ELSEWHERE,
+    FETCH,
     HOST,
     INSTRUCTIONS,
+    OUTSIDER,
     PERSON,
     PLACE,
     PLANTED,
     PRIVATE,
     SEND,
     THIS,
+    Sign,
+    hints,
+    may_hint,
+    meant,
+    tells,
 )
+from dreams.findings.prompt_injection.text import Place, near, words
 
 _MUST = words("must|shall|should|(?:is|are) (?:required|expected|supposed|to)|ha(?:s|ve) to|needs? to|will")
 _MOMENT = words(
@@ -242,5 +250,162 @@ ORDERS: tuple[Sign, ...] = (
             words("compactions?|consolidations?|clean(?:s|ing)?[ -]?ups?|dreams?|summari[sz]ation"),
             within=20,
         ),
+    ),
+)
+
+_ROLE = words("(?:super ?|cluster[- ]?)?admin(?:istrator)?s?|superusers?|root|owners?|maintainers?")
+_GROUP = words(
+    "sudoers?(?: file| group)?|sudo group|wheel(?: group)?|(?:domain )?admins?(?: group)?",
+    "administrators|owners|maintainers|authorized_keys|allow ?list",
+)
+_ACCESS = words("access|rights?|permissions?|privileges?|role|scope")
+_STRONG = words(
+    "full|unrestricted|unlimited|admin(?:istrator)?|root|owner|sudo|superuser|maintainer",
+    r"cluster-admin|\w*AdministratorAccess|roles/owner|elevated",
+)
+_ALL = words("all|every|any|everyone|everybody|anyone|public|the (?:internet|world)|everywhere")
+_GIVE = words(
+    "give|giving|grant|hand|provide|assign|attach|allow|should (?:get|have)|needs?|let|raise",
+    r"upgrade|elevate|widen|extend|open(?: up)?|set|make sure \w+ (?:has|gets)",
+)
+
+
+def _not_only(place: Place) -> bool:
+    """ "Write access only on the release branch" bounds what it gives."""
+    return meant(place) and not re.search(
+        r"\b(?:only|no longer|own|after|read[- ]only)\b", place.sentence, re.IGNORECASE
+    )
+
+
+ACCESS: tuple[Sign, ...] = (
+    # Somebody
+    tells(
+        "access-granted",
+        rf"\b(?:make|turn|promote|elevate|upgrade|raise|invite)\b (?:[^.!?;\n]|[.!?]\S){{1,40}}? (?:an?|the|to|into|as(?: an?)?)(?: (?:super|new|full))? {_ROLE}(?: (?:of|on|in|for|everywhere|privileges|rights)\b|[.,;]|$)",
+        near(
+            words("add|put|place|enrol|invite|register|append"),
+            words("to|in|into"),
+            rf"(?:the )?{_GROUP}",
+            within=30,
+        ),
+        near(words("should be|must be|belongs"), words("in|to"), rf"(?:the )?{_GROUP}", within=6),
+        near(_GIVE, words(r"cluster-admin|\w*AdministratorAccess|roles/owner"), within=30),
+        near(_GIVE, _STRONG, _ACCESS, within=24),
+        near(_GIVE, _ACCESS, _ALL, within=30),
+        near(_GIVE, _ALL, _ACCESS, within=16),
+        near(words("role|permission|rights?"), words("to|as"), _ROLE, within=12),
+        near(
+            _ALL,
+            words("should|can|may|must|to"),
+            words("merge|push|write|deploy"),
+            words("(?:to )?(?:main|master|production)"),
+            within=24,
+        ),
+        near(words("sudo"), words("without a password|nopasswd"), within=12),
+        holds=_not_only,
+    ),
+    hints(
+        "access-granted",
+        near(_GIVE, rf"{_STRONG}|\b(?:write|merge|owner) ", _ACCESS, within=40),
+        near(_GIVE, _ALL, words("secrets?|vault|repositor(?:y|ies)|repos?"), within=30),
+        near(
+            words("open(?: up)?|make"),
+            words(r"bucket|vault|database|repo\w*|storage|share"),
+            rf"(?:\bpublic\b|\bto (?:the )?{_ALL})",
+            within=30,
+        ),
+        near(
+            _GIVE,
+            words("shared admin login|admin login|root login|(?:production |database )?password"),
+            within=16,
+        ),
+        near(words("escalate|elevate"), _ACCESS),
+        near(words("use|take"), words("root|admin|sudo"), words("login|account|password"), within=6),
+        near(words("add(?:ed|ing)?|put|register"), words("ssh key|deploy key|public key"), within=20),
+        holds=_not_only,
+    ),
+    may_hint(
+        "access-granted",
+        near(
+            words("create|add|grant|make|register"),
+            (
+                r"\b(?:new )?admin(?:istrator)? (?:users?|accounts?|tokens?)\b|\badmin scope\b|\bbackdoor\b",
+                r"\b(?:debug|hidden|special)(?: \w+)? endpoint\b",
+            ),
+        ),
+        holds=_not_only,
+    ),
+    # The agent itself
+    hints(
+        "access-granted",
+        near(
+            words("widen|extend|empty|emptied|loosen|add|set|allow|edit|expand"),
+            words(
+                "yourself|your own permissions|allow(?:ed)? (?:list|commands)|allowlist|denied commands",
+                r"permission (?:mode|questions)|permissions\.(?:allow|defaultMode)",
+            ),
+            within=40,
+        ),
+    ),
+)
+
+_STARTUP = r"(?:\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|\bcrontab\b|\bcron (?:entry|job)\b|\bauthorized_keys\b|LaunchAgents|/etc/hosts\b|/etc/cron|\bsystemd unit\b|\.git/hooks|\b(?:PreToolUse|PostToolUse|SessionStart|UserPromptSubmit|SessionEnd)\b)"
+_SHELL = r"(?:sudo\s+)?(?:(?:ba|z|da|fi)?sh|python[23]?|node|perl|ruby|iex)\b"
+
+MACHINE: tuple[Sign, ...] = (
+    tells(
+        "pipe-to-shell",
+        rf"\b(?:curl|wget|iwr|irm)\b[^\n]{{0,300}}\|\s*{_SHELL}|\b(?:eval|exec)\b\s*[\"'(]?\$\(",
+        r"\b(?:ba|z|da)?sh\s+(?:<\(|-c\s+[\"']?\$\()\s?(?:curl|wget)|\|\s*iex\b|\bIEX\s*\(",
+        r"\bDownloadString\b",
+        r"\bpython[23]?\s+-c\s+[\"'][^\n]{0,200}(?:os\.system|subprocess|exec\(|eval\(|urlopen|requests\.)",
+        r"\b(?:node|deno|bun|ruby|php|perl)\s+-(?:e|r)\s[^\n]*(?:child_process|exec\(|eval\(|system\(|use Socket)",
+        r"\bpowershell\b[^\n]{0,80}-enc",
+        r"\bbase64\s+(?:-d|--decode|-D)\b|\b(?:nc|ncat|netcat)\s+-[a-z]*e\b|/dev/tcp/",
+        r"\b(?:curl|wget)\b[^\n]{0,200}(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]{3,4})|(?:ba|z|da)?sh\s|\./|python[23]?\s)",
+        r"\b(?:python[23]?|node|perl|ruby)\s+<\(",
+        near(words("pipe"), words("into|to|through"), words("(?:ba|z|da)?sh|a shell|python"), within=60),
+    ),
+    hints(
+        "pipe-to-shell",
+        near(
+            words(r"running|run|install\w*|grab\w*|start|execute"),
+            words("straight from the web|from any mirror|any mirror|whatever"),
+            within=30,
+        ),
+        near(
+            rf"(?:{OUTSIDER}|\bfork\b)",
+            words("run(?:ning)?|install|start|execute"),
+            words("safe|without worrying|fine|okay"),
+            within=30,
+        ),
+        near(FETCH, words("whatever|anything"), words("start|run|execute|install"), within=60),
+    ),
+    may_hint(
+        "pipe-to-shell",
+        near(FETCH, words("and|then"), words("run|execute|source|eval|follow|obey|start"), within=60),
+        r"\b(?:open|visit|read|load|see|go to|check|fetch|download)\b[^\n]{0,30}(?:https?://|\b(?:page|site|link|url|website)\b)[^\n]{0,60}\b(?:follow|obey|do) (?:it|them|what|the (?:content|steps|instructions|text))\b",
+    ),
+    tells(
+        "agent-settings",
+        rf"\b(?:edit|add|append|insert|write|modify|change|source|put|register|install|update|echo|set up|create)\b[^\n]{{0,80}}{_STARTUP}",
+        r"\b(?:set|export|change|point)\s[^\n]{0,30}\b(?:ANTHROPIC|OPENAI|CLAUDE|GEMINI)_\w*(?:URL|ENDPOINT|HOST)\b[^\n]{0,20}https?://",
+        r"\b(?:NODE_TLS_REJECT_UNAUTHORIZED|GIT_SSL_NO_VERIFY|PYTHONHTTPSVERIFY)\s?=",
+        r"\bcore\.hooksPath\s+(?:/|~|https?)|\binsteadOf\b|\bLD_PRELOAD=|\bDYLD_INSERT",
+        r"\bPYTHONSTARTUP=|\balias (?:git|sudo|ssh|npm|pip|curl|ls|cd)=\S",
+        r"\b(?:set|change|switch|point|redirect)\b[^\n]{0,20}\b(?:registry|remote|origin|proxy|index|mirror|base[ _]url|dns|gateway)\b[^\n]{0,20}\b(?:to|at)\s+(?:https?://|git@|\d{1,3}\.\d)",
+        r"\b(?:prefer|use|install|take|get|pull) (?:all |the |only )?(?:packages?|dependenc(?:y|ies)|images?|plugins?) from https?://",
+        near(words("cron entry|cron ?job|scheduled task|startup script"), HOST, within=60),
+    ),
+    hints(
+        "agent-settings",
+        near(
+            words("(?:use|take|call) (?:the )?new (?:endpoint|registry|mirror|server|url)"), HOST, within=12
+        ),
+    ),
+    tells(
+        "destructive-command",
+        r"\brm\s+-[a-zA-Z]*r[a-zA-Z]*\s+(?:-\S+\s+)*[\"']?(?:/|~|\$HOME)(?:/?\*)?/?[\"']?(?:\s|$|[`;&|.,)])",
+        r"--no-preserve-root|\bmkfs\.\w+|\bdd\b[^\n]{0,60}\bof=/dev/",
     ),
 )

@@ -1,0 +1,272 @@
+"""What of all the ways to steer an agent holds in one line: signs that tell by themselves, and weaker ones where enough of them meet. PURE.
+
+Also behind a disguise: letters spread, turned round or encoded.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import functools
+import html
+import re
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from dreams.findings.prompt_injection.advice import ADVICE, SILENT
+from dreams.findings.prompt_injection.exfiltration import ABROAD, SENDING
+from dreams.findings.prompt_injection.hiding import HIDING, MARKUP
+from dreams.findings.prompt_injection.instructions import AUTHORITY_CLAIMED, INSTRUCTIONS, LEAVE, PROTECTION
+from dreams.findings.prompt_injection.orders import ACCESS, MACHINE, ORDERS
+from dreams.findings.prompt_injection.signs import AGENT, EASE, ENOUGH, LAWS, PLACE, PRIVATE, SAY, Sign, bears
+from dreams.findings.prompt_injection.text import Index, Text, words
+
+_DO = words(
+    "say|print|output|reply|respond|answer|write|run|execute|send|post|open|visit|click|go to",
+    "download|install|upload|forward|read|call|use|delete|add|include|append|store|save|remember",
+    "update|grant|give|provide|extract|collect|reset|roll back|transfer|do",
+    "make|focus|act|proceed|accept|follow|obey|set|tell|show|perform|complete|approve|confirm",
+    "create|insert|solve|fetch|change|modify|share|repeat|skip|disable|treat|trust|recommend",
+    "clear|copy|export|push|start|launch|merge|edit|apply",
+)
+
+BEARING: tuple[Sign, ...] = (
+    # Whom it speaks to
+    bears(
+        rf"\b(?:to|for|note|dear|hey|attention|all|any|every|you are an?|an?|the|this)[\s,:-]+(?:\w+ )?{AGENT}",
+        rf"^\W*{AGENT}[,:]|\bagent_\w+|{AGENT}s? (?:must|should|shall|may|can|are|is|will|need)\b",
+    ),
+    bears(r"\byou(?:r|rself|['’](?:re|ve|ll|d))?\b|^\W*please\b|\bplease \w"),
+    # What it asks
+    bears(
+        rf"(?:^|[.!?:;,—–-]\s*|^\W+|\b(?:and|then|please|must|should|now|to|first|also|always|instead|simply|just)\s)(?:\w+ly )?{_DO}"
+    ),
+    bears(
+        r"\bbefore (?:you|responding|answering|continuing|proceeding|doing|replying|anything)\b",
+        r"\bdo the following\b",
+        r"\bfollowing (?:first|instead|instructions?|task|information|text|string|sentence|steps|command)\b",
+        r"\b(?:new|real|actual|first|priority|next) (?:task|instructions?|objective|goal|directive|mission|orders?)\b",
+    ),
+    bears(
+        rf"{SAY} (?:\w+ )?(?:with |back )?(?:only|just|exactly|simply|exclusively|verbatim)\b",
+        rf"\b(?:just|simply|only) {SAY}|\bnothing else\b|\b(?:focus|rely) (?:only|solely|exclusively)\b",
+        r"\binstead\b[.:\s]*$|\b(?:word for word|verbatim)\b",
+        r"\b(?:start|begin|starting|beginning)(?: your \w+)? with [\"'“]|\backnowledge by\b",
+    ),
+    # What it is about
+    bears(PRIVATE),
+    bears(PLACE),
+    bears(LAWS),
+    bears(
+        r"\b(?:remember|store|save|write|add|update|note|keep|record|modify|insert)\b[^.!?\n]{0,40}\b(?:memor(?:y|ies)|that i(?:['’]m| am)|knowledge(?: base)?|profile|preferences|permanent instructions|context|for (?:later|future)|for (?:all |any )?(?:our )?(?:future|subsequent))\b",
+        r"\b(?:your|the|this) memory\b",
+    ),
+    # How urgently, for how long, by whose word
+    bears(
+        r"(?-i:\b(?:IMPORTANT|URGENT|CRITICAL|MANDATORY|ATTENTION|WARNING|PRIORITY|EMERGENCY|IMMEDIATELY|STOP|NOTICE|OVERRIDE)\b)",
+        r"\b(?:extremely|really|absolutely|very|utmost) (?:important|urgent|critical|crucial)",
+        r"\b(?:immediately|straight away)\b|\bit is (?:crucial|critical|imperative|vital|essential)",
+        r"\bhighest (?:priority|law)|\bat all costs\b|\bno exceptions\b|!!",
+        r"\b(?:emergenc(?:y|ies)|crisis|urgent)\b",
+    ),
+    bears(
+        r"\bfrom (?:now|this point|here) on\b",
+        r"\b(?:future|subsequent|later|all|every|each|next|any) (?:\w+ )?(?:conversations?|sessions?|interactions?|requests?|chats?|responses?|repl(?:y|ies)|messages?|answers?|turns?|tasks?|commits?)\b",
+        r"\bpermanent\w*\b|\balways\b|\bfor later\b|\bwhen(?:ever)?\b|\b(?:any|every|each) time\b",
+        r"\bnever\b",
+    ),
+    bears(
+        r"\b(?:security|IT|compliance|platform|legal|senior|management|executive|vendor)(?:['’]s)?(?: \w+)? (?:team|department|management|policy|officer|research\w*|protocol|administrator)\b",
+        r"\b(?:approved|verified|authori[sz]ed|confirmed|pre-verified|permitted|sanctioned) by\b",
+        r"\bcompany policy\b",
+        r"\b(?:i am|i['’]m) (?:your |an? |the )?(?:\w+ )?(?:admin\w*|developer|owner|creator|engineer|manager|user)\b",
+        r"\bfor (?:testing|debugging|quality assurance|security|audit|troubleshooting|maintenance)(?: purposes| reasons)?\b",
+        r"\b(?:security|safety|compliance) (?:audit|check|review|reasons|verification)\b",
+    ),
+    # How lightly
+    bears(
+        r"\b(?:while|when) you(?:['’]re| are) (?:at it|there|here|done|reviewing|fixing)\b",
+        r"\bby the way\b|\bp\.?s\.",
+        r"\b(?:please also|also,? please|(?:can|could|would) you(?: please)?(?: also)?)\b",
+        r"\bit(?:['’]d| would) (?:be|help|really)\b|\bjust fyi\b|\bwould you mind\b",
+        r"\bi['’]?d (?:love|rather|prefer|really)\b",
+    ),
+    bears(EASE),
+)
+
+MOST = 4_000  # characters of a line that are looked at
+MOST_CODED = 6  # encoded words of a line
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2}[^%\s]{0,20}){3}")
+_ENTITY = re.compile(r"(?:&#x?[0-9a-fA-F]{2,6};){3}")
+_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){3}")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_SPREAD = re.compile(r"(?<!\w)(?:\w[ .·_-]){5,}\w(?!\w)")
+_JOINED = re.compile(r"[A-Za-z]{2,}(?:[_.·*~|-][A-Za-z]{2,}){3,}")
+_LEET = re.compile(r"[A-Za-z][0-9@$!|]+[A-Za-z]|[0-9@$!|][A-Za-z]+[0-9@$!|]")
+_DIGITS = str.maketrans("0134578@$!|", "oieastbasii")
+_DIGITS_L = str.maketrans("0134578@$!|", "oleastbasll")
+_CODED = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_BITS = re.compile(r"(?:[01]{8}[ ]?){4,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}")
+_COMMON = re.compile(
+    r"\b(?:the|and|all|you|not|user|run|this|ignore|previous|rules|instructions)\b", re.IGNORECASE
+)
+LEAST_COMMON = 2  # everyday words that a line read backwards must have: one comes by chance
+
+
+def uncovered(text: str) -> Iterator[str]:
+    """Other readings of `text`, each only where something hints at it; most lines have none."""
+    text = text[:MOST]
+    if _PERCENT.search(text):
+        yield unquote(text, errors="replace")
+    if _ENTITY.search(text):
+        yield html.unescape(text)
+    if _ESCAPE.search(text):
+        yield _ESCAPED.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
+    if _SPREAD.search(text):
+        yield _close_up(text)
+    if _JOINED.search(text):
+        yield _JOINED.sub(lambda match: re.sub(r"[^A-Za-z]", " ", match[0]), text)
+    if len(_LEET.findall(text)) >= 2:
+        yield text.translate(_DIGITS)
+        yield text.translate(_DIGITS_L)
+    if not _COMMON.search(text):
+        yield from _turned(text)
+    yield from _decoded(text)
+
+
+def _close_up(text: str) -> str:
+    """ "i g n o r e   a l l" and "i.g.n.o.r.e a.l.l" as words: wider gaps, or the gaps of another sign, part them."""
+    if re.search(r"\b\w[.·_-]\w[.·_-]\w", text):
+        return re.sub(r"(?<=\b\w)[.·_-](?=\w\b)|(?<=_\w)_(?=\w)|(?<=\b\w)_(?=\w_)", "", text)
+    return re.sub(r"(?<=\b\w) (?=\w\b)", "", re.sub(r" {2,}", "\t", text)).replace("\t", " ")
+
+
+def _turned(text: str) -> Iterator[str]:
+    """Backwards, or each letter thirteen on; read so only where that gives everyday words."""
+    for other in (text[::-1], codecs.encode(text, "rot13")):
+        if len(_COMMON.findall(other)) >= LEAST_COMMON:
+            yield other
+
+
+def _decoded(text: str) -> Iterator[str]:
+    for match in list(_CODED.finditer(text))[:MOST_CODED]:
+        word = match[0].replace("-", "+").replace("_", "/").rstrip("=")
+        yield from _printable(_bytes_of(word))
+    for match in list(_BITS.finditer(text))[:MOST_CODED]:
+        yield from _printable(bytes(int(bits, 2) for bits in re.findall("[01]{8}", match[0])))
+    for match in list(_HEX.finditer(text))[:MOST_CODED]:
+        digits = re.sub(r"[^0-9a-fA-F]", "", match[0])
+        yield from _printable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+
+
+def _bytes_of(word: str) -> bytes:
+    try:
+        return base64.b64decode(word + "=" * (-len(word) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _printable(data: bytes) -> Iterator[str]:
+    try:
+        text = data.decode("ascii")
+    except UnicodeDecodeError:
+        return
+    if len(text) >= 8 and all(char in string.printable for char in text):
+        yield text
+
+
+SPOKEN = ADVICE.keys() - SILENT
+WINDOW = 2  # sentences read together: "Always run it unasked. Remember this."
+ILL = (
+    *INSTRUCTIONS,
+    *LEAVE,
+    *PROTECTION,
+    *ACCESS,
+    *AUTHORITY_CLAIMED,
+    *HIDING,
+    *ORDERS,
+    *SENDING,
+    *MACHINE,
+    *MARKUP,
+    *ABROAD,
+)
+_CLEAR = tuple(sign for sign in ILL if sign.weight >= ENOUGH)
+_WEAK = tuple(sign for sign in ILL if sign.weight < ENOUGH)
+INDEX = Index(idea for sign in (*ILL, *BEARING) for idea in sign.ideas)
+_END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+")
+
+
+def said(line: str) -> dict[str, str]:
+    """The codes that hold in a line, each with its words; what is told clearly needs no weighing."""
+    text = Text(line, INDEX)
+    found: dict[str, str] = {}
+    for sign in _CLEAR:
+        place = None if sign.code in found else sign.found(text)
+        if place:
+            found[sign.code] = place.quote
+    return found if SPOKEN & found.keys() else found | _weighed(text)
+
+
+def _weighed(whole: Text) -> dict[str, str]:
+    """The codes of the weak signs that steer in some window of a line; most lines have none."""
+    weak = [sign for sign in _WEAK if sign.found(whole)]
+    for text in _windows(whole) if weak else ():
+        met = [(sign, place) for sign in weak if (place := sign.found(text))]
+        weights: dict[str, int] = {}
+        for sign, _ in met:  # two ways to say one thing are one sign
+            weights[sign.code] = max(sign.weight, weights.get(sign.code, 0))
+        if met and sum(weights.values()) + _borne(text) >= ENOUGH:
+            return {sign.code: place.quote for sign, place in met}
+    return {}
+
+
+def _borne(text: Text) -> int:
+    return sum(sign.weight for sign in BEARING if sign.found(text))
+
+
+def _windows(whole: Text) -> Iterator[Text]:
+    """Each pair of sentences that follow each other; a line of one or two is one."""
+    sentences = _END.split(whole.text)
+    if len(sentences) <= WINDOW:
+        yield whole
+        return
+    for at in range(len(sentences) - WINDOW + 1):
+        yield Text(" ".join(sentences[at : at + WINDOW]), INDEX)
+
+
+MOST_KEPT = 20_000  # lines remembered: the same ones stand before and after a change
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One code of `ADVICE` that holds in a line, with the words that it is about."""
+
+    code: str
+    words: str
+
+    @property
+    def says(self) -> str:
+        return ADVICE[self.code][0]
+
+    @property
+    def remedy(self) -> str:
+        return ADVICE[self.code][1]
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def told(text: str) -> tuple[Told, ...]:
+    """What holds somewhere in one line, each code once, and what it says behind a disguise."""
+    found = said(text)
+    hidden = next((other for other in uncovered(text) if _says_more(other, found)), "")
+    if hidden:
+        found["disguised"] = hidden.strip()
+    return tuple(Told(code, words) for code, words in found.items())
+
+
+def _says_more(other: str, found: dict[str, str]) -> bool:
+    """Whether another reading of a line orders what the line itself does not."""
+    return bool(SPOKEN & said(other).keys() - found.keys())
