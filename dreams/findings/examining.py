@@ -12,7 +12,6 @@ from dreams.findings import (
     evidence,
     injection,
     invisible,
-    judging,
     ledger,
     regression,
     scope,
@@ -49,7 +48,7 @@ def examine(subject: Subject) -> Report:
     """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
     lost, rows = _accounted(subject)
     judged, failed = _judged(subject)
-    found = judging.weighed(_run(_CHECKS, subject), judged, subject)
+    found = evidence.weighed(_run(_CHECKS, subject), judged, subject)
     return Report(_ordered([*lost, *found, *failed]), tuple(rows), tuple(judged))
 
 
@@ -74,7 +73,7 @@ def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:
 
 def _judged(subject: Subject) -> tuple[list[Judged], list[Found]]:
     try:
-        return judging.judge(subject), []
+        return evidence.judge(subject), []
     except Exception as error:
         return [], [_failed("sessions", error)]
 

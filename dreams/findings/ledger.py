@@ -10,10 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.types import Fate
-from dreams.findings import fates
+from dreams.findings import tracing
 from dreams.findings.added import BOOKKEEPING
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
-from dreams.findings.fates import BY_HAND, Answer
 from dreams.findings.statements import derived, facts, keeping, rewording
 from dreams.findings.statements.units import (
     Unit,
@@ -22,7 +21,7 @@ from dreams.findings.statements.units import (
     spread,
     units_of_lines,
 )
-from dreams.findings.tracing import Both, Trace, both
+from dreams.findings.tracing import BY_HAND, Answer, Both, Trace, both
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what the line says
 # The worst fate of a line's statements is the line's.
@@ -41,9 +40,9 @@ def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     for hunk in subject.hunks:
         for line_no, text, answers in _Hunk(states, hunk).answers():
             if not _is_bookkeeping(answers):
-                ledger.append(fates.row(hunk, text, min(answers, key=_telling)[0]))
+                ledger.append(tracing.row_of(hunk, text, min(answers, key=_telling)[0]))
             for answer, unit in answers:
-                found = fates.found(hunk, line_no, text, answer, unit)
+                found = tracing.finding_of(hunk, line_no, text, answer, unit)
                 if found:
                     findings.setdefault(found.key, found)
     return list(findings.values()), ledger

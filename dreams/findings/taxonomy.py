@@ -1,27 +1,180 @@
-"""What does not belong in memory: judgements, what is told elsewhere, a rejected line come back, a lost row. PURE."""
+"""What belongs in a memory directory: types, names, rows of the index; and what does not: judgements, what is said elsewhere, a
+rejected line come back. PURE.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import PurePosixPath
 
 from dreams import memdir
-from dreams.findings import budget, elsewhere, filing
-from dreams.findings.added import (
-    Line,
-    added_lines,
-    found_at,
-    is_bookkeeping,
-    new_lines,
-    standing_lines,
-)
+from dreams.findings import budget
+from dreams.findings.added import Line, added_lines, found_at, is_bookkeeping, new_lines, standing_lines
 from dreams.findings.base import Found, Severity, Subject, Told
-from dreams.findings.statements.units import keyed, units_of
+from dreams.findings.statements.standing import State
+from dreams.findings.statements.units import has_content, keyed, units_of, units_of_lines
 from dreams.language import similarity
 from dreams.text import decode, plural
 
 CHECK = "taxonomy"
+POINTER_CHARS = 600  # a reference shorter than this is short enough, wherever it points
+PROSE_PER_POINTER = 1500  # characters of prose that one pointer may stand among
+_POINTER = re.compile(
+    r"https?://|\]\(|\[\[|`[^`\n]*[\w.-]/[^`\n]*`|(?:^|[\s(])[~.]?/[\w.-]+/|\b[\w-]+\.(?:md|pdf|html?|docx?|xlsx?)\b|"
+    r"\b(?:Slack|Notion|Jira|Linear|Confluence|Grafana|Sentry|Datadog|Figma|wiki|dashboard|ticket|channel|spreadsheet)\b",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)\s*$", re.MULTILINE | re.DOTALL)
+_ABOUT_USER = re.compile(
+    r"^(?:[*_`]*)(?:the\s+)?user\s+(?:prefers|likes|wants|dislikes|hates|speaks|lives|works|is\s+(?:an?|based|from|new|fluent))\b",
+    re.IGNORECASE,
+)
+LEAST_ABOUT_USER = 2  # statements
+MOST_UNTYPED = 3  # told one by one; a directory that knows no types is told so once
+SHOWN = 3  # of many
+
+
+def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
+    """What there is to say of one file's type; an index and a log have none."""
+    if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME or path.startswith("logs/"):
+        return
+    document = memdir.parse(data)
+    kind = memdir.memory_type(document, path)
+    kinds = ", ".join(memdir.MEMORY_TYPES)
+    if kind is None:
+        yield _found_in_file(
+            path, hunk_id, "no-type", "has no type", f"Give it one of {kinds} in its frontmatter.", 1
+        )
+    elif kind not in memdir.MEMORY_TYPES:
+        says = f"has the type “{kind[:60]}”, which agents do not know"
+        yield _found_in_file(path, hunk_id, "unknown-type", says, f"Use one of {kinds}.", 1)
+    else:
+        yield from _wrong(path, document, kind, hunk_id)
+        if kind == "reference" and holds_content(document.body):
+            yield _found_in_file(
+                path, hunk_id, "reference-holds-content", "is a reference, and holds the content instead of a pointer",
+                "Name the place where it can be read, and keep only what is surprising in it.",
+            )  # fmt: skip
+
+
+def together(found: list[Found]) -> Iterator[Found]:
+    """As they are, but for a row of memories without a type, which is one thing to say."""
+    untyped = [each for each in found if each.code == "no-type"]
+    if len(untyped) <= MOST_UNTYPED:
+        yield from found
+        return
+    names = ", ".join(each.path for each in untyped[:SHOWN])
+    said = f"{len(untyped)} memories have no type: {names} and {len(untyped) - SHOWN} more."
+    yield Found(CHECK, "no-type", "info", said, untyped[0].remedy, about="no-type")
+    yield from (each for each in found if each.code != "no-type")
+
+
+def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[Found]:
+    named = _named(path)
+    if named and named != kind:
+        says = f"is filed as {kind}, and its name says {named}"
+        yield _found_in_file(
+            path, hunk_id, "wrong-type", says, "Change the type or the name, whichever is wrong.", 1
+        )
+    elif kind in {"project", "reference"} and _is_about_user(document):
+        says = f"is filed as {kind}, and tells of the user"
+        yield _found_in_file(path, hunk_id, "wrong-type", says, "Give it the type user.", 1)
+
+
+def _named(path: str) -> str:
+    """The type that a file's name begins with, or nothing."""
+    stem = PurePosixPath(path).name.lower().replace("-", "_")
+    return next((kind for kind in memdir.MEMORY_TYPES if stem.startswith(kind + "_")), "")
+
+
+def _is_about_user(document: memdir.Document) -> bool:
+    items = memdir.sections(document.body, document.body_start_line)
+    said = [item.content or item.text for item in items if item.kind in {"bullet", "paragraph"}]
+    about = sum(bool(_ABOUT_USER.match(each.strip())) for each in said)
+    return about >= LEAST_ABOUT_USER and about * 5 >= len(said) * 4
+
+
+def holds_content(body: str) -> bool:
+    """Much text, and hardly a place named where it comes from. Code counts as text and points nowhere."""
+    prose = _FENCE.sub("", body)
+    pointers = len({match[0] + prose[match.end() : match.end() + 20] for match in _POINTER.finditer(prose)})
+    return len(body) > POINTER_CHARS and pointers * PROSE_PER_POINTER < len(body)
+
+
+def _found_in_file(
+    path: str, hunk_id: str, code: str, says: str, remedy: str, line_no: int | None = None
+) -> Found:
+    return Found(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
+
+
+_DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:├|└|\+--|\|--|`--)")
+_LOGGED = re.compile(
+    r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
+)
+_TELLS = {"code": "the code says it, and stays right.", "git": "git tells it, and stays right."}
+LEAST_DRAWN = 3  # lines that make the drawing of a folder
+LEAST_LOGGED = 2  # lines that make a log
+
+
+def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
+    """`severity` is that of a line of CLAUDE.md; what code and git say is told as information."""
+    lines = list(lines)
+    yield from _in_instructions(subject, lines, severity)
+    yield from _in_repository(subject, lines)
+    yield from _runs(
+        lines,
+        _DRAWN,
+        LEAST_DRAWN,
+        "in-code",
+        "draws the repository's files",
+        "Leave it out: a session sees the files themselves.",
+    )
+    yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}")  # fmt: skip
+
+
+def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
+    """Lines that the project's instruction files say already: every session loads those anyway."""
+    if not subject.instructions.strip():
+        return
+    said = State({"CLAUDE.md": subject.instructions.encode("utf-8", "replace")})
+    for line in lines:
+        if not has_content(line.text) or len(line.text.split()) < 4:
+            continue
+        units = [unit for unit in units_of_lines([line.text]) if unit.kind != "heading"]
+        if units and all(said.same_words(u) or said.holder(u.text) for u in units):
+            remedy = "Leave it out: every session loads CLAUDE.md."
+            yield _found(line, "in-instructions", severity, "says what CLAUDE.md says already", remedy)
+
+
+def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
+    places = {(each.path, each.line_no): each for each in subject.repeated}
+    for line in lines if places else ():
+        each = places.get((line.path, line.number))
+        if each:
+            says = f"says what {each.place} says already: “{each.quote[:80]}”"
+            yield _found(line, f"in-{each.by}", "info", says, f"Leave it out: {_TELLS[each.by]}")
+
+
+def _runs(
+    lines: Iterable[Line], pattern: re.Pattern[str], least: int, code: str, says: str, remedy: str
+) -> Iterator[Found]:
+    """One finding for each file with enough such lines, at the first of them."""
+    found: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        if pattern.match(line.text[:300]):
+            found[line.path].append(line)
+    for some in found.values():
+        if len(some) >= least:
+            yield _found(some[0], code, "info", says, remedy)
+
+
+def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:
+    return found_at(line, CHECK, code, severity, says, remedy)
+
+
 _NOT = r"(?:very |really |too |so |quite |often |always |a bit |a |an |just |simply |such )*"
 _WHOSE = r"(?:the |my |our |their |his |her |this |that )"
 # "The HTTP client" is no person: a client is one only right behind whose it is.
@@ -52,21 +205,21 @@ _JUDGEMENT = re.compile(
 def check(subject: Subject) -> Iterator[Found]:
     hunks = {hunk.path: hunk.hunk_id for hunk in reversed(subject.hunks)}
     for path in sorted(hunks.keys() & subject.after.keys()):
-        yield from filing.findings(path, subject.after[path], hunks[path])
+        yield from misfiled(path, subject.after[path], hunks[path])
     yield from _rejected(subject)
     yield from _rows_lost(subject)
     lines = list(new_lines(subject))
     yield from _judgements(lines)
-    yield from elsewhere.findings(subject, lines, "warn")
+    yield from said_elsewhere(subject, lines, "warn")
 
 
 def standing(subject: Subject) -> Iterator[Found]:
-    filed = [f for path in sorted(subject.after) for f in filing.findings(path, subject.after[path], "")]
-    yield from filing.together(filed)
+    filed = [f for path in sorted(subject.after) for f in misfiled(path, subject.after[path], "")]
+    yield from together(filed)
     yield from _rows_standing(subject.after)
     lines = list(standing_lines(subject))
     yield from _judgements(lines)
-    yield from elsewhere.findings(subject, lines, "info")
+    yield from said_elsewhere(subject, lines, "info")
 
 
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
@@ -164,7 +317,3 @@ def _rejected(subject: Subject) -> Iterator[Found]:
             CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right now.",
             line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], Told(remark=when),
         )  # fmt: skip
-
-
-def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:
-    return found_at(line, CHECK, code, severity, says, remedy)

@@ -7,16 +7,201 @@ left may be told in other words: by one new statement each, by one of another fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from dreams.findings import fates
-from dreams.findings.base import ChangedHunk, Subject
-from dreams.findings.fates import CHANGED_HERE, Answer
-from dreams.findings.statements import derived, facts, keeping, passages, rewording, rows
-from dreams.findings.statements.seats import Exchange
-from dreams.findings.statements.standing import PROSE_FIELDS, Standing, State, added, holds
-from dreams.findings.statements.units import HEADER, Unit, lines_of, spread, units_of
+from dreams.findings import evidence
+from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject, Told
+from dreams.findings.statements import derived, facts, keeping, rewording, turning
+from dreams.findings.statements.standing import PROSE_FIELDS, Exchange, Standing, State, added, holds
+from dreams.findings.statements.turning import changed_places
+from dreams.findings.statements.units import (
+    HEADER,
+    Unit,
+    in_cells,
+    lines_of,
+    moved_columns,
+    same_row,
+    spread,
+    units_of,
+)
+from dreams.findings.statements.wordings import made
+from dreams.language import claims
+from dreams.language.statements import Statement
+from dreams.secrets.redact import redact
+
+CHECK = "ledger"
+_TURNED = re.compile(r"(.+) \(now (.+)\)")
+BY_HAND = "A person’s own change."
+CHANGED_HERE = "Says something else here now; the old statement stands elsewhere."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one statement; `replaced` says that another one sits in its place, so that no rewording is looked for."""
+
+    fate: FateName
+    target: Standing | None = None
+    note: str = ""
+    lost: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+    replaced: bool = False
+    refused: str = ""  # the likest statement, and what keeps it from keeping this one
+
+
+def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Standing]) -> Answer | None:
+    """A person said what stands in a statement's place now: that is newer than any note. None where nobody did."""
+    said = evidence.typed(hunk)
+    for other in instead:
+        found = claims.check(said, other.unit.text)
+        if found.verdict != "supported" or not found.evidence:
+            continue
+        quote = found.evidence[0].quote
+        # Who says the old one too has replaced nothing.
+        if claims.check(said, unit.text).verdict != "supported":
+            at = next((c.at for c in hunk.citations if quote in f"{c.quote} {c.context}"), None)
+            day = f" on {at:%Y-%m-%d}" if at else ""
+            return Answer("superseded-by", other, f"You said{day}: “{_short(quote)}”")
+    return None
+
+
+def row_of(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
+    target = answer.target
+    if target is None:
+        return Row(hunk.path, hunk.hunk_id, text, answer.fate, note=answer.note)
+    line = target.unit.first_line
+    return Row(hunk.path, hunk.hunk_id, text, answer.fate, target.path, line, target.unit.text, answer.note)
+
+
+def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit | None) -> Found | None:
+    about = f"{unit.key if unit else text}"
+    place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
+    said = _short(unit.text if unit else text)
+    if answer.fate == "unexplained":
+        return Found(
+            CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
+            "Reject the change, edit it so that the statement stays, or confirm that it may go.", told=Told(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
+        )  # fmt: skip
+    if answer.reworded and answer.fate == "merged-into":
+        words = ", ".join(
+            f"“{word}”" for word in facts.as_written(answer.reworded[:8], unit.text if unit else text)
+        )
+        return Found(
+            CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
+            "Compare both lines, and edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.note == CHANGED_HERE and not hunk.by_hand:
+        return Found(
+            CHECK, "now-contradicts", "warn", f"“{said}” says something else here now, and still stands elsewhere.",
+            "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.fate == "stated":
+        return _stated(hunk, said, answer, place)
+    return None
+
+
+def _held_against(answer: Answer) -> str:
+    return f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
+
+
+def _gone(answer: Answer, text: str) -> str:
+    """How a statement is gone: with which facts, or because another one sits in its place."""
+    if answer.note:
+        return f"stands elsewhere, and “{_short(answer.note)}” stands in its place."
+    lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
+    only = _listed(lost)
+    return f"stands nowhere any more.{f' It is the only place that says {only}.' if only else ''}"
+
+
+def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
+    if answer.note == BY_HAND:
+        return Found(
+            CHECK, "removed-by-hand", "info", f"“{said}” leaves by a person’s own change and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
+    if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
+        return None
+    return Found(
+        CHECK, "stated-without-evidence", "warn", f"“{said}” leaves for a reason without evidence: {_short(answer.note)}",
+        "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
+    )  # fmt: skip
+
+
+def _listed(lost: Sequence[str]) -> str:
+    """Each in quotation marks, but what the place itself does not say; beside “never” (now “always”) no “not”."""
+    turned = {fact: match for fact in lost if (match := _TURNED.fullmatch(fact))}
+    unsaid = {turning.DENIED_NOW, turning.NOT if turned else turning.DENIED_NOW}
+    told = [fact for fact in lost if fact not in unsaid]
+    return ", ".join(
+        f"“{turned[fact][1]}” (now “{turned[fact][2]}”)" if fact in turned else f"“{fact}”" for fact in told
+    )
+
+
+def _short(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+LONGEST = 4  # statements
+FARTHEST = 2  # lines from one to the next
+_PROSE = frozenset({"sentence", "row", "table"})
+
+
+def holding(text: str, near: Unit, path: str, data: bytes | None) -> str:
+    """The passage around `near` that says what `text` says in other words; nothing if none does."""
+    units = units_of(path, data)
+    for heading, parts in _around(units, units.index(near) if near in units else -1):
+        if not _may_hold(made(text), heading, parts):
+            continue
+        said = ". ".join(part.text.rstrip(" .;:") for part in parts)
+        passage = f"{heading}: {said}" if heading else said
+        if rewording.reworded(text, passage) and not any(changed_places(text, part.text) for part in parts):
+            return passage
+    return ""
+
+
+def beside(unit: Unit, path: str, data: bytes | None) -> Iterator[str]:
+    """A statement with the one before it and with the one behind it: what one new sentence may say of both."""
+    units = units_of(path, data)
+    at = units.index(unit) if unit in units else -1
+    for parts in (units[max(0, at - 1) : at + 1], units[at : at + 2]) if at >= 0 else ():
+        if len(parts) > 1 and _side_by_side(parts):
+            yield " ".join(
+                part.text if part.text.endswith((".", "!", "?", ":")) else part.text + "." for part in parts
+            )
+
+
+def _around(units: Sequence[Unit], at: int) -> Iterator[tuple[str, Sequence[Unit]]]:
+    """The runs of statements that `at` belongs to, alone and below their heading, the shortest first."""
+    if at < 0 or units[at].kind not in _PROSE:
+        return
+    heading = next((unit.text for unit in reversed(units[:at]) if unit.kind == "heading"), "")
+    for length in range(1, LONGEST + 1):
+        for first in range(max(0, at - length + 1), min(at, len(units) - length) + 1):
+            parts = units[first : first + length]
+            if _side_by_side(parts):
+                yield from ((each, parts) for each in dict.fromkeys(["", heading]) if each or length > 1)
+
+
+def _side_by_side(parts: Sequence[Unit]) -> bool:
+    near = all(later.first_line - one.last_line <= FARTHEST for one, later in pairwise(parts))
+    return near and all(part.kind in _PROSE for part in parts)
+
+
+def _may_hold(one: Statement, heading: str, parts: Sequence[Unit]) -> bool:
+    """Whether the words are there, each part has some that no other one has, and none names what the statement does not name."""
+    wanted = one.weights.keys()
+    said = [made(part.text) for part in parts]
+    if not all(part.numbers | part.codes | {name for _, name in part.names} <= wanted for part in said):
+        return False
+    if any(facts.coverage(part.text, one.text) < keeping.MOST for part in parts):
+        return False
+    words = [wanted & part.weights.keys() for part in said]
+    there = made(heading).weights.keys() & wanted | frozenset[str]().union(*words)
+    if sum(one.weights[word] for word in there) < keeping.MOST * one.weight:
+        return False
+    return all(own - frozenset[str]().union(*words[:at], *words[at + 1 :]) for at, own in enumerate(words))
+
 
 CLOSEST = 3  # new statements around which a passage is looked for
 MOST_PAIRED = 200  # statements on each side that are held against each other
@@ -93,7 +278,7 @@ class Trace:
         if not (instead or taker):
             return None
         gone = Answer("unexplained", note=taker.text, replaced=True) if taker else self._unexplained(unit)
-        return fates.superseded(self.hunk, unit, instead) or gone
+        return superseded(self.hunk, unit, instead) or gone
 
     def _kept(self, unit: Unit) -> Answer | None:
         """Word for word, within another statement, or by what it sums up."""
@@ -118,7 +303,7 @@ class Trace:
         """The statement, or the header of a table, that took the place of another one which still stands somewhere."""
         if unit.name != HEADER:
             return self.both.exchange.taker(unit, self.path)
-        return rows.moved_columns(unit, units_of(self.path, self.was), units_of(self.path, self.now))
+        return moved_columns(unit, units_of(self.path, self.was), units_of(self.path, self.now))
 
     def _instead(self, unit: Unit) -> list[Standing]:
         """The new statements that say something else of the same thing, in its place."""
@@ -139,7 +324,7 @@ class Trace:
         for other in self.both.added.likest(unit.text) if unit.kind == "table" else ():
             lines = lines_of(self.both.subject.after.get(other.path))
             first, last = other.unit.first_line - 1, other.unit.last_line
-            if rows.same_row(unit, other.unit) or rows.in_cells(unit.text, " ".join(lines[first:last])):
+            if same_row(unit, other.unit) or in_cells(unit.text, " ".join(lines[first:last])):
                 return other
         return None
 
@@ -176,10 +361,10 @@ class Trace:
 
     def _told_in_passage(self, unit: Unit) -> Answer | None:
         """A statement that several new ones say together, or that one says together with its neighbour."""
-        both = list(passages.beside(unit, self.path, self.was))
+        both = list(beside(unit, self.path, self.was))
         for other in self.both.added.likest(unit.text)[:CLOSEST] if unit.kind != "code" else ():
             data = self.both.subject.after.get(other.path)
-            said = passages.holding(unit.text, other.unit, other.path, data)
+            said = holding(unit.text, other.unit, other.path, data)
             if not said and any(rewording.reworded(text, other.unit.text) for text in both):
                 said = other.unit.text
             if said:
@@ -195,7 +380,7 @@ def _reworded(unit: Unit, other: Standing, said: str) -> Answer:
 def _may_replace(unit: Unit, other: Unit) -> bool:
     """Whether it can say something else in the place of `unit`: a row of the index speaks of its own memory, a title says
     nothing, and a row whose columns moved says the same."""
-    if other.kind == "title" or rows.same_row(unit, other):
+    if other.kind == "title" or same_row(unit, other):
         return False
     return unit.kind != "row" or unit.name == other.name or unit.name in other.text
 

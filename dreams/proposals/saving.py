@@ -9,7 +9,7 @@ from django.db import transaction
 
 from dreams import auditlog, blobs, drafts, text
 from dreams.engines.types import Citation, Fate
-from dreams.findings.judging import judge
+from dreams.findings.evidence import judge
 from dreams.models import (
     DreamRun,
     Evidence,

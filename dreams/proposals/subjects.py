@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams import conf, drafts, instructions, repeated, textdiff
 from dreams.findings.base import ChangedHunk, Subject
-from dreams.findings.questions import LONGEST_PROMPT, MOST_PROMPTS
+from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
 from dreams.proposals.hearing import Hearing

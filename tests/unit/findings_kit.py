@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dreams.engines.types import Citation, Fate
 from dreams.findings import Found, Report, examine
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 
 USER = """---
 name: user_role

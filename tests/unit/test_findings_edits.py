@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from dreams.findings import examine
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 
 BUILD = """\
 ---

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 
 from dreams.engines.types import Citation
-from dreams.findings import examine, judging
+from dreams.findings import evidence, examine
 from dreams.findings.base import Heard, Report
-from dreams.findings.comparing import between
-from dreams.findings.said import Said, Turn, with_citations
+from dreams.findings.directories import Said, Turn, between, with_citations
 from tests.unit.findings_kit import FILES, changed, codes, one, report
 
 END = "orders in 2025-11.\n"
@@ -236,5 +235,5 @@ def test_what_sessions_deny_is_told_of_an_engines_words_and_not_of_a_persons():
 
 
 def test_no_more_statements_are_looked_up_than_the_bound(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(judging, "MOST_JUDGED", 2)
+    monkeypatch.setattr(evidence, "MOST_JUDGED", 2)
     assert len(heard_on("Ana has a cat", "Ben has a dog", "Cleo has a bird").judged) == 2

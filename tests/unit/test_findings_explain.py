@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from dreams import findings
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from dreams.findings.explaining import RULES, rule_of
 
 FINDINGS = Path(findings.__file__).parent
 CODE = re.compile(r"[a-z]+(?:-[a-z]+)+")
-MADE_BY = {"Found", "found_at", "_found"}
+MADE_BY = {"Found", "found_at", "_found", "_found_in_file"}
 
 
 def _codes() -> set[str]:

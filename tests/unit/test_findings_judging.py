@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from dreams.engines.types import Citation
 from dreams.findings.base import Heard, Judged
-from dreams.findings.comparing import between
-from dreams.findings.judging import judge
+from dreams.findings.directories import between
+from dreams.findings.evidence import judge
 from dreams.language import claims
 
 SAID = "The importer of the shop reads 500 rows per batch from the bucket."

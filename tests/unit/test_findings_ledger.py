@@ -8,7 +8,7 @@ import pytest
 
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from dreams.findings.statements import facts
 from tests.unit.findings_kit import DEPLOY, FILES, INDEX, changed, codes, one, report
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dreams.findings import Subject, examine, health, regression
 from dreams.findings.base import ChangedHunk
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from dreams.findings.statements import facts
 from tests.unit.findings_kit import codes
 

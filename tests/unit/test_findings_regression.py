@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dreams.findings import examine, regression
 from dreams.findings.base import Report
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from tests.unit.findings_kit import DEPLOY, FILES, INDEX, USER, changed, codes, one
 
 

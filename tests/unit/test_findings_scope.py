@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dreams.findings import examine, examining
-from dreams.findings.comparing import between
-from dreams.findings.directories import Directory, compare
+from dreams.findings.directories import Directory, between, compare
 from tests.unit.findings_kit import FILES, changed, codes, one, report
 
 

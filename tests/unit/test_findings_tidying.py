@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dreams.findings import examine
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from tests.unit.findings_kit import codes
 
 LOSS = "unexplained-loss"

@@ -6,7 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 from dreams.findings import examine
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from dreams.linedates import KeptVersion, line_dates
 from tests.unit.rules_kit import NOON, dream, memory
 

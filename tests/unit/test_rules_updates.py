@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams import findings
-from dreams.findings.comparing import between
+from dreams.findings.directories import between
 from tests.unit.rules_kit import NOON, Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"

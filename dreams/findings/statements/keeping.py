@@ -16,8 +16,8 @@ from dreams.findings.statements.facts import (
     words_lost,
 )
 from dreams.findings.statements.frames import taken_back
-from dreams.findings.statements.rows import in_cells
 from dreams.findings.statements.turning import changed_places, kinds, turned
+from dreams.findings.statements.units import in_cells
 from dreams.findings.statements.wordings import (
     LIGHT,
     LONGEST,

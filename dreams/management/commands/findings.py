@@ -10,8 +10,8 @@ from django.core.management.base import CommandParser
 
 from dreams import findings, text
 from dreams.findings import directories
+from dreams.findings.directories import Said, with_citations
 from dreams.findings.explaining import rule_of
-from dreams.findings.said import Said, with_citations
 from dreams.management import base, finding
 from dreams.secrets.redact import redact
 

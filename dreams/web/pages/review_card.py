@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from dreams.findings.judging import MOST_NEW
+from dreams.findings.evidence import MOST_NEW
 from dreams.lib.prose.comparing import says_more
 from dreams.models import LedgerEntry
 from dreams.services.decisions import State
