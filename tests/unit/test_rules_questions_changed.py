@@ -130,3 +130,71 @@ def test_a_name_is_not_taken_for_the_value_that_was_exchanged(tmp_path: Path) ->
     made = dream(tmp_path, files, [session(1, "Branch rename — nutmeg-collector: `trunk` → `main`")])
     (question,) = asked(made, "changed")
     assert "Trunk (nutmeg-collector) = `main`\n" in (texts(question, "replace")["b.md"] or "")
+
+
+def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
+    files = {f"n{at}.md": memory(f"{line}\n") for at, line in enumerate(lines)}
+    files["MEMORY.md"] = "".join(f"- [N{at}](n{at}.md)\n" for at in range(len(lines)))
+    return asked(dream(folder, files, [session(1, said)]), "changed")
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "after"),
+    [
+        ("HazelGateway: branch off mainline", "renamed mainline to trunk in HazelGateway", "HazelGateway: branch off trunk"),
+        ("basalt_scanner auth: basic auth", "basalt_scanner does JWT now", "basalt_scanner does JWT"),
+        ("larch-shipper owner: Ada Lindqvist", "Nuno Petridis took over larch-shipper", "larch-shipper owner: Nuno Petridis"),
+        (
+            "The hazel mailer answers on port 9166",
+            "By the way, I had to put the hazel mailer on port 6035 because something else was sitting on 9166.",
+            "The hazel mailer answers on port 6035",
+        ),
+    ],
+)  # fmt: skip
+def test_a_new_value_of_a_thing_that_memory_knows_is_asked(
+    tmp_path: Path, line: str, said: str, after: str
+) -> None:
+    (question,) = of_one(tmp_path, said, line, "The docs are built with Sphinx.")
+    assert f"\n{after}" in (texts(question, "replace")["n0.md"] or "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Hypothesis: larch-shipper listens on port 9999",
+        "idea for later, not decided: larch-shipper.port = 9999",
+        "what if larch-shipper listens on port 9999?",
+        "maybe larch-shipper listens on port 9999 one day",
+    ],
+)
+def test_what_is_only_supposed_is_not_asked(tmp_path: Path, said: str) -> None:
+    assert of_one(tmp_path, said, "larch-shipper listens on port 4571.") == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("team-lynx maintains BirchVault", "BirchVault belongs to team-otter"),
+        ("BirchVault is MIT licensed", "BirchVault is BSD-3-Clause licensed"),
+        ("region of BirchVault = us-east-2", "BirchVault runs in us-west-1"),
+    ],
+)
+def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, one: str, other: str) -> None:
+    (question,) = asked(two(tmp_path, one, other, dated=True), "changed")
+    assert [place.text for place in question.places] == [one, other]
+
+
+def test_the_days_of_two_statements_are_not_their_values(tmp_path: Path) -> None:
+    one, other = "Entry 2025-09-12: Lint tool of larch: ruff", "Entry 2026-01-21: Lint tool of larch: clippy"
+    questions = asked(two(tmp_path, one, other, dated=True), "changed")
+    assert all("2025" not in each.why for each in questions)
+
+
+def test_memories_about_two_things_are_not_asked_about(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](topaz_auditor.md)\n- [B](topaz_uploader.md)\n",
+        "topaz_auditor.md": memory("Arch (topaz.auditor): riscv64\n"),
+        "topaz_uploader.md": memory("Arch (topaz.uploader): arm64\n"),
+    }
+    made = dream(tmp_path, files, written={"topaz_auditor.md": OLD, "topaz_uploader.md": NEW})
+    assert asked(made, "changed") == []

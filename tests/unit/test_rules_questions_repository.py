@@ -214,3 +214,28 @@ def test_a_path_that_may_mean_another_file_is_left(tmp_path: Path, line: str) ->
     repo = {"packages/game/src/fog/plugin.ts": "", "a/fog/index.ts": "", "b/fog/index.ts": ""}
     files = {"fog.md": memory(f"- {line}.\n- The fog is grey.\n"), "MEMORY.md": "- [Fog](fog.md) — the fog\n"}
     assert questions_of(tmp_path, files, repo) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "file", "content"),
+    [
+        ("devDep left-pad 4.0.1", "package.json", '{"devDependencies": {\n"left-pad": "4.0.1"}}'),
+        ("tool-x line length 100", "pyproject.toml", "[tool.tool-x]\nline-length = 100"),
+        ("Requirement: left-pad==1.9.0", "requirements.txt", "left-pad==1.9.0"),
+        ("Volume: birch-ledger", "compose.yml", "volumes:\n  birch-ledger: {}"),
+        ("Topic: birch-ledger", ".env.example", "TOPIC=birch-ledger"),
+        ("container runs as birch-ledger", "Dockerfile", "FROM debian\nUSER birch-ledger"),
+    ],
+)
+def test_a_key_or_a_section_says_what_a_value_is(tmp_path: Path, line: str, file: str, content: str) -> None:
+    (question,) = asked(tmp_path, line, repo={file: content})
+    assert (question.kind, question.citations[0].place) == ("derived", file)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["birch-ledger fills up every march", "Volume birch-ledger: snapshot before the demo", "`make birch-ledger` needs a dongle"],
+)  # fmt: skip
+def test_what_says_more_than_the_file_is_not_asked(tmp_path: Path, line: str) -> None:
+    repo = {"compose.yml": "volumes:\n  birch-ledger: {}", "Makefile": "birch-ledger:\n\t./x.sh"}
+    assert asked(tmp_path, line, repo=repo) == []

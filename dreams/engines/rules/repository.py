@@ -38,7 +38,7 @@ _HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
 _CONFIG = re.compile(
     r"(?:.*/)?(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|Makefile|[\w.-]+\.mk|justfile|Dockerfile[\w.-]*|[\w.-]*\.?Dockerfile|"
     r"(?:docker-)?compose[\w.-]*\.ya?ml|go\.mod|Cargo\.toml|\.nvmrc|\.node-version|\.python-version|\.tool-versions|"
-    r"tsconfig[\w.-]*\.json|\.gitlab-ci\.yml)|\.github/workflows/[^/]+\.ya?ml|\.circleci/config\.yml",
+    r"tsconfig[\w.-]*\.json|\.gitlab-ci\.yml|requirements[\w.-]*\.txt|setup\.py|mkdocs\.yml|\.env\.(?:example|sample|template))|\.github/workflows/[^/]+\.ya?ml|\.circleci/config\.yml",
     re.IGNORECASE,
 )
 _INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|AGENTS\.md")

@@ -188,7 +188,7 @@ def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:
     back = [value for value in theirs.values if value.key not in mine.anchors and value.key not in mine.terms]
     for value in sorted(only, key=_order):
         for other in sorted(back, key=_order):
-            if _of_one_sort(value, other):
+            if of_one_sort(value, other):
                 return value, other
     return None
 
@@ -197,7 +197,7 @@ def _order(value: Value) -> tuple[bool, bool, int]:
     return value.kind == "date", value.start <= OPENING, value.start
 
 
-def _of_one_sort(one: Value, other: Value) -> bool:
+def of_one_sort(one: Value, other: Value) -> bool:
     if one.kind != other.kind or (
         one.kind == "date" and not (one.key[:4].isdigit() and other.key[:4].isdigit())
     ):

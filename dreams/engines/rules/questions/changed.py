@@ -1,41 +1,53 @@
-"""One thing with two values: an older statement and a newer one, in memory or in a session, or two of which no order is known.
-PURE.
-"""
+"""Statements of memory that something typed in a session gives another value. PURE."""
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.rewriting import Rewording, reword, surface, with_value
-from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
+from dreams.engines.rules.questions.exchanges import exchange, is_told_past, things
+from dreams.engines.rules.questions.rewriting import Rewording, reword, with_text
+from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.user_statements.clauses import opened
-from dreams.engines.rules.user_statements.phrases import DOUBTFUL, OTHERS, SUPPOSED
+from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED, TROUBLE, UNSURE
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
-from dreams.lib.prose.comparing import OPENING, Compared, says_more
-from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex
-from dreams.lib.prose.values import Reading, Value, read
+from dreams.lib.prose.comparing import TELLING, says_more
+from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.values import read
+from dreams.text import quoted
 
 MOST_PROMPT = 2_000  # characters of a prompt that are read: who pastes more tells no change
 MOST_WORDS = 40  # of a typed sentence
+MOST_SHORT = 16  # words of a statement that a typed one may replace as a whole
 MOST_PLACES = 5  # statements that one newer one replaces
-SAID, NOTED, UNORDERED = 0.85, 0.7, 0.6  # weights: said in a session, newer in memory, no order known
+WEIGHT = 0.85
+_SINCE = re.compile(
+    r"\b(?:now|no longer|not \S+ any ?more|any ?more|these days|from today|from now on|going forward|as of|since|instead|"
+    r"moved|migrated|switched|changed|upgraded|bumped|raised|lowered|renamed|replaced|relicensed|rewrote|swapped|took over)\b|->|=>|→",
+    re.IGNORECASE,
+)
+_WITH_HIM = re.compile(r"\b(?:please|you (?:have|need) to|i had to|once)\b", re.IGNORECASE)
+_NOW = re.compile(
+    r",?\s*\b(?:(?:from )?now(?: on)?|these days|from today(?: on)?|as of (?:now|today|this \w+)|(?:and )?not \S+(?: any ?more)?|instead of \S+)\b|\s*\([^()]*\)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence that a person typed, and what of it is so now. `old` is the value that it names as past."""
+    """A sentence that a person typed. `changes`: it has a word by which something is so only since a while."""
 
     text: str
     quote: str
     heard: Heard
-    old: str = ""
+    changes: bool
 
     @property
     def place(self) -> Place:
@@ -46,10 +58,11 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """A value that another one is in the place of now; `was` is a statement that had it, `about` are those that a question
-    asks about already."""
+class Changed:
+    """A value of a thing that another one is in the place of now; `was` is a statement that had it, `about` are those that a
+    question asks about already."""
 
+    thing: str
     old: str
     new: str
     was: str
@@ -57,127 +70,150 @@ class Exchange:
     citations: tuple[Citation, ...]
 
 
-def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Exchange | None]]:
-    """Statements of memory that something typed in a session gives another value."""
+def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
+    """One question for a typed sentence and the statements that it changes."""
+    asked: set[Statement] = set()
     for said in _said(asking.heard):
-        found = _older(index, said)
-        done = any(asking.is_touched(place_of(pair[0])) for pair in found)  # then the others lean on it
-        if found and len(found) <= MOST_PLACES and not done:
-            yield from _told(asking, index, said, found)
+        for thing, known in things(index, said.text):
+            if is_told_past(thing, said.text):
+                continue
+            about = [each for each in known if each not in asked and not _is_framed(said, thing, each)]
+            if any(asking.is_touched(place_of(each)) for each in about) or _is_known(said, about):
+                break  # then the others lean on it
+            meant = _exchanged(said, thing, about) or _whole(index, said, about, thing)
+            question = _question(asking, index, said, thing, meant) if meant else None
+            if question:
+                yield question
+                asked.update(about)
+                break
 
 
 def _said(heard: Sequence[Heard]) -> Iterator[Said]:
-    """What was told as a change, and each plain sentence with a value in it, the latest first."""
+    """Each plain sentence that was typed, the latest first, and what was agreed to."""
     for each in reversed(heard):
-        told = set()
-        for telling in each.tellings:
-            told.add(telling.quote)
-            if not telling.unsure and not _doubts(telling.quote):
-                yield Said(telling.core, telling.quote, each, telling.old)
+        for sentence in each.agreed.sentences if each.agreed else ():
+            yield Said(sentence, sentence, each, changes=True)
         if any(wish.verdict == "forget" for wish in each.wishes) or len(each.prompt.text) > MOST_PROMPT:
             continue
         for line in typed_lines(each.prompt.text):
             for sentence in sentences(line):
-                if sentence not in told and _tells(sentence):
-                    yield Said(opened(sentence)[0].rstrip(" .!"), sentence, each)
+                text = opened(sentence)[0].rstrip(" .!")
+                if _tells(sentence, text):
+                    yield Said(text, sentence, each, _SINCE.search(sentence) is not None)
 
 
-def _tells(sentence: str) -> bool:
-    """A plain statement with a value: no question, no supposition, nobody else's word."""
-    if len(sentence.split()) > MOST_WORDS or asks(sentence) or not read(sentence).anchors:
+def _tells(sentence: str, text: str) -> bool:
+    """A plain statement: no question, no supposition, nobody else's word."""
+    if len(sentence.split()) > MOST_WORDS or asks(sentence):
         return False
-    return not _doubts(sentence)
+    bare = _WITH_HIM.sub("", text)
+    return not any(table.search(bare) for table in (SUPPOSED, OTHERS, UNSURE, TROUBLE))
 
 
-def _doubts(sentence: str) -> bool:
-    return any(table.search(sentence) for table in (SUPPOSED, OTHERS, *DOUBTFUL))
+def _is_framed(said: Said, thing: str, statement: Statement) -> bool:
+    """Whether words before a colon, which the statement has nothing of, say of the rest what it is: "an idea for later: …"."""
+    head, colon, _ = said.text.partition(": ")
+    mine = statement.reading.terms
+    return bool(colon) and thing not in _names_in(head) and not any(word in mine for word in read(head).terms)
 
 
-def _older(index: StatementIndex, said: Said) -> list[tuple[Statement, Value, Value]]:
-    """Each statement of memory that is about what was said, with its value and the one that was said."""
-    new = read(said.text)
-    near = index.related(said.text)
-    if len(new.anchors) > 1 and any(new.anchors <= each.reading.anchors for each, _ in near):
-        return []  # memory says it
-    found: dict[Statement, tuple[Value, Value]] = {}
-    for each, compared in near:
-        if compared.relation == "other value" and compared.old and compared.new and _shares_thing(each, new):
-            past, now = _sides(each, compared.old, compared.new)
-            if past.is_measured or past.start > OPENING or " " in past.key:
-                found[each] = past, now
-    fresh = [value for value in _whole(new.values) if not index.said_where(value.key)]
-    told: dict[Statement, list[tuple[Value, Value]]] = {}
-    for key in sorted(read(said.quote).anchors | read(said.old).anchors):
-        for each in index.leans_on(key) if index.is_rare(key) else ():
-            value = next((v for v in _whole(each.reading.values) if v.key == key), None)
-            come = _of_its_sort(value, fresh) if value else None
-            if value is not None and come is not None and each not in found and _speaks_of(each, said, key):
-                told.setdefault(each, []).append((value, come))
-    for each, pairs in told.items():
-        if (one := _written_alike(pairs, said)) is not None:
-            found[each] = one
-    return [(each, *values) for each, values in found.items()]
+def _names_in(text: str) -> str:
+    return text.lower().replace("_", "-")
 
 
-def _written_alike(pairs: Sequence[tuple[Value, Value]], said: Said) -> tuple[Value, Value] | None:
-    """Of several values that may have been exchanged the one that is written as the new one is, in backticks or not: of
-    "relay: `trunk` → `main`" it is no name. None where that is not one."""
-    coded = {v.key: said.quote[v.start : v.end].startswith("`") for v in read(said.quote).values}
-    alike = [pair for pair in pairs if coded.get(pair[0].key) == coded.get(pair[1].key)]
-    chosen = pairs if len(pairs) == 1 else alike
-    return chosen[0] if len(chosen) == 1 else None
+def _is_known(said: Said, about: Sequence[Statement]) -> bool:
+    """Whether memory says it."""
+    new = read(said.text).anchors
+    return len(new) > 1 and any(new <= each.reading.anchors for each in about)
 
 
-def _shares_thing(statement: Statement, said: Reading) -> bool:
-    """Where things are named by identifiers, both name the same one."""
-    things = [{v.key for v in each.values if v.kind == "identifier"} for each in (statement.reading, said)]
-    return not all(things) or bool(things[0] & things[1])
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """The statements that are changed, the older value or wording of them, and the new one."""
+
+    statements: tuple[Statement, ...]
+    old: str
+    new: str
 
 
-def _whole(values: Sequence[Value]) -> list[Value]:
-    """Without what is inside another value: the target in a command."""
-    spans = {(value.start, value.end): value for value in reversed(values)}
-    return [value for value in values if spans[value.start, value.end] is value]
-
-
-def _sides(statement: Statement, one: Value, other: Value) -> tuple[Value, Value]:
-    return (one, other) if one.key in statement.reading.anchors else (other, one)
-
-
-def _of_its_sort(value: Value, values: Sequence[Value]) -> Value | None:
-    alike = [each for each in values if each.kind == value.kind]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _speaks_of(statement: Statement, said: Said, value: str) -> bool:
-    """Whether they share something beside the value."""
-    return bool((statement.reading.anchors & read(said.quote).anchors) - {value})
-
-
-def _told(
-    asking: Asking, index: StatementIndex, said: Said, found: Sequence[tuple[Statement, Value, Value]]
-) -> Iterator[tuple[Question, Exchange | None]]:
-    statement, value, now = found[0]
-    new = surface(said.text, now)
-    meant = [each for each, other, _ in found if other.key == value.key]
-    wordings = _everywhere(index, meant, value.key, new)
-    replace_it = _replacing(asking, wordings, said)
-    if replace_it is None:
-        return
-    places = (*(place_of(each) for each in meant), said.place)
-    why = f"You wrote that this is {new} now; memory has {surface(statement.text, value)}."
-    options = (replace_it, Option("keep", "Keep it as it is"), *_history(asking, meant, new, said))
-    citations = (*said.heard.citations(said.quote), *map(cited, meant))
-    question = Question("changed", f"{subject_of(meant)} {now.key}", why, places, options, citations, SAID)
+def _question(
+    asking: Asking, index: StatementIndex, said: Said, thing: str, meant: _Meant
+) -> tuple[Question, Changed] | None:
+    old, new, statements = meant.old, meant.new, meant.statements
+    is_value = old != statements[0].text
+    wordings = everywhere(index, statements, old, new) if is_value else _all_of(index, statements, new)
+    replacing = _replacing(asking, wordings, said)
+    if replacing is None:
+        return None
+    places = (*(place_of(each) for each in statements), said.place)
+    why = f"You wrote that this is {new.strip('`')} now; memory has {old.strip('`')}."
+    if not is_value:
+        why = f"You wrote {quoted(said.quote)}; memory has {quoted(old)}."
+    history = _history(asking, statements, new, said) if is_value else ()
+    options = (replacing, Option("keep", "Keep it as it is"), *history)
+    citations = (*said.heard.citations(said.quote), *map(cited, statements))
+    subject = f"{subject_of(statements)} {new.strip('`').lower()}"
     about = tuple(each.statement for each in wordings)
-    yield question, Exchange(value.key, new, statement.text, about, citations)
+    return (
+        Question("changed", subject, why, places, options, citations, WEIGHT),
+        Changed(thing, old, new, statements[0].text, about, citations),
+    )
 
 
-def _everywhere(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> list[Rewording]:
-    """The statements, and the descriptions and rows that sum their files up, with the new value."""
+def _exchanged(said: Said, thing: str, about: Sequence[Statement]) -> _Meant | None:
+    """The statement with the value that the sentence surely gives another of, or gives in the same words; with it those that
+    tell the same."""
+    fit = []
+    for each in about:
+        made, words = exchange(each.text, said.text, thing), _shared(each, said, thing)
+        if made and (made.sure or words):
+            fit.append(((made.sure, words), each, made))
+    if not fit:
+        return None
+    _, best, told = max(fit, key=lambda each: each[0])
+    keys = told.old.key, told.new.key
+    same = [
+        each
+        for _, each, made in fit
+        if (made.old.key, made.new.key) == keys and (each == best or not says_more(each.text, best.text))
+    ]
+    return _Meant(tuple(same[:MOST_PLACES]), told.old.text, told.new.text)
+
+
+def _shared(statement: Statement, said: Said, thing: str) -> int:
+    """How many words, beside the thing, both have."""
+    mine, theirs = statement.reading.terms, read(said.text).terms
+    parts = set(re.split(r"[-_.\s]", thing)) | {thing}
+    both = [word for word, weight in mine.items() if weight >= TELLING / 2 and word in theirs]
+    return len({word for word in both if word not in parts and word not in thing})
+
+
+def _whole(index: StatementIndex, said: Said, about: Sequence[Statement], thing: str) -> _Meant | None:
+    """The short statements of one fact that a sentence which tells a change takes the place of as a whole."""
+    if not said.changes or len(said.text.split()) > MOST_SHORT:
+        return None
+    short = [
+        each for each in about if len(each.text.split()) <= MOST_SHORT and len(sentences(each.text)) == 1
+    ]
+    alike = [each for each in short if _shared(each, said, thing)] or short
+    new = _NOW.sub("", said.text).strip(" ,")
+    one_fact = all(index.pair(alike[0], each).found.relation == "same" for each in alike[1:])
+    return _Meant(tuple(alike), alike[0].text, new) if alike and one_fact else None
+
+
+def _all_of(index: StatementIndex, meant: Sequence[Statement], new: str) -> list[Rewording]:
+    """The statements, and what sums their files up in the same words, put anew."""
+    told = {each.text for each in meant}
     paths = {each.path for each in meant}
-    sums = [each for each in index.said_where(old) if each.source != "body" and each.target in paths]
-    made = [with_value(each, old, new) for each in (*meant, *sums)]
+    sums = [each for each in index.statements if each.target in paths and each.text in told]
+    return [Rewording(each, new) for each in (*meant, *sums)]
+
+
+def everywhere(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> list[Rewording]:
+    """The statements, and the descriptions and rows that sum their files up, with the new value or wording."""
+    paths = {each.path for each in meant}
+    sums = [each for each in index.statements if each.source != "body" and each.target in paths]
+    made = [with_text(each, old, new) for each in (*meant, *sums)]
     return [each for each in made if each]
 
 
@@ -209,123 +245,3 @@ def as_history(
     )
     if option is not None:
         yield option
-
-
-def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Exchange | None]]:
-    """One thing with two values in memory: changed where one is newer, else a conflict."""
-    for pair in index.two_values():
-        statements = pair.one, pair.other
-        if any(
-            asking.is_touched(place_of(each)) or not asking.tree_before.writable(each.path)
-            for each in statements
-        ):
-            continue
-        days = [_day_of(asking, each) for each in statements]
-        if days[0] and days[1] and days[0] != days[1]:
-            ordered = pair if days[0] < days[1] else Pair(pair.other, pair.one, _turned(pair))
-            yield from _changed(asking, index, ordered, max(days[0], days[1]))
-        else:
-            yield from ((question, None) for question in _conflict(asking, index, pair))
-
-
-def _turned(pair: Pair) -> Compared:
-    return replace(pair.found, old=pair.found.new, new=pair.found.old)
-
-
-def _day_of(asking: Asking, statement: Statement) -> dt.date | None:
-    """The day that a statement names as its own, else since when its line is there."""
-    named = [
-        value.key for value in statement.reading.values if value.kind == "date" and value.key[:4].isdigit()
-    ]
-    if len(named) == 1:
-        try:
-            return dt.date.fromisoformat(named[0])
-        except ValueError:
-            return None
-    known = asking.job.line_dates.get(statement.path, ())
-    line = known[statement.first_line - 1] if statement.first_line <= len(known) else None
-    return line.day if line and line.believable and not line.ours else None
-
-
-def _changed(
-    asking: Asking, index: StatementIndex, pair: Pair, day: dt.date
-) -> Iterator[tuple[Question, Exchange | None]]:
-    old, new = pair.one, pair.other
-    value, now = pair.found.old, pair.found.new
-    if value is None or now is None:
-        return
-    option = _option(asking, index, "replace", "Replace the older one", old, new, (value, now))
-    if option is None:
-        return
-    citations = (cited(old), cited(new))
-    history = as_history(asking, [old], surface(new.text, now), day, citations)
-    options = (option, Option("keep", "Keep both"), *history)
-    why = f"The newer note says {surface(new.text, now)}, the older one {surface(old.text, value)}."
-    question = Question(
-        "changed",
-        subject_of([old, new]),
-        why,
-        (place_of(old), place_of(new)),
-        options,
-        citations,
-        NOTED * _sure(pair),
-    )
-    yield question, Exchange(value.key, surface(new.text, now), old.text, (old, new), citations)
-
-
-def _sure(pair: Pair) -> float:
-    return 0.5 + pair.found.score / 2
-
-
-def _conflict(asking: Asking, index: StatementIndex, pair: Pair) -> Iterator[Question]:
-    one, other = pair.one, pair.other
-    value, second = pair.found.old, pair.found.new
-    if value is None or second is None or "name" in (value.kind, second.kind):
-        return  # two names are two people or things more often than one thing with another name
-    made = (
-        _option(asking, index, "first", f"It is {surface(one.text, value)}", other, one, (second, value)),
-        _option(asking, index, "second", f"It is {surface(other.text, second)}", one, other, (value, second)),
-    )
-    options = tuple(option for option in made if option)
-    if len(options) < 2:
-        return
-    why = f"One note says {surface(one.text, value)}, another {surface(other.text, second)}."
-    places, citations = (place_of(one), place_of(other)), (cited(one), cited(other))
-    keep = Option("keep", "Keep both")
-    yield Question(
-        "conflict",
-        subject_of([one, other]),
-        why,
-        places,
-        (*options, keep),
-        citations,
-        UNORDERED * _sure(pair),
-    )
-
-
-def _option(
-    asking: Asking,
-    index: StatementIndex,
-    name: str,
-    label: str,
-    wrong: Statement,
-    right: Statement,
-    values: tuple[Value, Value],
-) -> Option | None:
-    """The wrong statement with the right value, in what sums its file up too.
-
-    Of an older and a newer one ("replace") the older goes into the newer if it says no more then. Where no order is known
-    nothing is taken out.
-    """
-    old, new = values
-    wordings = _everywhere(index, [wrong], old.key, surface(right.text, new))
-    citations = (cited(right), cited(wrong))
-    reason = f"{right.path} has {surface(right.text, new)}."
-
-    def work(rec: Recorder) -> None:
-        done = reword(rec, wordings, reason, "Another value is right.", citations)
-        now = replace(wrong, text=wordings[0].text) if done else wrong
-        if name == "replace" and done and not says_more(now.text, right.text, MOST_REWORDED):
-            merge(rec, right, [now], asking.job.config.row_max)
-
-    return asking.draftsman.option(name, label, work) if wordings else None

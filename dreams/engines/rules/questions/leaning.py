@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.changed import Exchange
-from dreams.engines.rules.questions.rewriting import reword, surface, with_value
+from dreams.engines.rules.questions.changed import Changed
+from dreams.engines.rules.questions.exchanges import things
+from dreams.engines.rules.questions.rewriting import reword, surface, with_text
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.types import Edit, Option, Question
 from dreams.lib.prose.comparing import TELLING
@@ -18,32 +19,37 @@ SHORT_NUMBER = 2  # digits: "5" is named everywhere
 MOST_LINES = 200  # of an edit that are compared
 
 
-def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Exchange]) -> Iterator[Question]:
+def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed]) -> Iterator[Question]:
     """One question for each statement that still has the old value."""
     for each in (*exchanges, *_exchanged(asking.edits)):
-        if not _is_telling(index, each.old):
-            continue
-        for statement in index.leans_on(each.old):
-            is_asked = statement in each.about or asking.is_touched(place_of(statement))
-            if not is_asked and _is_about_it(statement, each):
+        for statement in _having(index, each):
+            if statement not in each.about and not asking.is_touched(place_of(statement)):
                 yield from _question(asking, statement, each)
 
 
-def _is_telling(index: StatementIndex, value: str) -> bool:
-    """Whether a value is rare enough that who names it means the same thing."""
-    return index.is_rare(value) and not (value.isdigit() and len(value) <= SHORT_NUMBER)
+def _having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
+    """The statements of bodies that name the old value, and what it was of."""
+    if changed.thing:
+        for thing, about in things(index, changed.was):
+            yield from (
+                each for each in about if thing == changed.thing and with_text(each, changed.old, changed.new)
+            )
+        return
+    key = next((value.key for value in read(changed.old).values), changed.old)
+    if index.is_rare(key) and not (key.isdigit() and len(key) <= SHORT_NUMBER):
+        yield from (each for each in index.leans_on(key) if _is_about_it(each, changed, key))
 
 
-def _is_about_it(statement: Statement, exchange: Exchange) -> bool:
+def _is_about_it(statement: Statement, changed: Changed, key: str) -> bool:
     """Whether it names what the value was of: another value that was beside it, or two words."""
-    mine, theirs = statement.reading, read(exchange.was)
-    if (mine.anchors & theirs.anchors) - {exchange.old}:
+    mine, theirs = statement.reading, read(changed.was)
+    if (mine.anchors & theirs.anchors) - {key}:
         return True
     both = [word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms]
-    return len(set(both) - {exchange.old}) > 1
+    return len(set(both) - {key}) > 1
 
 
-def _exchanged(edits: Sequence[Edit]) -> Iterator[Exchange]:
+def _exchanged(edits: Sequence[Edit]) -> Iterator[Changed]:
     """The values that the changes of this dream put in the place of others."""
     for edit in edits:
         if edit.kind != "update" or edit.before is None or edit.after is None:
@@ -54,7 +60,7 @@ def _exchanged(edits: Sequence[Edit]) -> Iterator[Exchange]:
         for old, new in zip(gone, come, strict=False):
             pair = _one_for_another(old, new)
             if pair:
-                yield Exchange(pair[0].key, surface(new, pair[1]), old, (), edit.citations)
+                yield Changed("", surface(old, pair[0]), surface(new, pair[1]), old, (), edit.citations)
 
 
 def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
@@ -64,8 +70,8 @@ def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
     return (gone[0], come[0]) if len(gone) == len(come) == 1 else None
 
 
-def _question(asking: Asking, statement: Statement, exchange: Exchange) -> Iterator[Question]:
-    wording = with_value(statement, exchange.old, exchange.new)
+def _question(asking: Asking, statement: Statement, exchange: Changed) -> Iterator[Question]:
+    wording = with_text(statement, exchange.old, exchange.new)
     if wording is None or not asking.tree_before.writable(statement.path):
         return
     reason = f"{exchange.old} is {exchange.new} now."

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePosixPath
 
 from rapidfuzz import fuzz
 
@@ -21,31 +20,42 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Question
-from dreams.language import lexicon, similarity
+from dreams.language import similarity
 from dreams.language.pieces import pieces
-from dreams.language.statements import statement
+from dreams.language.statements import canonical, statement
+from dreams.lib.prose.values import read
 from dreams.linedates import day_in_name
 from dreams.text import quoted
 
 LONGEST = 240  # characters of a statement that says only this
-LEAST_WORDS, LEAST_VALUE = 4, 4
+LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
 NEARLY_SAME = 90  # of 100, as rapidfuzz counts words in any order
 MOST_LINES, MOST_NEAR = 5_000, 100
 MOST_PLACES = 5
+LEAST_WEIGHT = 0.7  # of a word that says something
+MOST_ABOVE = 60  # lines in which what a line is below is looked for
 NEAR = 3  # lines around a line that belong to it
 RARE = 3  # lines of all configuration that have a value which tells where it is from
 _WORD = re.compile(r"[\w@.+/:^~><=*-]*\w[\w@.+/:^~><=*-]*")
 _CODE = re.compile(r"`([^`\n]+)`")
-_CLAUSES = re.compile(r"[,;(—–]|\s-\s|\.\s|\bbecause\b|\bbut\b")
-# How a file of each sort is called in prose.
+_PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NAME = re.compile(r"[A-Za-z][\w-]*\w")
+_JOINS = re.compile(r"=+|(?<=\w)@")
+# How a file of each sort, and what it has, is called in prose.
 _SORTS = {
-    "package.json": ("npm", "package", "package.json", "node"),
-    "pyproject": ("python", "pyproject", "pyproject.toml", "package"),
-    "dockerfile": ("docker", "dockerfile", "image", "container"),
-    "compose": ("compose", "docker", "docker-compose", "service"),
-    ".github/workflows": ("ci", "workflow", "github", "job", "actions"),
-    "makefile": ("make", "makefile", "target"),
+    "package.json": ("npm", "package", "node", "script"),
+    "pyproject": ("python", "package", "project", "entry", "point"),
+    "setup.": ("python", "package"),
+    "requirements": ("python", "pip", "dependency", "pin"),
+    "dockerfile": ("docker", "image", "container"),
+    "compose": ("docker", "stack", "service"),
+    ".github/workflows": ("ci", "workflow", "github", "job", "action"),
+    "gitlab-ci": ("ci", "gitlab", "job", "pipeline"),
+    "makefile": ("make", "target"),
     "go.mod": ("go", "module"),
+    "cargo": ("crate", "rust"),
+    "tsconfig": ("typescript", "tsc"),
+    ".env": ("environment", "variable"),
 }
 _HIS_OWN = frozenset({"user", "feedback"})
 
@@ -142,61 +152,82 @@ class _Instructed:
 
 
 class _Told:
-    """The lines of all configuration, by the values in them."""
+    """The lines of all configuration, by the words in them."""
 
     def __init__(self, repo: Repository) -> None:
         self._lines = {path: text.split("\n") for path, text in repo.configs.items()}
         self._by_value: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for path, lines in self._lines.items():
             for number, line in enumerate(lines):
-                for word in {word.strip("\"':,").casefold() for word in _WORD.findall(line)}:
-                    self._by_value[word].append((path, number))
+                whole = _WORD.findall(line)
+                parts = (part for word in whole for part in _JOINS.split(word))
+                for word in {*whole, *parts, *_NAME.findall(line)}:
+                    self._by_value[word.casefold()].append((path, number))
 
     def by(self, unit: Unit) -> _Line | None:
-        """The line around which everything that the statement names is found, if it says nothing else."""
+        """The line at which all that the statement names is found, if it says hardly anything else."""
         text = unit.text
         if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or statement(text).negations:
             return None
         values = _values(text)
-        if not values or not _only_says(text, values):
-            return None
-        rarest = min(values, key=lambda value: len(self._at(value)))
+        rarest = min(values, key=lambda value: len(self._at(value)), default="")
         if len(rarest) < LEAST_VALUE or rarest.isdigit() or (len(values) == 1 and rarest.isalpha()):
             return None
         for path, number in self._at(rarest)[:RARE]:
             near = self._lines[path][max(number - NEAR, 0) : number + NEAR + 1]
             around = " ".join(near).casefold()
-            if all(_is_in(value, around) for value in values) and (len(values) > 1 or _names(text, path)):
+            if all(_is_in(value, around) for value in values) and self._says_all(text, values, path, number):
                 return _Line(path, number + 1, self._lines[path][number].strip())
         return None
 
     def _at(self, value: str) -> Sequence[tuple[str, int]]:
         """The lines that have the value, or its rarest word."""
-        words = [word.casefold() for word in _WORD.findall(value)]
-        return min((self._by_value.get(word, ()) for word in words), key=len, default=())
+        words = {word.casefold() for word in (*_WORD.findall(value), *_NAME.findall(value))}
+        found = [self._by_value[word] for word in words if word in self._by_value]
+        return min(found, key=len, default=())
+
+    def _says_all(self, text: str, values: Sequence[str], path: str, number: int) -> bool:
+        """Whether the lines around, what they are below, and the name of the file have the plain words of a statement: of one
+        value all and at least one, of several all but one."""
+        held = {canonical(word) for value in values for word in _PLAIN.findall(value.lower())}
+        said = {w: weight for w, weight in read(text).terms.items() if w.isalpha() and w not in held}
+        known = {canonical(word.lower()) for word in _PLAIN.findall(" ".join(self._above(path, number)))}
+        known |= {canonical(word) for part, words in _SORTS.items() if part in path.lower() for word in words}
+        covered = {word for word in said if any(_begins(word, each) for each in known)}
+        lacking = [word for word, weight in said.items() if weight >= LEAST_WEIGHT and word not in covered]
+        if len(values) > 1:
+            return len(lacking) < 2
+        return bool(covered) and not lacking
+
+    def _above(self, path: str, number: int) -> Iterator[str]:
+        """The lines around, the less indented lines and the section above, and the path."""
+        lines, depth = self._lines[path], 1_000
+        yield path
+        yield from lines[max(number - NEAR, 0) : number + NEAR + 1]
+        for line in reversed(lines[max(number - MOST_ABOVE, 0) : number + 1]):
+            indent = len(line) - len(line.lstrip())
+            is_section = line.startswith("[") and depth >= 0
+            if line.strip() and (indent < depth or is_section):
+                yield line
+                depth = -1 if is_section else indent
+
+
+def _begins(one: str, other: str) -> bool:
+    """ "dep" and "dependencies", "linter" and "lint"."""
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= LEAST_STEM and long.startswith(short))
 
 
 def _values(text: str) -> list[str]:
-    """Code, numbers and names, each once; a code span of several words is one."""
+    """Code, numbers and names, each once; a code span of several words is one, and "name==1.2" is two."""
     coded = [" ".join(span.split()).casefold() for span in _CODE.findall(text)]
     bare = [
-        piece.text.casefold() for piece in pieces(_CODE.sub(" ", text)) if piece.shape in {"number", "code"}
+        part.removeprefix("./")
+        for piece in pieces(_CODE.sub(" ", text))
+        if piece.shape in {"number", "code"} and not piece.text.isalpha()
+        for part in _JOINS.split(piece.text.casefold())
     ]
-    return list(dict.fromkeys([*coded, *bare]))
-
-
-def _only_says(text: str, values: Sequence[str]) -> bool:
-    """Whether each part of it names a value: what stands behind a comma without one is more than a file says."""
-    parts = [
-        part
-        for part in _CLAUSES.split(_CODE.sub(lambda m: m[0].replace(",", " "), text))
-        if part.strip(" .`")
-    ]
-    return all(any(value in part.casefold() for value in values) or not _says_much(part) for part in parts)
-
-
-def _says_much(part: str) -> bool:
-    return any(word not in lexicon.GENERIC for word in statement(part).weights)
+    return list(dict.fromkeys(value for value in (*coded, *bare) if value))
 
 
 def _is_in(value: str, around: str) -> bool:
@@ -204,10 +235,3 @@ def _is_in(value: str, around: str) -> bool:
     return value in around or all(
         word in around for word in value.split() if word not in {"npm", "run", "make", "pnpm", "yarn"}
     )
-
-
-def _names(text: str, path: str) -> bool:
-    """Whether a statement of one value names the sort of file that it is from."""
-    name = PurePosixPath(path).name.casefold()
-    sorts = next((words for part, words in _SORTS.items() if part in path.casefold()), (name.split(".")[0],))
-    return bool(set(sorts) & set(_WORD.findall(text.casefold())))

@@ -11,7 +11,7 @@ from dreams import text as texts
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.types import Citation, Fate
 from dreams.lib.prose.statement_index import Statement
-from dreams.lib.prose.values import Value, read
+from dreams.lib.prose.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,17 @@ class Rewording:
     text: str
 
 
-def with_value(statement: Statement, old: str, new: str) -> Rewording | None:
-    """The statement with another value; None where it has the value not exactly once."""
-    found = [value for value in read(statement.text).values if value.key == old]
-    if len({(value.start, value.end) for value in found}) != 1:
+def with_text(statement: Statement, old: str, new: str) -> Rewording | None:
+    """The statement with another value in the place of one; None where it has that not exactly once."""
+    bare = re.escape(old.strip("`"))
+    found = list(re.finditer(rf"`{bare}`|(?<![\w-])(?<![\w`]\.){bare}(?![\w-]|\.\w)", statement.text))
+    if len(found) != 1 or old.strip("`") == new.strip("`"):
         return None
-    start, end = found[0].start, found[0].end
-    coded = statement.text[start:end].startswith("`")
-    new = f"`{new.strip('`')}`" if coded else new
-    return Rewording(statement, f"{statement.text[:start]}{new}{statement.text[end:]}")
+    coded = found[0][0].startswith("`")
+    made = f"`{new.strip('`')}`" if coded else new.strip("`")
+    return Rewording(
+        statement, f"{statement.text[: found[0].start()]}{made}{statement.text[found[0].end() :]}"
+    )
 
 
 def surface(text: str, value: Value) -> str:

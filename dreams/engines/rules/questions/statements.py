@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from dreams.engines.rules.notes.tree import is_log, is_team
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.changed import Exchange, told_changes, two_values
+from dreams.engines.rules.questions.changed import Changed, told_changes
 from dreams.engines.rules.questions.forget import forget
 from dreams.engines.rules.questions.leaning import leaning
 from dreams.engines.rules.questions.same import same
+from dreams.engines.rules.questions.two_values import two_values
 from dreams.engines.types import Question
 from dreams.lib.prose.statement_index import StatementIndex
 
@@ -22,7 +23,7 @@ def about_statements(asking: Asking) -> Iterator[Question]:
     )
     asking.report.checkpoint()
     yield from forget(asking, index)
-    exchanges: list[Exchange] = []
+    exchanges: list[Changed] = []
     for found in (told_changes, two_values):
         for question, exchange in found(asking, index):
             yield question

@@ -1,0 +1,240 @@
+"""What a statement puts in the place of a value that another one has of the same thing. PURE.
+
+A thing is a name, or two rare words side by side, that both have. Its value is what else is named: of the same sort (two ports,
+two commands, two words behind a colon), or said to be the old one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams.lib.prose.comparing import of_one_sort
+from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.values import Value, read
+
+MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant
+MOST_SLOT = 4  # words of a value behind a colon
+_RARE_WORD = 1.0  # the weight of a word that may be of a name
+_IN_WORDS = re.compile(r"\b(?:[Tt]he|[Oo]ur|[Mm]y) ([a-z]{3,} [a-z]{3,})\b")
+_SLOT = re.compile(r"(?::|\s=|\bis)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
+_WORD = re.compile(r"\w+")
+_RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
+# What stands right before, or right behind, a value that is so no longer.
+_WAS = re.compile(
+    r"\b(?:from|instead of|no longer|no more|not|was|renamed?|replaced?|dropped|removed|swapped|than|rid of|left)\s+(?:\w+ )?[`\"'*]*$",
+    re.IGNORECASE,
+)
+_IS_PAST = re.compile(
+    r"[`\"'*]*\s*(?:->|=>|→|is (?:gone|dead|now called|no longer)|was\b|merged into)", re.IGNORECASE
+)
+_WORDS_EXCHANGED = re.compile(
+    r"(?P<old>[\w.#/-]+)[`*]*\s+(?:to|->|=>|→|is now called|renamed to)\s+[`*]*(?P<new>[\w.#/-]*\w)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A value as its text has it; `sort` is its shape where nothing else tells what it is a value of."""
+
+    start: int
+    end: int
+    text: str
+    key: str
+    sort: str
+    value: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """`old` of one statement and `new` of another. `sure`: the old one is named, or the two are of a sort that few values have."""
+
+    old: Span
+    new: Span
+    sure: bool
+
+
+def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Statement]]]:
+    """Each thing that a text names and memory knows, with the statements about it; none that much is said of."""
+    reading = read(text)
+    numbers = {value.start for value in reading.values if value.kind == "number"}
+    for value in reading.values:
+        # "Java 17" is a value, and nothing that has one.
+        if value.kind in {"identifier", "name"} and value.end + 1 not in numbers:
+            for key in dict.fromkeys((value.key, value.key.partition(".")[0])):
+                found = _naming(index, key)
+                if len(key) > 2 and 0 < len(found) <= MOST_OF_A_THING:
+                    yield key, found
+    for pair in dict.fromkeys(found.lower() for found in _IN_WORDS.findall(text)):
+        words = [word for word in pair.split() if reading.terms.get(word, 0) >= _RARE_WORD]
+        found = (
+            [each for each in index.with_words(words) if pair in each.text.lower()] if len(words) > 1 else []
+        )
+        if 0 < len(found) <= MOST_OF_A_THING:
+            yield pair, found
+
+
+def _naming(index: StatementIndex, key: str) -> list[Statement]:
+    """The statements that have a name by itself, or with a part behind a dot."""
+    parts = [part for part in re.split(r"[-_.\s]", key) if len(part) > 1]
+    near = dict.fromkeys(index.with_words([key]))
+    near |= dict.fromkeys(index.with_words([part.lower() for part in parts])) if len(parts) > 1 else {}
+    return [each for each in near if key in _names(each.text)]
+
+
+def _names(text: str) -> set[str]:
+    keys = {value.key for value in read(text).values}
+    return keys | {key.partition(".")[0] for key in keys}
+
+
+def spans(text: str, thing: str) -> list[Span]:
+    """The values of a text beside the thing that it is about; a name and the number behind it are one ("Java 17")."""
+    values = sorted((v for v in read(text).values if v.kind != "date"), key=lambda v: (v.start, -v.end))
+    found: list[Span] = []
+    for value in values:
+        if _is_thing(value.key, thing) or (found and value.end <= found[-1].end):
+            continue
+        before = found[-1] if found else None
+        if before and before.sort == "A" and value.kind == "number" and value.start == before.end + 1:
+            found[-1] = _span(text, before.start, value.end, None)
+        else:
+            found.append(_span(text, value.start, value.end, value))
+    slot = _SLOT.search(text)
+    if (
+        slot
+        and not found
+        and not _is_thing(slot["value"].lower(), thing)
+        and len(slot["value"].split()) <= MOST_SLOT
+    ):
+        start, end = slot.span("value")
+        found.append(Span(start, end, text[start:end], text[start:end].strip("`").lower(), "slot"))
+    return found
+
+
+def _is_thing(key: str, thing: str) -> bool:
+    return key == thing or key.startswith(f"{thing}.") or thing in key.split()
+
+
+def _span(text: str, start: int, end: int, value: Value | None) -> Span:
+    held = text[start:end]
+    key = value.key if value else " ".join(held.lower().split())
+    return Span(start, end, held, key, _sort(held, value), value)
+
+
+def _sort(text: str, value: Value | None) -> str:
+    """ "#alerts" and "#ops-night" are of one sort, and so are "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2"."""
+    if value and value.kind in {"number", "code", "path", "address"}:
+        return value.kind
+    bare = text.strip("`")
+    shape = _RUNS.sub(lambda m: "0" if m[0].isdigit() else "A" if m[0][0].isupper() else "a", bare)
+    return re.sub(r"(0)(?:[.]0)+", r"\1", re.sub(r"([aA])\1+", r"\1", shape))
+
+
+def exchange(text: str, said: str, thing: str) -> Exchange | None:
+    """What `said` has in the place of a value of a statement; None where that is not one thing."""
+    mine, theirs = spans(text, thing), spans(said, thing)
+    known = {span.key for span in mine}
+    fresh = [span for span in theirs if span.key not in known]
+    past = [span for span in mine if _named(span, said)]
+    if fresh and past and (made := _of_named(past, fresh, said)):
+        return made
+    if not fresh:
+        return _of_words(text, said, thing)
+    pairs = [(old, new) for old in mine for new in fresh if _alike(old, new)]
+    if (
+        not pairs
+        and len(mine) == len(fresh) == len(theirs) == 1
+        and _beside(text, mine[0]) == _beside(said, theirs[0])
+    ):
+        return Exchange(mine[0], fresh[0], True)
+    return Exchange(*pairs[0], _is_telling(pairs[0])) if len(pairs) == 1 else None
+
+
+def _beside(text: str, value: Span) -> list[str]:
+    return _WORD.findall(f"{text[: value.start]} {text[value.end :]}".lower())
+
+
+def _named(span: Span, said: str) -> bool:
+    return (
+        re.search(rf"(?<![\w.-]){re.escape(span.text.strip('`'))}(?![\w-]|\.\w)", said, re.IGNORECASE)
+        is not None
+    )
+
+
+def _of_named(past: Sequence[Span], fresh: Sequence[Span], said: str) -> Exchange | None:
+    """Of the values that both name, the number, or the one that is told as past."""
+    old = [
+        each for each in past if is_told_past(each.text, said) or (each.value and each.value.kind == "number")
+    ]
+    pairs = [(one, new) for one in old for new in fresh if _alike(one, new)]
+    pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == 1]
+    return Exchange(*pairs[0], True) if len({(one.key, new.key) for one, new in pairs}) == 1 else None
+
+
+def is_told_past(value: str, said: str) -> bool:
+    """Whether the words beside a value say that it is so no longer: "from trunk", "instead of 41873"."""
+    value = value.strip("`")
+    at = said.lower().find(value.lower())
+    return at >= 0 and bool(_WAS.search(said[:at]) or _IS_PAST.match(said[at + len(value) :]))
+
+
+def _of_words(text: str, said: str, thing: str) -> Exchange | None:
+    """ "renamed mainline to trunk": two plain words, the first of which the statement has."""
+    for found in _WORDS_EXCHANGED.finditer(said):
+        old, new = found["old"], found["new"]
+        at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
+        if at and old.lower() not in thing and new not in text and len(old) > 2:
+            start, end = found.span("new")
+            return Exchange(
+                Span(at.start(), at.end(), old, old.lower(), "word"),
+                Span(start, end, new, new.lower(), "word"),
+                True,
+            )
+    return None
+
+
+def _alike(old: Span, new: Span) -> bool:
+    if old.value and new.value and old.sort == new.sort == "number":
+        dots = old.key.count(".")
+        return of_one_sort(old.value, new.value) or 0 < dots == new.key.count(".")
+    if old.sort == new.sort == "path":
+        return old.text.rpartition("/")[2].count(".") == new.text.rpartition("/")[2].count(".")
+    return old.sort == new.sort
+
+
+def _is_telling(pair: tuple[Span, Span]) -> bool:
+    """Whether few values are of their sort: not a mere word or name."""
+    return pair[0].sort not in {"A", "a", "slot", "word", "aA", "Aa"}
+
+
+def is_about(statement: Statement, thing: str) -> bool:
+    """Whether a title, or the opening of the statement, names the thing."""
+    opens = _joined(statement.text.lstrip("*`([ ")).removeprefix("the-").startswith(_joined(thing))
+    return opens or _joined(thing) in _titles(statement)
+
+
+def has_another_title(statement: Statement, thing: str) -> bool:
+    """Whether what the statement names beside the thing is in a title: it is rather about that."""
+    return any(is_in_a_title(each.key, statement) for each in spans(statement.text, thing))
+
+
+def are_about_two(one: Statement, other: Statement) -> bool:
+    """Whether a title names something that the one speaks of, and another title something else that the other does."""
+    mine, theirs = (
+        {value.key for value in each.reading.values if is_in_a_title(value.key, each)}
+        for each in (one, other)
+    )
+    return bool(mine and theirs) and not mine & theirs
+
+
+def is_in_a_title(key: str, statement: Statement) -> bool:
+    return len(key) > 2 and _joined(key) in _titles(statement)
+
+
+def _titles(statement: Statement) -> str:
+    return _joined(" ".join((statement.path, *statement.headings)))
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"[\s_.-]+", "-", text.lower().replace("`", ""))
