@@ -33,6 +33,7 @@ from dreams.text import encode, is_utf8, plural
 
 TITLE_MAX = 60
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
+LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 # Behind a title that is the first clause of the hook; within a clause the rest would say something else by itself.
@@ -239,7 +240,7 @@ def hook_of(tree: Tree, path: str) -> str:
             if is_labelled(item.text) or item.text.lstrip().startswith(">"):
                 continue
             first = next(iter(sentences(one_line(item.content or item.text))), "")
-            if _FIELD.match(first):
+            if _FIELD.match(first) or (first.endswith(":") and len(first.split()) < LEAST_WORDS):
                 continue
             return "" if names_a_day(first) else first.rstrip(" :")
     return ""
