@@ -63,7 +63,7 @@ def test_a_row_for_an_orphan_has_its_whole_description_or_whole_sentences_of_it(
 def test_a_row_without_a_description_has_the_first_sentence_that_says_something(tmp_path: Path):
     views = "# View decisions\n\n## Layers\n\nViews are split into three layers:\n\n- host\n- session\n"
     assert row_for(tmp_path / "1", "v.md", views).endswith(" — Views are split into three layers")
-    record = "## Session 1\n\n- Transcript: /home/dev/.claude/projects/app/1.jsonl\n- Status: reviewed by Ana\n\nRoot causes:\n\n1. The port is 9.\n"
+    record = "## Session 1\n\n- Transcript: /home/dev/.claude/projects/app/1.jsonl\n- Status: reviewed by Ana\n\nRoot causes:\n"
     assert row_for(tmp_path / "2", "lessons.md", record) == "- [Lessons](lessons.md)"
 
 
