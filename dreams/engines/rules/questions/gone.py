@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_log, is_team
-from dreams.engines.rules.notes.wording import one_line, sentences
+from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place, removal
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.linedates import day_in_name
-from dreams.text import plural
+from dreams.text import one_line, plural
 
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12

@@ -15,13 +15,14 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
-from dreams.engines.rules.notes.wording import one_line, says_something
+from dreams.engines.rules.notes.wording import says_something
 from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.language import similarity
 from dreams.language.statements import statement
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.values import read
+from dreams.text import one_line
 
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}

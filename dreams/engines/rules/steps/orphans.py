@@ -19,17 +19,10 @@ from dreams.engines.rules.notes.tree import (
     from_memory,
     is_team,
 )
-from dreams.engines.rules.notes.wording import (
-    is_labelled,
-    is_slug,
-    one_line,
-    says_something,
-    sentences,
-    summed_up,
-)
+from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_something, sentences, summed_up
 from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.language import similarity
-from dreams.text import encode, is_utf8, plural
+from dreams.text import encode, is_utf8, one_line, plural
 
 TITLE_MAX = 60
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
