@@ -98,18 +98,18 @@ def test_however_much_was_decided_and_applied_the_inbox_asks_as_often(browser: C
 
 
 def test_a_policy_by_kind_is_set_and_audited(browser: Client) -> None:
-    browser.post("/settings/policies/", {"kind-date": "auto", "kind-merge": "review"})
+    browser.post("/settings/", {"kind-date": "auto", "kind-merge": "review"})
     rows = Policy.objects.values_list("operation", "kind", "action")
     assert set(rows) == {("", "date", "auto"), ("", "merge", "review")}
     assert set(AuditEntry.objects.values_list("object_id", flat=True)) == {"date", "merge"}
-    browser.post("/settings/policies/", {"kind-date": ""})
+    browser.post("/settings/", {"kind-date": ""})
     assert Policy.objects.count() == 1
 
 
 def test_applying_merges_without_asking_is_warned_about(browser: Client) -> None:
     warning = "Memories can be removed without asking you"
     assert warning not in browser.get("/settings/").content.decode()
-    browser.post("/settings/policies/", {"kind-merge": "auto"})
+    browser.post("/settings/", {"kind-merge": "auto"})
     assert warning in browser.get("/settings/").content.decode()
 
 
