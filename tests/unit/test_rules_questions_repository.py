@@ -207,6 +207,8 @@ def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:
         "The other checkout is at `~/work/game/fog/plugin.ts`",
         "One of `game/fog/*.ts`, such as https://example.org/game/fog/plugin.ts",
         "It is called `game/fog/index.ts`",
+        "It is a part of `../game/fog/plugin.ts`",
+        "Reports have `game/fog/plugin.ts` as a dangling path",
         "Ours is `server/plugin.ts`",
     ],
 )

@@ -102,6 +102,12 @@ def test_as_many_orphans_get_rows_as_an_agent_still_loads_and_the_rest_is_counte
     assert "200 of 200 lines" in made.summary
 
 
+def test_an_index_that_lists_hardly_a_memory_on_purpose_gets_no_rows(tmp_path: Path):
+    files = notes([f"note_{number:03}.md" for number in range(30)])
+    index = "# Memory\n\nKept short: search the folder for the rest.\n\n- [First](note_000.md) — the first\n"
+    assert dream(tmp_path, {"MEMORY.md": index, **files}).operations("index") == {}
+
+
 def test_a_readme_beside_the_memories_gets_no_row(tmp_path: Path):
     assert (
         dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, "README.md": "# Notes\n\nx y\n"}).edits

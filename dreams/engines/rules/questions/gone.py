@@ -29,7 +29,7 @@ MOVED, GONE = 0.55, 0.35
 _CODE = re.compile(r"`([^`\n]+)`")
 # A path from the top of the repository, in code or out of it.
 _NAMED = re.compile(
-    r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
+    r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:\.?[\w@-][\w.@-]*/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
 )
 # A file by its name alone: a source or a document, as data comes and goes.
 _BARE = re.compile(
@@ -43,6 +43,11 @@ _NOT_NOW = re.compile(
     r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|creat|plan|todo|will|propos|promot|new|old|was|were|"
     r"had|split|merg|extract|archiv|histor|untracked|gitignored|generat|not|never|miss|example)\w*\b|n['’]t\b|~~",
     re.IGNORECASE,
+)
+# A name for any file ("NNN_title.sql"), or one that is said not to lead anywhere.
+_ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|YYYY)(?:[^A-Za-z]|$)")
+_LEADS_NOWHERE = re.compile(
+    r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
 )
 NOTE = "(no longer in the repository)"
 
@@ -91,6 +96,8 @@ def _named(context: Asking) -> Iterator[_Named]:
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
+                if _ANY_FILE.search(name):
+                    continue
                 yield _Named(path, number, line, name, not coded and _is_now(line, name))
 
 
@@ -129,7 +136,8 @@ class _Found:
 
     def moved(self, one: _Named) -> _Moved | None:
         new = self._now(one.path_named)
-        told = not new or new in one.line  # a line with both tells of the move
+        # A line with both tells of the move.
+        told = not new or new in one.line or _LEADS_NOWHERE.search(_CODE.sub(" ", one.line))
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
 
     def _now(self, old: str) -> str:
@@ -255,7 +263,7 @@ def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citatio
         text = rec.tree.texts[path].split("\n")
         for one in (each for each in lines if each.path == path):
             name = re.escape(one.path_named)
-            span = re.compile(rf"`{name}`|(?<![`\w./-]){name}(?![`\w/-])")
+            span = re.compile(rf"\[?`{name}`(?:\]\([^)\n]*\))?|(?<![`\w./-]){name}(?![`\w/-])")
             text[one.line_no - 1] = span.sub(
                 lambda match: f"{match[0]} {NOTE}", text[one.line_no - 1], count=1
             )

@@ -42,6 +42,11 @@ _REMARK = re.compile(r"\**(?:Why|How to apply)\b[^\n]{0,20}:")
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
+# What is done stays so.
+_IS_DONE = re.compile(
+    r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
+    re.IGNORECASE,
+)
 # A heading that does, or that is the name of a state: "Recent changes (…)", "Import — status (…)"; no name with such a word in it.
 _HEADS_A_STATE = re.compile(
     r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next|resolved)"
@@ -223,7 +228,7 @@ def _state_day(sentence: str) -> dt.date | None:
     found = {
         days.written(match, last=True)
         for match in _DAY.finditer(sentence)
-        if _AS_OF.search(sentence[: match.start()])
+        if _AS_OF.search(before := sentence[: match.start()]) and not _IS_DONE.search(before)
     }
     return found.pop() if len(found) == 1 else None
 
