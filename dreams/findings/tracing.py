@@ -160,17 +160,6 @@ def holding(text: str, near: Unit, path: str, data: bytes | None) -> str:
     return ""
 
 
-def beside(unit: Unit, path: str, data: bytes | None) -> Iterator[str]:
-    """A statement with the one before it and with the one behind it: what one new sentence may say of both."""
-    units = units_of(path, data)
-    at = units.index(unit) if unit in units else -1
-    for parts in (units[max(0, at - 1) : at + 1], units[at : at + 2]) if at >= 0 else ():
-        if len(parts) > 1 and _side_by_side(parts):
-            yield " ".join(
-                part.text if part.text.endswith((".", "!", "?", ":")) else part.text + "." for part in parts
-            )
-
-
 def _around(units: Sequence[Unit], at: int) -> Iterator[tuple[str, Sequence[Unit]]]:
     """The runs of statements that `at` belongs to, alone and below their heading, the shortest first."""
     if at < 0 or units[at].kind not in _PROSE:
@@ -360,13 +349,10 @@ class Trace:
         return None
 
     def _told_in_passage(self, unit: Unit) -> Answer | None:
-        """A statement that several new ones say together, or that one says together with its neighbour."""
-        both = list(beside(unit, self.path, self.was))
+        """A statement that several new ones say together."""
         for other in self.both.added.likest(unit.text)[:CLOSEST] if unit.kind != "code" else ():
             data = self.both.subject.after.get(other.path)
             said = holding(unit.text, other.unit, other.path, data)
-            if not said and any(rewording.reworded(text, other.unit.text) for text in both):
-                said = other.unit.text
             if said:
                 return _reworded(unit, other, said)
         return None

@@ -25,7 +25,6 @@ from dreams.findings.statements.wordings import (
     made,
 )
 from dreams.language import lexicon, thesaurus
-from dreams.language.orders import other_doer
 from dreams.language.statements import Statement
 from dreams.language.words import stem
 
@@ -52,7 +51,7 @@ def _retold(old: str, new: str) -> bool:
         return False
     if another_word(old, new) or taken_back(old, new):
         return False
-    if _limited(one, other) or other_doer(one, other):
+    if _limited(one, other):
         return False
     return not pushed_in(one, other) and not taken_over(one, other)
 

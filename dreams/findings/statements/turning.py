@@ -6,16 +6,15 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, pairwise
 
-from dreams.findings.statements import belonging
 from dreams.findings.statements.bound import exchanged, rebound
 from dreams.findings.statements.wordings import ADVISED, LONGEST, capitals, has, known, made
-from dreams.language import lexicon, sequence
-from dreams.language.orders import turned_round
-from dreams.language.statements import Item, Statement, statement
+from dreams.language import lexicon
+from dreams.language.statements import Item, Statement
 from dreams.language.words import code_spans
 
 _DEMANDED = lexicon.STRONG | {"need", "necessary"}  # as `wordings` has it
 _LEFT_TO_CHOICE = frozenset({"optional", "optionally"})
+_THEN = lexicon.STEPS - {"first"}
 NOT, NOT_ONLY = "not", "not only"
 _NOT_ONLY = re.compile(r"\bnot (?:just|only|merely|simply)\b", re.IGNORECASE)  # says more, and denies nothing
 DENIED_NOW = "a statement that is denied now"
@@ -100,11 +99,7 @@ def changed_places(old: str, new: str) -> bool:
     one, other = made(old), made(new)
     if one.written == other.written:  # a word that a line has twice stands in two places of its own
         return False
-    if (
-        exchanged(old, new)
-        or sequence.turned(one, other)
-        or (turned_round(one, other) and not _repeats(one, other))
-    ):
+    if exchanged(old, new) or _steps_turned(one, other):
         return True
     if len(spans := _spans(old) & _spans(new)) > 1:  # code of several words counts as one name
         old, new = (_as_names(text, sorted(spans)) for text in (old, new))
@@ -113,10 +108,8 @@ def changed_places(old: str, new: str) -> bool:
     mine, theirs = (
         _near(made(text.replace(": ", " ")), names) for text in (old, new)
     )  # a label is said of what follows
-    # As written: what was evened out has moved.
-    said, says = (statement(text.replace(": ", " ")) for text in (old, new))
     kinds_of = (one.numbers, one.codes, names)
-    return any(belonging.exchanged(said, says, sorted(kind)) for kind in kinds_of) or any(
+    return any(
         _crossed(_but(mine, kind), _but(theirs, kind), a, b)
         for kind in kinds_of
         for a, b in combinations([word for word in mine if word in kind and word in theirs][:_MOST], 2)
@@ -124,16 +117,24 @@ def changed_places(old: str, new: str) -> bool:
     )
 
 
+def _steps_turned(one: Statement, other: Statement) -> bool:
+    """ "First lint, then test": what both say in steps is said in another order."""
+    if not all(_THEN.intersection(each.flow) for each in (one, other)):
+        return False
+    mine, theirs = (
+        [
+            w
+            for w in dict.fromkeys(item.word for item in each.items)
+            if w in rest.weights and w not in lexicon.STEPS
+        ]
+        for each, rest in ((one, other), (other, one))
+    )
+    return mine != theirs
+
+
 def _side_by_side(one: Statement, a: str, b: str) -> bool:
     """ "02:00" is two numbers and one value."""
     return any(left.word == a and right.word == b for left, right in pairwise(one.items))
-
-
-def _repeats(one: Statement, other: Statement) -> bool:
-    """Whether a word like "to" or "over" stands there twice: which of the two a side belongs to is not known then."""
-    return any(
-        max(one.counts[word], other.counts[word]) > 1 for word in one.sides.keys() & other.sides.keys()
-    )
 
 
 def _spans(text: str) -> set[str]:
