@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject, Told
-from dreams.findings.statements import derived, facts, keeping, rewording, turning
+from dreams.findings.statements import derived, facts, keeping, rewording
+from dreams.findings.statements.facts import changed_places
 from dreams.findings.statements.standing import PROSE_FIELDS, Exchange, Standing, State, added, holds
-from dreams.findings.statements.turning import changed_places
 from dreams.findings.statements.units import (
     HEADER,
     Unit,
@@ -131,7 +131,7 @@ def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, objec
 def _listed(lost: Sequence[str]) -> str:
     """Each in quotation marks, but what the place itself does not say; beside “never” (now “always”) no “not”."""
     turned = {fact: match for fact in lost if (match := _TURNED.fullmatch(fact))}
-    unsaid = {turning.DENIED_NOW, turning.NOT if turned else turning.DENIED_NOW}
+    unsaid = {facts.DENIED_NOW, facts.NOT if turned else facts.DENIED_NOW}
     told = [fact for fact in lost if fact not in unsaid]
     return ", ".join(
         f"“{turned[fact][1]}” (now “{turned[fact][2]}”)" if fact in turned else f"“{fact}”" for fact in told
