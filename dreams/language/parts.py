@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from dataclasses import dataclass
 
 from dreams.language import lexicon
-
-_DEED = re.compile(r"\W*\w+(?:ing|ment|tion|ions)\W*[:—–-]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,6 @@ class Statement:
     names: frozenset[tuple[int, str]]  # (clause, name)
     labelled: bool
     signs: frozenset[str]  # done, open, failed, warned: check boxes and the like
-    spans: tuple[str, ...]  # inline code of more than one word
     raw: frozenset[str]
     counts: Counter[str]  # how often each plain word stands there, filler too
     flow: tuple[str, ...]  # every word in order, filler too
@@ -45,7 +41,6 @@ class Statement:
     ]  # (clause, the next words that carry meaning), for each denial
     opposed: tuple[tuple[int, tuple[str, ...]], ...]  # the same for "instead of X" and "rather than X"
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
-    sides: dict[str, tuple[frozenset[str], frozenset[str]]]
     kind_of_note: bool  # a label in front says only what kind of note it is
     asides: dict[
         int, int
@@ -53,7 +48,6 @@ class Statement:
     asks: bool
     was: frozenset[str]  # what was done to something once: "was stored"
     is_: frozenset[str]  # what is done to it: "is stored"
-    passive: frozenset[str]  # what is, was or is to be done to something
     participles: frozenset[str]  # words that may be done to something: "imported"
 
     @functools.cached_property
@@ -84,17 +78,6 @@ class Statement:
         told = {word: self.weights[word] for word in body if word not in lexicon.GENERIC}
         return told or self.weights
 
-    @property
-    def topical(self) -> bool:
-        """Whether it names what there is to know instead of saying it: "Release checklist"."""
-        return bool(self.raw & lexicon.TOPICS) and not self.negations and not self.raw & lexicon.STRONG
-
-    @functools.cached_property
-    def label_of_kind(self) -> bool:
-        """ "Gotcha: ..." and "Testing: ..."; "Production: ..." says where it holds."""
-        words = [word for word, clause in zip(self.flow, self.clause_of, strict=True) if clause == 0]
-        return self.labelled and (self.kind_of_note or (len(words) == 1 and bool(_DEED.match(self.text))))
-
     def touched(self, other: Statement) -> set[int]:
         """The clauses that have a word of `other`."""
         return {item.clause for item in self.items if item.word in other.weights}
@@ -112,13 +95,6 @@ class Statement:
             for clause, word in self.marked
             if clause in touched or (clause == 0 and self.labelled and word in lexicon.UNSETTLED)
         }
-
-    def negated(self, other: Statement, *, contrasts: bool = False) -> list[frozenset[str]]:
-        """For each denial (or contrast) in clauses that have to do with `other`, the words denied."""
-        touched = self.touched(other)
-        return [
-            words for clause, words in (self.contrasts if contrasts else self.negations) if clause in touched
-        ]
 
     @functools.cached_property
     def clauses(self) -> dict[int, set[str]]:

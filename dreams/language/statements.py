@@ -11,7 +11,7 @@ from dreams.language import forms, helpers, lexicon
 from dreams.language.markup import plain, unmarked
 from dreams.language.parts import Item, Statement
 from dreams.language.signs import asks, signs
-from dreams.language.words import Token, code_spans, stem, tokens
+from dreams.language.words import Token, stem, tokens
 
 __all__ = ["Item", "Statement", "canonical", "plain", "statement"]
 
@@ -27,10 +27,6 @@ _PASSIVE = (
 _TARGETS = frozenset(lexicon.SYNONYMS.values())
 _UNIT = re.compile(r"^([#$€£]?[\d.]+)\s?([a-zA-Z%]*)$")
 _LABEL = re.compile(r"[^.,;:()\n—–]{1,60}(?::\s|\s[—–-]\s)")
-_CONNECTORS = frozenset(
-    "over before after to from than instead insteadof not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
-    "imports triggers requires uses use overrides owns blocks beats precedes follows on for".split()
-)
 _PHRASE = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
     re.IGNORECASE,
@@ -109,7 +105,6 @@ class _Builder:
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
         self.last: dict[int, str] = {}  # and the last
         self.contrasts: list[tuple[int, int]] = []
-        self.connectors: list[tuple[str, int]] = []
         self.joined = False  # stands behind a hyphen: "jsx-no-spread" denies nothing
         self.supposing: set[int] = set()  # clauses with an "if"
         self.be = ""  # "was" or "is" just before, as of a passive
@@ -169,8 +164,6 @@ class _Builder:
             self.denials.append((clause, len(self.items)))
         if low == lexicon.CONTRAST:
             self.contrasts.append((clause, len(self.items)))
-        if low in _CONNECTORS:
-            self.connectors.append((low, len(self.items)))
         self._tense(bare, clause)
         self.raw |= {bare, stem(bare)}
         self.counts.update({bare, stem(bare)})
@@ -230,7 +223,6 @@ class _Builder:
             frozenset(self.names),
             bool(_LABEL.match(unmarked(text))),
             signs(text),
-            tuple(plain(text[start:end]) for start, end in code_spans(text) if " " in text[start:end]),
             frozenset(self.raw),
             self.counts,
             tuple(self.flow),
@@ -239,13 +231,11 @@ class _Builder:
             tuple(self._denial(clause, at) for clause, at in self.denials),
             tuple(self._denial(clause, at) for clause, at in self.contrasts),
             tuple(self.marked),
-            {word: self._sides(word, at) for word, at in self.connectors},
             self.last.get(0, "") in lexicon.NOTE_KINDS and self.cuts[:1] in (["—"], ["–"], ["-"], [":"]),
             dict(self._asides()),
             asks(text),
             frozenset(self.done["was"]),
             frozenset(self.done["is"]),
-            frozenset[str]().union(*self.done.values()),
             frozenset(self.participles),
         )
 
@@ -272,13 +262,3 @@ class _Builder:
         return clause, tuple(
             i.word for i in self.items[at : at + 3] if i.clause == clause and i.word not in lexicon.STATUSES
         )
-
-    def _sides(self, word: str, at: int) -> tuple[frozenset[str], frozenset[str]]:
-        """What stands left and right of a connector, itself left out where it carries meaning ("before")."""
-        if at < len(self.items) and self.items[at].word == canonical(word):
-            right = self.items[at + 1 : at + 3]
-            return frozenset(i.word for i in self.items[max(0, at - 2) : at]), frozenset(
-                i.word for i in right
-            )
-        left, right = self.items[max(0, at - 2) : at], self.items[at : at + 2]
-        return frozenset(i.word for i in left), frozenset(i.word for i in right)

@@ -279,13 +279,6 @@ LIGHT = frozenset(
 )
 
 
-# Names that half of all notes of a coding agent have.
-COMMON_NAMES = frozenset(
-    "claude claude.md memory.md readme readme.md bash pr prs api cli ui ci github git python typescript javascript json url "  # noqa: SIM905 - a word list
-    "id readme sql html css http node npm docker linux macos windows".split()
-)
-
-
 def _table() -> dict[str, frozenset[int]]:
     found: dict[str, set[int]] = {}
     for group, line in enumerate(_GROUPS.strip().splitlines()):

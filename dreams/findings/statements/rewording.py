@@ -123,7 +123,7 @@ def gone(old: str, new: str) -> list[str]:
     meant = _groups(word for word in made(new).weights if word not in one.weights)
     denied = frozenset[str]().union(*(words for _, words in one.negations))  # what is forbidden has one name
     left = [word for word in missing if word in denied or meant.isdisjoint(_groups([word]))]
-    verbs = one.passive | one.participles | OWNING if _is_listed(new) else ()  # a row has none
+    verbs = one.participles | OWNING if _is_listed(new) else ()  # a row has none
     return [word for word in left if word not in verbs and not _says_little(one, made(new), word)]
 
 
