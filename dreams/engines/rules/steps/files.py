@@ -124,8 +124,7 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     """Why merging two files is not certain, in words for a person; empty where it is."""
     if tree.settled(keep) or tree.settled(drop):
         return "one of the files is pinned or was edited by hand"
-    front, other = tree.document(drop).frontmatter, tree.document(keep).frontmatter
-    if front and (front.problem or _own_fields(front) - (_own_fields(other) if other else set())):
+    if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
         return f"{drop} has frontmatter of its own"
     if (
         statement(_said_by_labels(tree, keep)).environments
@@ -141,8 +140,15 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     return ""
 
 
-def _own_fields(front: memdir.Frontmatter) -> set[tuple[str, str]]:
-    """What a head holds beside name, description and type."""
+def _own_fields(document: memdir.Document) -> set[tuple[str, str]]:
+    """What a head holds beside name, description and type; of one that is no YAML ("name: Ports: web") the lines."""
+    front = document.frontmatter
+    if front is None:
+        return set()
+    if front.problem:
+        lines = (line.strip() for line in document.head.splitlines())
+        pairs = [(key, value.strip()) for key, _, value in (line.partition(":") for line in lines)]
+        return {pair for pair in pairs if pair[0].strip("-") and pair[0] not in _PLAIN_KEYS}
     every = [*front.raw.items(), *front.metadata.items()]
     return {(key, str(value)) for key, value in every if key not in _PLAIN_KEYS}
 
