@@ -41,7 +41,7 @@ def test_an_offer_is_accepted_and_ended_in_the_settings(browser: Client, world: 
     policy = Policy.objects.get()
     assert (policy.kind, policy.action, policy.changed_by) == ("date", "auto", "owner")
     assert not browser.get("/").context["offers"]
-    assert "Dated lines by the rules engine" in browser.get("/settings/").content.decode()
+    assert "Dated lines from the rules engine" in browser.get("/settings/").content.decode()
     browser.post(f"/settings/policies/{policy.pk}/end/")
     policy.refresh_from_db()
     assert policy.action == "review"

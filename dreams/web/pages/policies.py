@@ -94,7 +94,7 @@ def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> 
     found = table(project)
     own = project is not None
     rows = [
-        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "When a dream proposes one")])
+        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
         for kind in kinds.ORDER
         if kind in POLICY_KINDS
     ]
@@ -116,7 +116,7 @@ def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
         action=found.get(here, ""),
         otherwise=words.get(Policy.Action(otherwise), "")
         if otherwise
-        else "as by type"
+        else "by memory type"
         if kind
         else "reviewed",
     )
