@@ -49,7 +49,7 @@ _IS_DONE = re.compile(
 )
 # A heading that does, or that is the name of a state: "Recent changes (…)", "Import — status (…)"; no name with such a word in it.
 _HEADS_A_STATE = re.compile(
-    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next|resolved)"
+    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next)"
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
     re.IGNORECASE,
 )
