@@ -52,7 +52,7 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
     approve(proposal, "reference_runbook")
     review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
     shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "Writes 1 change to 1 file, rejects 1, leaves 3 undecided for a later dream." in shown
+    assert "Writes 1 decision to 1 file, rejects 1, leaves 3 undecided for a later dream." in shown
     text = submit(browser, proposal)
     assert "Written: 1 file. 4 files of the proposal unchanged." in text
     assert "](reference_runbook.md)" in (folder / "feedback_testing.md").read_text()
