@@ -7,7 +7,6 @@ without a partner must be a word that says little where it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 from dreams.findings.statements.facts import (
@@ -29,7 +28,7 @@ from dreams.findings.statements.wordings import (
     SLIGHT,
     made,
 )
-from dreams.language import lexicon, thesaurus
+from dreams.language import lexicon
 from dreams.language.statements import Statement
 from dreams.language.words import stem, tokens
 
@@ -120,11 +119,8 @@ def gone(old: str, new: str) -> list[str]:
     if not missing:
         return []
     one = made(old)
-    meant = _groups(word for word in made(new).weights if word not in one.weights)
-    denied = frozenset[str]().union(*(words for _, words in one.negations))  # what is forbidden has one name
-    left = [word for word in missing if word in denied or meant.isdisjoint(_groups([word]))]
     verbs = one.participles | OWNING if _is_listed(new) else ()  # a row has none
-    return [word for word in left if word not in verbs and not _says_little(one, made(new), word)]
+    return [word for word in missing if word not in verbs and not _says_little(one, made(new), word)]
 
 
 def _is_listed(text: str) -> bool:
@@ -140,11 +136,6 @@ def _limited(one: Statement, other: Statement) -> bool:
     if other.raw & lexicon.CONDITIONAL:
         left.discard("if")
     return bool(left & _CONDITIONS or came & _TAKING_BACK)
-
-
-def _groups(words: Iterable[str]) -> frozenset[int]:
-    """The groups of words that people use for one another which these belong to."""
-    return frozenset(group for word in words for group in thesaurus.table().get(word, ()))
 
 
 def _says_little(one: Statement, other: Statement, word: str) -> bool:
