@@ -29,6 +29,7 @@ ACTIONS = {
     "proposal.superseded": "Proposal superseded",
     "review.decided": "Decided",
     "review.finding_confirmed": "Finding confirmed",
+    "review.rebase_confirmed": "Result after a rebase confirmed",
     "review.secrets_shown": "Secrets of a proposal shown",
     "memory.secrets_shown": "Secrets of a memory shown",
     "review.submitted": "Review submitted",

@@ -5,7 +5,7 @@ carries the sha256 of the base it was made on, and one made on an old base is re
 """
 
 from dreams.review.base import FindingInTheWay, Reviewer, ReviewRefused
-from dreams.review.deciding import confirm, decide, edit
+from dreams.review.deciding import confirm, confirm_rebase, decide, edit
 from dreams.review.mending import Mend, mend
 from dreams.review.previewing import EditPreview, preview_edit
 from dreams.review.selecting import select, together
@@ -19,6 +19,7 @@ __all__ = [
     "ReviewRefused",
     "Reviewer",
     "confirm",
+    "confirm_rebase",
     "decide",
     "edit",
     "in_the_way",

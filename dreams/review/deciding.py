@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import auditlog, blobs, memories, proposals, text, textdiff
-from dreams.models import Decision, Finding, Hunk, Proposal
+from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 from dreams.review.selecting import Decidable, together
 from dreams.services import decisions, policies
@@ -123,6 +123,26 @@ def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer)
                 )
                 count += 1
     return count
+
+
+def confirm_rebase(file: FileChange, base: str, reviewer: Reviewer) -> bool:
+    """A person saw what became of `file` after it changed on disk. False where it changed again since: `base` is the
+    state that was shown."""
+    with transaction.atomic():
+        hold_open(file.proposal, or_submitted=True)
+        shown = FileChange.objects.filter(pk=file.pk, base_sha=base, conflict__isnull=True)
+        confirmed = bool(shown.update(rebase_confirmed=True))
+        if confirmed:
+            auditlog.record(
+                "review.rebase_confirmed",
+                actor=reviewer.name,
+                project=file.proposal.project,
+                object_id=file.proposal.public_id,
+                path=file.path,
+                base=base,
+                by_command=reviewer.by_command,
+            )
+    return confirmed
 
 
 def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:

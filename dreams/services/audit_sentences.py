@@ -324,6 +324,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "apply.done": _written,
     "apply.failed": _failed,
     "apply.rebased": _rebased,
+    "review.rebase_confirmed": _plain("{who} confirmed the result after a change on disk{to}"),
     "apply.recovered": _plain("{who} finished writing changes{to} after a crash"),
     "rollback.done": _undone,
     "lock.healed": _plain("{who} released the lock that a stopped process had left{in}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dreams.engines import versions
 from dreams.models import Operation, Policy, Project
@@ -72,11 +72,10 @@ class Offer:
     more: int
 
 
-def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
-    """`typed`: field → action of a form that was not taken."""
+def by_type(project: Project | None) -> list[Row]:
     found = table(project)
     own = project is not None
-    rows = [
+    return [
         Row(
             memory_type.capitalize() or "Any type",
             [
@@ -86,23 +85,16 @@ def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> 
         )
         for memory_type in MEMORY_TYPES
     ]
-    return [_as_typed(row, typed or {}) for row in rows]
 
 
-def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
-    """As `by_type`."""
+def by_kind(project: Project | None) -> list[Row]:
     found = table(project)
+    rows = [kind for kind in kinds.ORDER if kind in POLICY_KINDS]
     own = project is not None
-    rows = [
-        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
-        for kind in kinds.ORDER
-        if kind in POLICY_KINDS
+    return [
+        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "When a dream proposes one")])
+        for kind in rows
     ]
-    return [_as_typed(row, typed or {}) for row in rows]
-
-
-def _as_typed(row: Row, typed: Mapping[str, str]) -> Row:
-    return Row(row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells])
 
 
 def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
@@ -116,7 +108,7 @@ def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
         action=found.get(here, ""),
         otherwise=words.get(Policy.Action(otherwise), "")
         if otherwise
-        else "by memory type"
+        else "as by type"
         if kind
         else "reviewed",
     )

@@ -11,12 +11,13 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render as rendered
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 
 from dreams import memdir
 from dreams.models import FileChange, Proposal
 from dreams.review import Reviewer
-from dreams.services import summaries
+from dreams.services.waiting import open_decisions
 from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
@@ -110,7 +111,13 @@ def _common(request: Request, loaded: Loaded, asked: Asked) -> dict[str, object]
         "last": verdicts.last(request, loaded.proposal),
         "undone": verdicts.undone(request, loaded.proposal),
         "resolve": Resolver(loaded),
+        "others": loaded.is_open and _others(loaded.proposal),
     }
+
+
+def _others(proposal: Proposal) -> bool:
+    """Whether another proposal has a decision open: then a submit may lead on to it."""
+    return open_decisions(timezone.now()).exclude(pk=proposal.pk).exists()
 
 
 def _query_to_come_back_to(request: Request) -> str:
@@ -200,7 +207,6 @@ def around(request: Request, loaded: Loaded, files: Collection[int | None]) -> d
         "changed_entries": [] if found.asked.is_narrowed else entries_of(loaded, shown),
         "bar": pages.bar(found),
         "loads": loads(loaded, texts_of(loaded, ())),
-        "told": summaries.of_proposal(loaded.proposal).text,
     }
 
 

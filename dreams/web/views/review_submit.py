@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from dreams import apply as applying
@@ -16,7 +17,8 @@ from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.review import FindingInTheWay, ReviewRefused
 from dreams.text import plural
 from dreams.web.access import owner
-from dreams.web.htmx import Request, SeeOther, go
+from dreams.web.htmx import Request, SeeOther
+from dreams.web.pages.inbox_list import next_after
 from dreams.web.pages.review_loaded import Loaded, address
 from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, refuse, reviewer
 
@@ -29,9 +31,7 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
     holds.refuse_elsewhere(loaded.proposal.project)
     if "confirm" in request.POST:
         file = file_of(request, loaded)
-        if file.base_sha == request.POST.get("base"):
-            FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
-        else:
+        if not review.confirm_rebase(file, request.POST.get("base", ""), reviewer(request)):
             messages.warning(request, f"{file.path} changed again; check the new result.")
         return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
     memories.refresh(loaded.proposal.project)
@@ -100,10 +100,15 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     if rebased and report.rebased:
         paths = ", ".join(waiting.path for waiting in report.rebased)
         messages.warning(request, f"{paths} changed once more. Look at the new result, then confirm it.")
-    _tell(request, report)
-    if report.complete and request.POST.get("then") == "next":
-        return go(request, f"{reverse('next')}?{urlencode({'after': proposal.public_id})}")
+    following = next_after(timezone.now(), proposal.public_id) if _goes_on(request, report) else None
+    _tell(request, report, proposal if following else None)
+    if following:
+        return SeeOther(following.url)
     return SeeOther(_to_trouble(proposal) if report.conflicts else address(proposal))
+
+
+def _goes_on(request: Request, report: applying.ApplyReport) -> bool:
+    return report.complete and request.POST.get("then") == "next"
 
 
 def _to_finding(proposal: Proposal, finding: Finding) -> str:
@@ -121,8 +126,11 @@ def _to_trouble(proposal: Proposal) -> str:
     return reverse("conflict", args=[proposal.public_id, file.pk]) if file else address(proposal)
 
 
-def _tell(request: Request, report: applying.ApplyReport) -> None:
-    """What was written, what stayed untouched, and what waits for another reason than the page's own messages say."""
+def _tell(request: Request, report: applying.ApplyReport, left: Proposal | None = None) -> None:
+    """What was written, what stayed untouched, and what waits for another reason than the page's own messages say.
+
+    `left` is the proposal whose page one goes on from: then it is named, with its undo.
+    """
     if report.error:
         messages.error(request, f"Nothing was written: {report.error}")
     for waiting in report.conflicts:
@@ -136,9 +144,20 @@ def _tell(request: Request, report: applying.ApplyReport) -> None:
         rest = (
             f" {plural(len(report.untouched), 'file')} of the proposal unchanged." if report.untouched else ""
         )
-        messages.success(request, f"Written: {written}.{rest}")
+        said = f"Written: {written}.{rest}"
+        messages.success(request, _with_links(left, said) if left else said)
     for said in report.said:
         messages.info(request, said)
+
+
+def _with_links(proposal: Proposal, said: str) -> str:
+    return format_html(
+        '{}: {} <a href="{}">What your agent knows now</a> · <a href="{}">Undo</a>',
+        proposal.project,
+        said,
+        address(proposal),
+        reverse("undo", args=[proposal.public_id]),
+    )
 
 
 def _is_done(loaded: Loaded, file: FileChange) -> bool:
