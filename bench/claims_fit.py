@@ -6,7 +6,7 @@
 True claims are what assistants say below ROOT of what they read and did (but for the lines of --without), and those of FILE, JSON
 lines {claim, transcript, before_line, kind?, was?}; false ones are the same with one thing changed. Each folder right below
 ROOT is held out once. Prints the table by kind and folder, whole verdicts with weights that never saw the folder, then
-`dreams/language/claims/binding/weights.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
+`the weights of dreams/language/claims/binding.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
 """
 
 from __future__ import annotations
