@@ -64,7 +64,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
 
     card(page, link).get_by_role("button", name="Approve").click()
     expect(card(page, link).get_by_role("button", name="Approved")).to_be_visible()
-    expect(page.get_by_text("1 of 5 decided")).to_be_visible()
+    expect(page.get_by_text("1 of 5 decided", exact=True)).to_be_visible()
     card(page, train).get_by_role("button", name="Reject").click()
     expect(card(page, train)).to_contain_text("rejected")  # with its row, replaced without a reload
     expect(card(page, train).locator(f"#hunk-{row.pk}")).to_contain_text("[Release train]")
