@@ -51,6 +51,7 @@ ROUTINE = {
 }
 NEVER = {
     "a file removed": one("One.\n", None, "date"),
+    "an empty file removed": one("", None, "learn"),
     "a line removed": one("One.\nTwo.\n", "One.\n", "learn"),
     "a line exchanged": one("Port 5433.\n", "Port 5434.\n", "date"),
     "a word added to a dated line": one("We moved yesterday.\n", "We never moved on 2026-03-01.\n", "date"),
@@ -113,6 +114,8 @@ def test_a_new_memory_with_its_row_is_routine_and_a_removal_beside_it_is_not() -
     assert kept([memory, row], {"MEMORY.md": index}, by_model=True)
     swapped = Edit("MEMORY.md", index, "# Memory\n- [A](a.md) — a\n", "op", "index", "Why.")
     assert not kept([memory, swapped], {"MEMORY.md": index})
+    other = Edit("b.md", "One.\n", "One.\nTwo.\n", "op", "edit", "Why.", (TYPED,))
+    assert not kept([memory, row, other], {"MEMORY.md": index, "b.md": "One.\n"})
     gone = Edit("b.md", "One.\n", None, "op", "prune", "Why.")
     assert not kept([memory, row, gone], {"MEMORY.md": index, "b.md": "One.\n"})
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+from pathlib import Path
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -12,6 +16,7 @@ from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, Operati
 from dreams.services import triage
 from dreams.web.pages import by_kind as pages
 from tests import world as make
+from tests.pipeline import world as real
 
 pytestmark = pytest.mark.django_db
 
@@ -201,3 +206,24 @@ def queries(browser: Client) -> int:
 
 def test_a_link_decides_nothing(browser: Client) -> None:
     assert browser.get("/by-kind/decide/").status_code == 405
+
+
+def test_from_the_list_to_the_disk_without_opening_a_review(browser: Client, tmp_path: Path) -> None:
+    after = real.DEPLOY.replace("host alpha", "host beta")
+    made = []
+    for name in ("one", "two"):
+        project = real.make_project(tmp_path / name)
+        made.append(real.propose(project, real.edit("project_deploy.md", real.DEPLOY, after, "moved")))
+    Finding.objects.all().delete()
+    give(browser, "approved", form(browser, "?kind=update"))
+    link = re.search(r'href="(/several/[^"]+)"', browser.get("/by-kind/").content.decode())
+    assert link is not None
+    page = browser.get(unescape(link[1])).content.decode()
+    fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page)
+    shown: dict[str, list[str]] = {}
+    for name, value in fields:
+        shown.setdefault(name, []).append(value)
+    browser.post("/several/decide/", shown)
+    for proposal in made:
+        assert (real.folder(proposal.project) / "project_deploy.md").read_text() == after
+    assert triage.ready() == [] and triage.counts() == []

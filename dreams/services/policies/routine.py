@@ -51,7 +51,7 @@ def _kinds_of_steps(edits: Iterable[Edit]) -> Mapping[str, set[OperationKind]]:
 def _is_one_kind(operation: DraftOperation, kinds: Mapping[str, set[OperationKind]]) -> bool:
     """An operation is named by the most telling of its steps; the others may only be rows of the index."""
     made = set().union(*(kinds.get(step, set()) for step in operation.steps))
-    return operation.kind in KINDS and bool(made) and made <= {operation.kind, "index"}
+    return operation.kind in KINDS and made <= {operation.kind, "index"}
 
 
 def _is_routine(kind: OperationKind, parts: Sequence[Part], by_model: bool) -> bool:
