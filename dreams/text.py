@@ -36,6 +36,11 @@ def storable(text: str, limit: int | None = None) -> str:
     return _UNSTORABLE.sub("\ufffd", text[:limit])
 
 
+def one_line(text: str) -> str:
+    """Every run of white space as one space."""
+    return " ".join(text.split())
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`plural(3, "memory", "memories")` is "3 memories"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -14,6 +14,7 @@ from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Subject, Tol
 from dreams.findings.statements import facts
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import Unit, has_content, keyed, units_of, units_of_lines
+from dreams.findings.statements.wordings import LONGEST
 from dreams.language import claims, lexicon
 from dreams.language.claims.evidence import FOREIGN
 from dreams.language.statements import statement
@@ -138,9 +139,9 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
 
     "Kept for 30 days" is not said by "kept for 14 days" beside "30 people": words present is not words bound.
     """
-    one = statement(unit.text[: facts.LONGEST])
+    one = statement(unit.text[:LONGEST])
     dated = _has_date_source(hunk.citations)
-    computed = dates.computed_words(unit.text[: facts.LONGEST], hunk)
+    computed = dates.computed_words(unit.text[:LONGEST], hunk)
     missing = {
         word: word in {item.word for item in one.items if item.anchor}
         for word in one.weights
@@ -161,7 +162,7 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
 
 def _left(missing: dict[str, bool], text: str, *, bound: bool) -> dict[str, bool]:
     """The words that a text does not have; an anchor only if the text speaks of the same thing."""
-    one = statement(text[: facts.LONGEST])
+    one = statement(text[:LONGEST])
     return {
         word: anchor
         for word, anchor in missing.items()

@@ -18,6 +18,7 @@ from dreams.findings.base import Found, Subject
 from dreams.findings.statements import facts, keeping
 from dreams.findings.statements.standing import Standing, State
 from dreams.findings.statements.units import Unit, units_of
+from dreams.findings.statements.wordings import LONGEST
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.text import decode, plural
@@ -65,7 +66,7 @@ def _answers(prompt: str, standing: Standing, before: Mapping[str, bytes]) -> bo
     if unit.kind in {"heading", "title", "field"} or not facts.shared_words(prompt, unit.text):
         return False
     placed = f"{_topic(standing.path, before)}: {unit.text}"
-    beyond = set(statement(unit.text[: facts.LONGEST]).weights) - set(statement(prompt).weights)
+    beyond = set(statement(unit.text[:LONGEST]).weights) - set(statement(prompt).weights)
     many = len(facts.shared_words(prompt, placed)) >= SHARED
     return many and facts.coverage(prompt, placed) >= LIKE and bool(beyond)
 
@@ -120,7 +121,7 @@ def _rowless(subject: Subject) -> Iterable[str]:
 
 def _without_answer(unit: Unit) -> str:
     """The statement without its numbers, code and names; "" when too little is left to ask with."""
-    made = statement(unit.text[: facts.LONGEST])
+    made = statement(unit.text[:LONGEST])
     anchors = {item.word for item in made.items if item.anchor}
     words = [item.word for item in made.items if not item.anchor and item.word not in lexicon.GENERIC]
     return " ".join(dict.fromkeys(words)) if anchors and len(set(words)) > 1 else ""

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject, Told
-from dreams.findings.statements import derived, facts, keeping, rewording, turning
+from dreams.findings.statements import derived, facts, keeping, rewording
+from dreams.findings.statements.facts import changed_places
 from dreams.findings.statements.standing import PROSE_FIELDS, Exchange, Standing, State, added, holds
-from dreams.findings.statements.turning import changed_places
 from dreams.findings.statements.units import (
     HEADER,
     Unit,
@@ -131,7 +131,7 @@ def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, objec
 def _listed(lost: Sequence[str]) -> str:
     """Each in quotation marks, but what the place itself does not say; beside “never” (now “always”) no “not”."""
     turned = {fact: match for fact in lost if (match := _TURNED.fullmatch(fact))}
-    unsaid = {turning.DENIED_NOW, turning.NOT if turned else turning.DENIED_NOW}
+    unsaid = {facts.DENIED_NOW, facts.NOT if turned else facts.DENIED_NOW}
     told = [fact for fact in lost if fact not in unsaid]
     return ", ".join(
         f"“{turned[fact][1]}” (now “{turned[fact][2]}”)" if fact in turned else f"“{fact}”" for fact in told
@@ -158,17 +158,6 @@ def holding(text: str, near: Unit, path: str, data: bytes | None) -> str:
         if rewording.reworded(text, passage) and not any(changed_places(text, part.text) for part in parts):
             return passage
     return ""
-
-
-def beside(unit: Unit, path: str, data: bytes | None) -> Iterator[str]:
-    """A statement with the one before it and with the one behind it: what one new sentence may say of both."""
-    units = units_of(path, data)
-    at = units.index(unit) if unit in units else -1
-    for parts in (units[max(0, at - 1) : at + 1], units[at : at + 2]) if at >= 0 else ():
-        if len(parts) > 1 and _side_by_side(parts):
-            yield " ".join(
-                part.text if part.text.endswith((".", "!", "?", ":")) else part.text + "." for part in parts
-            )
 
 
 def _around(units: Sequence[Unit], at: int) -> Iterator[tuple[str, Sequence[Unit]]]:
@@ -360,13 +349,10 @@ class Trace:
         return None
 
     def _told_in_passage(self, unit: Unit) -> Answer | None:
-        """A statement that several new ones say together, or that one says together with its neighbour."""
-        both = list(beside(unit, self.path, self.was))
+        """A statement that several new ones say together."""
         for other in self.both.added.likest(unit.text)[:CLOSEST] if unit.kind != "code" else ():
             data = self.both.subject.after.get(other.path)
             said = holding(unit.text, other.unit, other.path, data)
-            if not said and any(rewording.reworded(text, other.unit.text) for text in both):
-                said = other.unit.text
             if said:
                 return _reworded(unit, other, said)
         return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from dreams.text import one_line
+
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}\Z")
 
 
@@ -27,7 +29,7 @@ def dump(subject: str, trailers: Mapping[str, str]) -> bytes:
 
     Raises ValueError for a trailer name that git could not read back.
     """
-    lines = [_one_line(subject.replace("\0", "")) or "(no message)", ""]
+    lines = [one_line(subject.replace("\0", "")) or "(no message)", ""]
     for key, value in trailers.items():
         if not _KEY.match(key):
             raise ValueError(f"{key!r} is no trailer name; use letters, digits and hyphens")
@@ -49,7 +51,7 @@ def load(raw: bytes) -> tuple[str, dict[str, str]]:
         elif colon and _KEY.match(name):
             key = name
             trailers[key] = value
-    return _one_line(subject), trailers
+    return one_line(subject), trailers
 
 
 def identity(author: str) -> bytes:
@@ -65,7 +67,3 @@ def author_of(raw: bytes) -> str:
 
 def _guarded(line: str) -> str:
     return f".{line}" if not line.strip() or line.startswith(".") else line
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -132,17 +132,6 @@ EVERYDAY = frozenset(
     for word in "run test commit change file before after git check add make write code create build update read push branch main "  # noqa: SIM905 - a word list
     "message first only always new explicit data name claude agent session memory if not file directory repository request feature".split()
 )
-# What all notes of a coding agent are about: put in, it names the topic, where any other phrase says of whom or when it holds.
-WORKADAY = _with_stems(
-    "commit commits branch branches name names file files code git message messages issue issues pr prs repository repositories directory "
-    "directories tool tools cli session sessions agent agents claude documentation ticket tickets task tasks prompt "
-    "prompts command commands change changes"
-)
-# A phrase that begins so says where, when or for whom it holds.
-SCOPING = _with_stems(
-    "for in on at during within outside under over by after before until since when whenever if unless except while per and or as "
-    "each only"
-)
 # The first word of a clause that gives a reason or an afterthought.
 AFTERTHOUGHTS = frozenset(
     "because since so else otherwise as which they it this that these those ideally e eg i ie see who where even "  # noqa: SIM905 - a word list
@@ -172,7 +161,6 @@ NARROWING = frozenset(
     ]
 )
 ARTICLES = frozenset({"the", "a", "an", "this", "that", "our", "its", "any", "all"})
-FOREIGN_ARTICLES = frozenset("der die das ein eine le la les un une el los las il lo o os".split())  # noqa: SIM905 - a word list
 PHRASE_STARTS = NARROWING | {
     "if", "when", "whenever", "while", "because", "since", "before", "befor", "after", "as", "unless", "until", "without",
     "into", "onto", "against", "once", "where", "and", "each",
@@ -210,11 +198,6 @@ WEAK = _ALLOWED | {"sometimes", "usually", "occasionally"}
 # What is demanded and what is allowed, where that is all that differs.
 OBLIGING = _with_stems("should need needs have") | _with_stems(" ".join(STRONG))
 ALLOWING = _with_stems(" ".join(_ALLOWED))
-PARTIAL = _with_stems(
-    "some most many few several half nearly almost partly often sometimes usually rarely mostly may might"
-)
-AWAY = frozenset({"from", "out", "off"})
-TOWARD = frozenset({"to", "into", "onto", "in", "on"})
 NEGATIONS = frozenset(
     "no non not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
 )
@@ -272,11 +255,8 @@ def _synonyms() -> dict[str, str]:
 FILLER = frozenset(_FILLER.split()) | helpers.BE | helpers.HAVE | helpers.GET | helpers.DO | helpers.MODALS
 GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
-# Said of the thing behind them: two of them contradict each other only about the same one.
-PLACING = _with_stems("before after with without above below over under inside outside during while")
 COUNTERPARTS = _pairs(_COUNTERPARTS)
 OPPOSITES = _pairs(_OPPOSITES) | COUNTERPARTS
-JOINTS = _pairs(_JOINTS)
 # Words that are no slip of the pen for another one, whatever they look like.
 KNOWN = frozenset(
     {*FILLER, *GENERIC, *SYNONYMS, *SYNONYMS.values(), *(word for pair in OPPOSITES for word in pair)}

@@ -6,14 +6,158 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dreams.language import forms, helpers, lexicon
-from dreams.language.markup import plain, unmarked
-from dreams.language.parts import Item, Statement
-from dreams.language.signs import asks, signs
-from dreams.language.words import Token, code_spans, stem, tokens
+from dreams.language.words import LONGEST, Token, code_spans, stem, tokens
 
-__all__ = ["Item", "Statement", "canonical", "plain", "statement"]
+_LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
+_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,200}\|)?([^\]\n]{0,200})\]\]")
+_MARKS = re.compile(r"^[^\S\n]*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)+", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|~~")
+_BLANKS = re.compile(r"[^\S\n]+")
+_QUOTES = dict.fromkeys(map(ord, "\"'“”‘’«»"))
+_STOPS = re.compile(r"\s[—–-]+\s|[.,;:!?]+(?=\s|$)")
+
+
+@functools.lru_cache(maxsize=20_000)
+def plain(text: str) -> str:
+    """Lower case, single spaces, without list marks, emphasis, link targets, quotes, and punctuation at the end of words."""
+    text = unmarked(text).replace("`", "").lower()
+    text = _STOPS.sub(" ", text.translate(_QUOTES))
+    return " ".join(text.split())
+
+
+def unmarked(text: str) -> str:
+    """Without links, list marks and emphasis; blanks are single ones."""
+    text = _BLANKS.sub(" ", text[:LONGEST])
+    if "[" in text:
+        text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
+    text = _MARKS.sub("", text)
+    return _EMPHASIS.sub("", text) if "*" in text or "_" in text or "~" in text else text
+
+
+_QUOTE_MARKS = "\"'”’“‘"
+_SIGNS = {
+    "[x]": "done", "✅": "done", "✔": "done", "☑": "done", "[ ]": "open", "☐": "open", "⬜": "open", "🚧": "open", "⏳": "open",
+    "❌": "failed", "✗": "failed", "✘": "failed", "🔴": "failed", "⚠": "warned", "🟡": "warned", "🟢": "done",
+}  # fmt: skip
+_SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS), re.IGNORECASE)
+
+
+def signs(text: str) -> frozenset[str]:
+    if text.isascii() and "[" not in text:  # the common case, spared a long search
+        return frozenset()
+    code = code_spans(text)
+    return frozenset(
+        _SIGNS[match[0].lower()]
+        for match in _SIGN.finditer(text)
+        if not any(start <= match.start() < end for start, end in code)  # `[ ]` is a character class
+    )
+
+
+def asks(text: str) -> bool:
+    """Whether it ends in a question of its own, and not in one that it quotes."""
+    bare = text.strip(" *_`)")
+    quoted = bare[-1:] in _QUOTE_MARKS and bare[:1] not in _QUOTE_MARKS
+    return not quoted and bare.rstrip(" *_)`" + _QUOTE_MARKS).endswith("?")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One word that carries meaning: `word` is its stem or canonical form, `clause` the clause it stands in."""
+
+    word: str
+    weight: float
+    anchor: bool
+    clause: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text as compared; all sets hold canonical forms."""
+
+    text: str
+    items: tuple[Item, ...]
+    weights: dict[str, float]
+    numbers: frozenset[str]
+    codes: frozenset[str]
+    names: frozenset[tuple[int, str]]  # (clause, name)
+    labelled: bool
+    signs: frozenset[str]  # done, open, failed, warned: check boxes and the like
+    raw: frozenset[str]
+    counts: Counter[str]  # how often each plain word stands there, filler too
+    flow: tuple[str, ...]  # every word in order, filler too
+    written: tuple[str, ...]  # each of them as it stands there, in small letters; "-shaped" of "dict-shaped"
+    clause_of: tuple[int, ...]  # the clause that each of them stands in
+    denied: tuple[
+        tuple[int, tuple[str, ...]], ...
+    ]  # (clause, the next words that carry meaning), for each denial
+    opposed: tuple[tuple[int, tuple[str, ...]], ...]  # the same for "instead of X" and "rather than X"
+    marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
+    kind_of_note: bool  # a label in front says only what kind of note it is
+    asides: dict[
+        int, int
+    ]  # clause → the one that its aside begins with; clauses that stand behind a dash or in brackets, or begin with a reason
+    asks: bool
+    was: frozenset[str]  # what was done to something once: "was stored"
+    is_: frozenset[str]  # what is done to it: "is stored"
+    participles: frozenset[str]  # words that may be done to something: "imported"
+
+    @functools.cached_property
+    def negations(self) -> tuple[tuple[int, frozenset[str]], ...]:
+        """(clause, words denied) for each denial."""
+        return tuple((clause, frozenset(words)) for clause, words in self.denied)
+
+    @functools.cached_property
+    def contrasts(self) -> tuple[tuple[int, frozenset[str]], ...]:
+        return tuple((clause, frozenset(words)) for clause, words in self.opposed)
+
+    @functools.cached_property
+    def weight(self) -> float:
+        return sum(self.weights.values())
+
+    @property
+    def environments(self) -> frozenset[str]:
+        return frozenset(lexicon.ENVIRONMENTS[word] for word in self.raw if word in lexicon.ENVIRONMENTS)
+
+    @property
+    def days(self) -> frozenset[str]:
+        return self.raw & lexicon.DAYS
+
+    @functools.cached_property
+    def telling(self) -> dict[str, float]:
+        """The weights without words that every note may have ("user", "use", "note"), if any other is there."""
+        body = {item.word for item in self.items if item.clause or not self.kind_of_note}
+        told = {word: self.weights[word] for word in body if word not in lexicon.GENERIC}
+        return told or self.weights
+
+    def touched(self, other: Statement) -> set[int]:
+        """The clauses that have a word of `other`."""
+        return {item.clause for item in self.items if item.word in other.weights}
+
+    def named(self, other: Statement) -> set[str]:
+        """Names that `other` lacks. A label in front ("OS and tooling: ...") only says what kind of note it is."""
+        label = 0 if self.labelled and 0 not in self.touched(other) else -1
+        return {name for clause, name in self.names if name not in other.weights and clause != label}
+
+    def marks(self, other: Statement) -> set[str]:
+        """Conditions and states in clauses that have to do with `other`, and in a label ("Planned: ...")."""
+        touched = self.touched(other)
+        return {
+            word
+            for clause, word in self.marked
+            if clause in touched or (clause == 0 and self.labelled and word in lexicon.UNSETTLED)
+        }
+
+    @functools.cached_property
+    def clauses(self) -> dict[int, set[str]]:
+        """The words of each clause that has any."""
+        found: dict[int, set[str]] = {}
+        for item in self.items:
+            found.setdefault(item.clause, set()).add(item.word)
+        return found
+
 
 _BOX = re.compile(r"^\s*\[[ xX]\]\s", re.MULTILINE)
 _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b")
@@ -27,10 +171,6 @@ _PASSIVE = (
 _TARGETS = frozenset(lexicon.SYNONYMS.values())
 _UNIT = re.compile(r"^([#$€£]?[\d.]+)\s?([a-zA-Z%]*)$")
 _LABEL = re.compile(r"[^.,;:()\n—–]{1,60}(?::\s|\s[—–-]\s)")
-_CONNECTORS = frozenset(
-    "over before after to from than instead insteadof not never into onto replaces replace replaced calls call depends extends "  # noqa: SIM905 - a word list
-    "imports triggers requires uses use overrides owns blocks beats precedes follows on for".split()
-)
 _PHRASE = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
     re.IGNORECASE,
@@ -109,7 +249,6 @@ class _Builder:
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
         self.last: dict[int, str] = {}  # and the last
         self.contrasts: list[tuple[int, int]] = []
-        self.connectors: list[tuple[str, int]] = []
         self.joined = False  # stands behind a hyphen: "jsx-no-spread" denies nothing
         self.supposing: set[int] = set()  # clauses with an "if"
         self.be = ""  # "was" or "is" just before, as of a passive
@@ -169,8 +308,6 @@ class _Builder:
             self.denials.append((clause, len(self.items)))
         if low == lexicon.CONTRAST:
             self.contrasts.append((clause, len(self.items)))
-        if low in _CONNECTORS:
-            self.connectors.append((low, len(self.items)))
         self._tense(bare, clause)
         self.raw |= {bare, stem(bare)}
         self.counts.update({bare, stem(bare)})
@@ -230,7 +367,6 @@ class _Builder:
             frozenset(self.names),
             bool(_LABEL.match(unmarked(text))),
             signs(text),
-            tuple(plain(text[start:end]) for start, end in code_spans(text) if " " in text[start:end]),
             frozenset(self.raw),
             self.counts,
             tuple(self.flow),
@@ -239,13 +375,11 @@ class _Builder:
             tuple(self._denial(clause, at) for clause, at in self.denials),
             tuple(self._denial(clause, at) for clause, at in self.contrasts),
             tuple(self.marked),
-            {word: self._sides(word, at) for word, at in self.connectors},
             self.last.get(0, "") in lexicon.NOTE_KINDS and self.cuts[:1] in (["—"], ["–"], ["-"], [":"]),
             dict(self._asides()),
             asks(text),
             frozenset(self.done["was"]),
             frozenset(self.done["is"]),
-            frozenset[str]().union(*self.done.values()),
             frozenset(self.participles),
         )
 
@@ -272,13 +406,3 @@ class _Builder:
         return clause, tuple(
             i.word for i in self.items[at : at + 3] if i.clause == clause and i.word not in lexicon.STATUSES
         )
-
-    def _sides(self, word: str, at: int) -> tuple[frozenset[str], frozenset[str]]:
-        """What stands left and right of a connector, itself left out where it carries meaning ("before")."""
-        if at < len(self.items) and self.items[at].word == canonical(word):
-            right = self.items[at + 1 : at + 3]
-            return frozenset(i.word for i in self.items[max(0, at - 2) : at]), frozenset(
-                i.word for i in right
-            )
-        left, right = self.items[max(0, at - 2) : at], self.items[at : at + 2]
-        return frozenset(i.word for i in left), frozenset(i.word for i in right)

@@ -7,7 +7,7 @@ from dreams.text import plural
 
 Kind = Operation.Kind
 _NOUNS: dict[str, tuple[str, str]] = {
-    Kind.LEARN: ("thing learned", "things learned"),
+    Kind.LEARN: ("thing learnt", "things learnt"),
     Kind.DATE: ("dated line", "dated lines"),
     Kind.INDEX: ("index row", "index rows"),
     Kind.UPDATE: ("outdated statement", "outdated statements"),

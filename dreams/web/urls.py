@@ -115,7 +115,6 @@ urlpatterns = [
     path("audit/export/", audit.export, name="audit-export"),
     # --- settings ---
     path("settings/", settings.everywhere, name="settings"),
-    path("settings/policies/", policies.save, name="settings-policies"),
     path("settings/policies/answer/", policies.answer, name="policy-answer"),
     path("settings/policies/<int:pk>/end/", policies.end, name="policy-end"),
     path("settings/digest/", settings.send_digest, name="settings-digest"),
@@ -126,7 +125,6 @@ urlpatterns = [
     path("settings/resume/", settings.resume, name="settings-resume"),
     path("settings/reset/<slug:key>/", settings.reset, name="settings-reset"),
     path("projects/<int:pk>/settings/", settings.of_project, name="project-settings"),
-    path("projects/<int:pk>/settings/policies/", policies.save, name="project-settings-policies"),
     path("projects/<int:pk>/settings/reset/<slug:key>/", settings.reset, name="project-settings-reset"),
     # --- engines, health ---
     path("engines/", engines.engines, name="engines"),

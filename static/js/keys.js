@@ -37,8 +37,8 @@ function walk(selector, step) {
   if (!all.length) return;
   const { before, behind } = place(all, selector);
   const next = all[Math.min(all.length - 1, Math.max(0, step > 0 ? behind + 1 : before - 1))];
-  // Going to a file leaves the change one was at: keys act on what is present, and on nothing out of sight.
-  for (const element of document.querySelectorAll(`${selector}.now, [data-hunk].now`)) element.classList.remove("now");
+  // One thing is the present one: keys act on it, and on nothing out of sight.
+  for (const element of document.querySelectorAll("[data-hunk].now, [data-file].now")) element.classList.remove("now");
   next.classList.add("now");
   if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
   next.focus({ preventScroll: true });

@@ -21,5 +21,7 @@ addEventListener("beforeunload", (event) => {
 document.addEventListener("htmx:beforeRequest", (event) => {
   const target = event.detail.target;
   const isLost = event.detail.requestConfig.verb === "get" && target && typed(target).length;
-  if (isLost && !confirm("A text that you typed is not kept yet. Go on without it?")) event.preventDefault();
+  if (!isLost || confirm("A text that you typed is not kept yet. Go on without it?")) return;
+  event.preventDefault();
+  event.detail.elt.closest("form")?.reset();
 });

@@ -51,7 +51,7 @@ def test_keys_walk_are_ignored_in_fields_and_can_be_switched_off(
     window.keyboard.press("k")
     expect(window.locator("[data-hunk].now")).to_contain_text("acme-api")
     window.keyboard.press("?")
-    expect(window.get_by_role("table")).to_contain_text("previous change")
+    expect(window.get_by_role("table")).to_contain_text("previous decision")
     window.get_by_label("Keys are on").uncheck()
     window.keyboard.press("Escape")
     window.reload()

@@ -151,7 +151,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     expect(present).to_be_focused()
     expect(present).to_contain_text("feedback_rules.md")
     keys.press("j")
-    expect(present.locator("[data-hunk].now")).to_be_focused()
+    expect(page.locator("[data-hunk].now")).to_be_focused()
     keys.press("n")
     keys.press("p")
     keys.press("v")

@@ -85,7 +85,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     expect(page.locator("#submit-says")).to_contain_text("writing all of it or none. 1 s")
     expect(page.get_by_role("button", name="Writing…")).to_be_disabled()
     page.evaluate("dispatchEvent(new Event('pageshow'))")
-    expect(page.locator("#submit-says")).to_contain_text("Writes 2 changes")
+    expect(page.locator("#submit-says")).to_contain_text("Writes 2 decisions")
     page.get_by_role("button", name="Submit review").click()
     expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
     assert "](reference_runbook.md)" in (memory(project) / "feedback_testing.md").read_text()

@@ -108,7 +108,7 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
         ("policy.earned", {"actor": "owner", "object_id": "date", "maker": "rules 1", "decisions": 20},
          "You let dated lines from the rules engine be applied without asking, after 20 approvals."),
         ("policy.ended", {"actor": "owner", "object_id": "learn", "maker": "anthropic m 1", "by_itself": True},
-         "The earned policy for things learned from m ended, because you undid one."),
+         "The earned policy for things learnt from m ended, because you undid one."),
         ("digest.sent", {"object_id": "mail", "told": ["a", "b"]},
          "memoryweb sent the digest by mail, about 2 things."),
         ("memory.secrets_shown", {"actor": "owner", "object_id": "a.md"}, "You had the secrets in a.md shown."),

@@ -183,7 +183,7 @@ def test_work_that_stands_there_already_is_not_proposed(
 ) -> None:
     run = stopped(project, monkeypatch, edited("make reset", "make fresh"))
     (world.folder(project) / "feedback_testing.md").write_text(world.TESTING.replace("reset", "fresh"))
-    with pytest.raises(dreaming.PartialRefused, match="stands there already"):
+    with pytest.raises(dreaming.PartialRefused, match="already in your notes"):
         propose(run)
 
 
@@ -201,7 +201,7 @@ def test_an_open_review_a_running_dream_and_a_dream_that_ended_well_are_told_apa
     with pytest.raises(dreaming.PartialRefused, match="still at work"):
         propose(other)
     DreamRun.objects.filter(pk=other.pk).update(status="completed", ended_at=timezone.now())
-    with pytest.raises(dreaming.PartialRefused, match="ended well"):
+    with pytest.raises(dreaming.PartialRefused, match="was completed"):
         propose(other)
 
 

@@ -7,8 +7,19 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from dreams import review
 from dreams.engines import versions
-from dreams.models import AuditEntry, DreamRun, DreamUsage, Operation, Policy, Project, Proposal
+from dreams.models import (
+    AuditEntry,
+    Decision,
+    DreamRun,
+    DreamUsage,
+    Hunk,
+    Operation,
+    Policy,
+    Project,
+    Proposal,
+)
 from dreams.services.policies import earned
 from tests.pipeline import world
 from tests.pipeline.trusting import decided, offered
@@ -42,6 +53,20 @@ def test_what_no_person_decided_in_the_browser_or_no_policy_would_apply_does_not
 ) -> None:
     decided(project, **fields)
     assert not offered()
+
+
+@pytest.mark.parametrize("origin", [*sorted({*Proposal.Origin.values, "caught", "suggest"}), "unfinished"])
+def test_only_what_a_finished_dream_proposed_counts(project: Project, origin: str) -> None:
+    """Not undos and hand edits, nor what somebody else proposed, caught or suggested."""
+    proposal = world.three_changes(project)
+    is_unfinished = origin == "unfinished"
+    Proposal.objects.update(origin="dream" if is_unfinished else origin, partial=is_unfinished)
+    Operation.objects.update(is_routine=True, maker=versions.maker("rules", "", "learn"))
+    proposal.findings.all().delete()
+    proposal.refresh_from_db()
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    counted = set(Decision.objects.values_list("is_routine", flat=True))
+    assert counted == {origin == "dream"}
 
 
 def test_what_was_approved_and_not_submitted_does_not_count(project: Project) -> None:

@@ -103,7 +103,7 @@ def test_a_missing_text_that_is_in_no_state_is_found_too(store):
     make_loose(store)
     object_file(store, b"evidence").unlink()
     [problem] = store.verify()
-    assert "a kept text is missing" in problem.what
+    assert "a stored text is missing" in problem.what
 
 
 def test_every_loose_object_that_is_missing_is_found(store):

@@ -62,7 +62,7 @@ def test_a_committed_text_is_read_back_by_its_sha256(store):
 
 def test_a_text_never_kept_is_unknown_and_the_error_says_where_to_look(store):
     assert not store.has(sha256(b"other"))
-    with pytest.raises(UnknownVersion, match="see `history`"):
+    with pytest.raises(UnknownVersion, match="`history` lists"):
         store.read(sha256(b"other"))
     with pytest.raises(UnknownVersion):
         store.read("../../etc/passwd")

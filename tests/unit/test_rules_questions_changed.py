@@ -198,3 +198,22 @@ def test_memories_about_two_things_are_not_asked_about(tmp_path: Path) -> None:
     }
     made = dream(tmp_path, files, written={"topaz_auditor.md": OLD, "topaz_uploader.md": NEW})
     assert asked(made, "changed") == []
+
+
+def test_what_was_said_in_passing_of_a_known_thing_is_asked_and_not_learnt_beside_it(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n",
+        "a.md": memory("Whoever works on Topaz Auditor needs to know Rust.\n", name="Topaz Auditor"),
+    }
+    said = "We rewrote Topaz Auditor in Clojure, nothing of the Rust code is left."
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.edits == []
+    (question,) = asked(made, "changed")
+    assert "know Clojure." in (texts(question, "replace")["a.md"] or "")
+
+
+def test_a_product_whose_name_begins_like_a_month_has_its_version(tmp_path: Path) -> None:
+    (question,) = of_one(
+        tmp_path, "larch-shipper.db is now MariaDB 11", "Database of larch-shipper: Cassandra"
+    )
+    assert "larch-shipper: MariaDB 11" in (texts(question, "replace")["n0.md"] or "")

@@ -101,6 +101,7 @@ def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
         ("Coverage is 71 % as of 2026-02-01.", True),
         ("Coverage is 71 % as of 2026-09-01.", False),
         ("Coverage was measured on 2026-02-01.", False),
+        ("The import is done, status of 2026-02-01.", False),
         ("As of 2026-02-01 it was 71 %, as of 2026-03-01 75 %.", False),
     ],
 )
@@ -191,3 +192,16 @@ def test_of_a_statement_that_says_more_only_the_sentence_is_taken_out(tmp_path: 
     assert question.why == "This is a state as of 2026-02-01, 8 months ago. Is it still of use?"
     after = question.options[0].edits[0].after or ""
     assert "- The reader was moved on 2026-01-30. The writer has to follow.\n" in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Status as of 2026-02-01:** The move has begun. Half of it is done.",
+        "**Score: 8 of 10** (as of 2026-02-01). See the card.",
+    ],
+)
+def test_a_label_dates_all_that_it_introduces(tmp_path: Path, line: str) -> None:
+    (question,) = dream(tmp_path, project_file(f"It reads CSV.\n\n{line}\n")).outcome.questions
+    assert (question.kind, question.places[0].text.strip()) == ("expired", line)
+    assert (question.options[0].edits[0].after or "").rstrip().endswith("It reads CSV.")

@@ -128,6 +128,28 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     assert [option.id for option in question.options] == ["update", "keep"]
 
 
+def test_memories_of_another_checkout_are_not_held_against_this_one(tmp_path: Path) -> None:
+    parts = ["till", "shelf", "door", "lamp", "desk", "bell", "sign"]
+    body = "".join(f"- The {part} of the shop is `src/web/{part}_view.ts`.\n" for part in ["cart", *parts])
+    files = {"shop.md": memory(body), "MEMORY.md": "- [Shop](shop.md) — the shop\n"}
+    assert questions_of(tmp_path / "1", files, {"src/web/cart_view.ts": ""}) == []
+    there = {f"src/web/{part}_view.ts": "" for part in parts[1:]}
+    (question,) = questions_of(tmp_path / "2", files, there)
+    assert "cart_view.ts, src/web/till_view.ts" in question.why
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["- A new store is `src/web/xxx_store.ts`.", "- On the host it is `D:\\shop`, with `src/web/stall.ts`."],
+)
+def test_a_name_for_any_file_and_a_line_about_another_place_are_left(tmp_path: Path, line: str) -> None:
+    files = {
+        "shop.md": memory(f"{line}\n- The cart is `src/web/cart.ts`.\n"),
+        "MEMORY.md": "- [Shop](shop.md) — the shop\n",
+    }
+    assert questions_of(tmp_path, files, {"src/web/cart.ts": ""}) == []
+
+
 def test_files_that_one_memory_names_are_one_question_also_by_their_name_alone(tmp_path: Path) -> None:
     repo = {f"src/part_{n}.py": "" for n in range(5)}
     body = "- Styles are in `cart_styles.py`, rules in `cart_rules.py`.\n- The cart is `part_1.py`.\n- Data is in `cart_rules.json`.\n"
@@ -207,6 +229,8 @@ def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:
         "The other checkout is at `~/work/game/fog/plugin.ts`",
         "One of `game/fog/*.ts`, such as https://example.org/game/fog/plugin.ts",
         "It is called `game/fog/index.ts`",
+        "It is a part of `../game/fog/plugin.ts`",
+        "Reports have `game/fog/plugin.ts` as a dangling path",
         "Ours is `server/plugin.ts`",
     ],
 )

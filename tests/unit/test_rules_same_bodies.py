@@ -112,3 +112,14 @@ def test_what_was_merged_is_dreamt_once(tmp_path: Path) -> None:
     files = {"MEMORY.md": "- [A](owner.md)\n", "owner.md": memory(OWNER), "owner_2.md": memory(OWNER)}
     made = dream(tmp_path, files)
     assert dream(tmp_path / "again", {path: made.text(path) for path in made.after}).edits == []
+
+
+def test_a_head_that_is_no_yaml_keeps_copies_apart_only_by_a_field_of_its_own(tmp_path: Path) -> None:
+    head = "---\nname: Owner: gateway\ndescription: who reviews\ntype: project\n{more}---\n\n"
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [A](a_2.md)\n- [A](a_3.md)\n",
+        "a.md": head.format(more="") + OWNER,
+        "a_2.md": head.format(more="") + OWNER,
+        "a_3.md": head.format(more="source: ticket 12\n") + OWNER,
+    }
+    assert files_kept(dream(tmp_path, files)) == {"a.md", "a_3.md"}

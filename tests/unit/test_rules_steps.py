@@ -63,9 +63,7 @@ def test_a_row_for_an_orphan_has_its_whole_description_or_whole_sentences_of_it(
 def test_a_row_without_a_description_has_the_first_sentence_that_says_something(tmp_path: Path):
     views = "# View decisions\n\n## Layers\n\nViews are split into three layers:\n\n- host\n- session\n"
     assert row_for(tmp_path / "1", "v.md", views).endswith(" — Views are split into three layers")
-    record = (
-        "## Session 1\n\n- Transcript: /home/dev/.claude/projects/app/1.jsonl\n- Status: reviewed by Ana\n"
-    )
+    record = "## Session 1\n\n- Transcript: /home/dev/.claude/projects/app/1.jsonl\n- Status: reviewed by Ana\n\nRoot causes:\n"
     assert row_for(tmp_path / "2", "lessons.md", record) == "- [Lessons](lessons.md)"
 
 
@@ -102,6 +100,12 @@ def test_as_many_orphans_get_rows_as_an_agent_still_loads_and_the_rest_is_counte
     assert made.text("MEMORY.md").count("](note_") == 198
     assert "12 memories are in no index" in made.summary
     assert "200 of 200 lines" in made.summary
+
+
+def test_an_index_that_lists_hardly_a_memory_on_purpose_gets_no_rows(tmp_path: Path):
+    files = notes([f"note_{number:03}.md" for number in range(30)])
+    index = "# Memory\n\nKept short: search the folder for the rest.\n\n- [First](note_000.md) — the first\n"
+    assert dream(tmp_path, {"MEMORY.md": index, **files}).operations("index") == {}
 
 
 def test_a_readme_beside_the_memories_gets_no_row(tmp_path: Path):

@@ -41,7 +41,7 @@ def test_an_offer_is_accepted_and_ended_in_the_settings(browser: Client, world: 
     policy = Policy.objects.get()
     assert (policy.kind, policy.action, policy.changed_by) == ("date", "auto", "owner")
     assert not browser.get("/").context["offers"]
-    assert "Dated lines by the rules engine" in browser.get("/settings/").content.decode()
+    assert "Dated lines from the rules engine" in browser.get("/settings/").content.decode()
     browser.post(f"/settings/policies/{policy.pk}/end/")
     policy.refresh_from_db()
     assert policy.action == "review"
@@ -98,18 +98,18 @@ def test_however_much_was_decided_and_applied_the_inbox_asks_as_often(browser: C
 
 
 def test_a_policy_by_kind_is_set_and_audited(browser: Client) -> None:
-    browser.post("/settings/policies/", {"kind-date": "auto", "kind-merge": "review"})
+    browser.post("/settings/", {"kind-date": "auto", "kind-merge": "review"})
     rows = Policy.objects.values_list("operation", "kind", "action")
     assert set(rows) == {("", "date", "auto"), ("", "merge", "review")}
     assert set(AuditEntry.objects.values_list("object_id", flat=True)) == {"date", "merge"}
-    browser.post("/settings/policies/", {"kind-date": ""})
+    browser.post("/settings/", {"kind-date": ""})
     assert Policy.objects.count() == 1
 
 
 def test_applying_merges_without_asking_is_warned_about(browser: Client) -> None:
     warning = "Memories can be removed without asking you"
     assert warning not in browser.get("/settings/").content.decode()
-    browser.post("/settings/policies/", {"kind-merge": "auto"})
+    browser.post("/settings/", {"kind-merge": "auto"})
     assert warning in browser.get("/settings/").content.decode()
 
 

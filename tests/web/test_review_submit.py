@@ -52,7 +52,7 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
     approve(proposal, "reference_runbook")
     review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
     shown = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "Writes 1 change to 1 file, rejects 1, leaves 3 undecided for a later dream." in shown
+    assert "Writes 1 decision to 1 file, rejects 1, leaves 3 undecided for a later dream." in shown
     text = submit(browser, proposal)
     assert "Written: 1 file. 4 files of the proposal unchanged." in text
     assert "](reference_runbook.md)" in (folder / "feedback_testing.md").read_text()
@@ -74,7 +74,7 @@ def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
     assert "A write of this is under way, or was cut off." in text and "manage.py" not in text
     assert "Changed since" not in text and "nothing written yet" not in text and "Write now" not in text
     after = follow(browser, proposal, "apply", bases=selector.load(proposal).digest)
-    assert "was cut off" not in after and "1 change is on disk" in after
+    assert "was cut off" not in after and "Made 1 index change" in after
 
 
 def test_nothing_is_written_and_nothing_closed_while_nothing_is_decided(
@@ -123,7 +123,7 @@ def test_what_was_decided_in_another_window_is_shown_before_anything_is_written(
 def test_rejecting_everything_closes_it_without_a_write(browser: Client, proposal: Proposal) -> None:
     before = manifest(world.folder(proposal.project))
     review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
-    assert "Nothing was written." in submit(browser, proposal)
+    assert "Nothing was written; 5 rejected." in submit(browser, proposal)
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.REJECTED
     assert manifest(world.folder(proposal.project)) == before

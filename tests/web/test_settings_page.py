@@ -116,10 +116,10 @@ def test_pausing_stops_everything_and_says_so_on_each_page(browser: Client) -> N
 
 
 def test_a_policy_is_set_taken_away_and_audited(browser: Client) -> None:
-    browser.post("/settings/policies/", {"user-add": "auto", "any-change": ""})
+    browser.post("/settings/", {"user-add": "auto", "any-change": ""})
     row = Policy.objects.get()
     assert (row.project, row.memory_type, row.operation, row.action) == (None, "user", "add", "auto")
-    browser.post("/settings/policies/", {"user-add": ""})
+    browser.post("/settings/", {"user-add": ""})
     assert not Policy.objects.exists()
     entries = AuditEntry.objects.filter(action="policy.changed").order_by("number")
     assert [entry.data for entry in entries] == [{"was": None, "now": "auto"}, {"was": "auto", "now": None}]
@@ -162,3 +162,44 @@ def test_a_stored_value_that_is_none_any_more_is_passed_over_and_stops_no_page(
         assert browser.get(page).status_code == 200
     found = conf.current(world.project)
     assert (found.max_seconds, found.max_turns) == (conf.Config().max_seconds, conf.Config().max_turns)
+
+
+def test_what_is_typed_in_one_section_is_saved_with_another(browser: Client) -> None:
+    text = browser.get("/settings/").content.decode()
+    form = {
+        "group": ["When", "Budget"],
+        "dreaming": "on",
+        "min_hours": "7",
+        "max_cost_day": "9",
+        "user-add": "auto",
+    }
+    # One form has all of it, and one button saves it.
+    assert text.count(">Save<") == 2 and text.count('form="settings"') > len(conf.specs())
+    page = browser.post("/settings/", form, follow=True).content.decode()
+    assert "2 settings and 1 policy changed." in page
+    assert (conf.current().min_hours, conf.current().max_cost_day) == (7, 9)
+    assert Policy.objects.get().action == "auto"
+
+
+def test_with_a_wrong_value_what_was_typed_in_other_sections_stays(browser: Client) -> None:
+    form = {
+        "group": ["When", "Budget"],
+        "dreaming": "on",
+        "min_hours": "soon",
+        "max_cost_day": "9",
+        "user-add": "auto",
+    }
+    response = browser.post("/settings/", form)
+    text = response.content.decode()
+    assert response.status_code == 422 and 'value="soon"' in text and 'value="9"' in text
+    row = text[text.index('name="user-add"') :].partition("</select>")[0]
+    assert '<option value="auto" selected>' in row
+    assert not Override.objects.exists() and not Policy.objects.exists()
+
+
+def test_a_reset_leaves_what_is_typed_elsewhere(browser: Client) -> None:
+    settings_service.set_override("min_hours", 12, actor="owner")
+    form = {"group": ["When", "Budget"], "dreaming": "on", "min_hours": "13", "max_cost_day": "9"}
+    text = browser.post("/settings/reset/min_hours/", form).content.decode()
+    assert "What else you typed is not saved yet." in text and 'value="9"' in text and 'value="24"' in text
+    assert not Override.objects.exists()

@@ -27,7 +27,7 @@ LIST_LENGTH = 6
 _FIRST_DAY = dt.date(2025, 9, 1)
 _LAST_DAY = dt.date(2026, 2, 20)
 _SESSIONS_FROM = dt.date(2026, 3, 2)
-_SAID_LATER = frozenset({"told", "dependent", "secret"})  # what they are about comes with a session
+_SAID_LATER = frozenset({"told", "dependent"})  # what is to stand comes with a session
 _KINDS_OF_MEMORY = ("project", "project", "project", "reference", "feedback")
 
 
@@ -548,12 +548,13 @@ def make(folder: Path, seed: int, facts: int) -> World:
 def _readable(cases: Sequence[Case], made: Directory) -> list[Case]:
     """Cases whose statements are found in what was made: a shape that hides its value makes none."""
     before = passages.Directory(made.files)
-    return [
-        case
-        for case in cases
-        if case.kind in _SAID_LATER
-        or all(before.says(c) for c in (*case.stands, *([] if case.kind == "lure" else case.gone)))
-    ]
+
+    def is_readable(case: Case) -> bool:
+        stands = () if case.kind in _SAID_LATER else case.stands
+        gone = () if case.kind in {"lure", "secret"} else case.gone
+        return all(before.says(claim) for claim in (*stands, *gone))
+
+    return list(filter(is_readable, cases))
 
 
 def _parts(whole: int, count: int) -> list[int]:

@@ -11,10 +11,10 @@ from itertools import pairwise
 from dreams import memdir
 from dreams.findings.base import Subject
 from dreams.findings.statements import facts, keeping
+from dreams.findings.statements.facts import changed_places
 from dreams.findings.statements.standing import Standing, State
-from dreams.findings.statements.turning import changed_places
 from dreams.findings.statements.units import HEADER, Unit, keyed, units_of
-from dreams.findings.statements.wordings import WHOLE, has, known, made
+from dreams.findings.statements.wordings import LONGEST, WHOLE, has, known, made
 from dreams.language import dates, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
@@ -288,7 +288,7 @@ def _side_by_side(parts: Sequence[str], places: Sequence[Standing]) -> bool:
 
 def _only_names(unit: Unit) -> bool:
     """Whether a title or heading says what something is about and no fact of it."""
-    one = statement(unit.text[: facts.LONGEST])
+    one = statement(unit.text[:LONGEST])
     return not (one.numbers or one.codes or one.negations or len(one.items) > LONGEST_TITLE)
 
 
@@ -296,7 +296,7 @@ def _same_but_for_dates(rest: str, dated: str) -> bool:
     """Whether a text without its dates is `dated` without its dates, or stands in it in one piece."""
     for pattern in (_DAY, _ISO):  # a bare year may be a date, and may be a port
         bare = pattern.sub(" ", dated)
-        mine, theirs = ([item.word for item in statement(t[: facts.LONGEST]).items] for t in (rest, bare))
+        mine, theirs = ([item.word for item in statement(t[:LONGEST]).items] for t in (rest, bare))
         same = mine == theirs or keeping.absorbed(rest, bare, merged=True)
         if mine and same and not facts.turned(rest, bare):
             return True

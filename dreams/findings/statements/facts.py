@@ -1,35 +1,234 @@
-"""What a statement says beyond its words: numbers, names, paths, negation, day, place; and which of it another lacks. PURE."""
+"""What a statement says beyond its words: numbers, names, paths, denials, days; which of it another lacks, denies or takes back. PURE."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import combinations, pairwise
 
-from dreams.findings.statements.turning import turned
+from dreams.findings.statements.swaps import exchanged, rebound
 from dreams.findings.statements.units import literal
-from dreams.findings.statements.wordings import LIGHT, LONGEST, SAYS_NOTHING, WHOLE, has, known, made, plainer
+from dreams.findings.statements.wordings import (
+    ADVISED,
+    LIGHT,
+    LONGEST,
+    SAYS_NOTHING,
+    WHOLE,
+    capitals,
+    has,
+    known,
+    made,
+    plainer,
+)
 from dreams.language import lexicon
-from dreams.language.statements import Statement, statement
-from dreams.language.words import Token, stem, tokens
+from dreams.language.statements import Item, Statement, statement
+from dreams.language.words import Token, code_spans, stem, tokens
 from dreams.secrets.redact import redact
 
-__all__ = [
-    "LONGEST",
-    "as_written",
-    "coverage",
-    "coverage_of",
-    "loses_words",
-    "lost",
-    "plain_coverage",
-    "shared_words",
-    "turned",
-    "urls",
-    "words_lost",
-]
+_LABEL = 3  # words of a clause in front that is said of what follows
+_FRAME = 5  # words in front, in the same clause
+_DOUBTING = "think believe claim assume guess suspect doubt suppose suggest propose consider hope fear wonder"
+_DENYING = "wrong false untrue incorrect mistaken myth rumour rumor hoax stopped ceased old outdated historical draft idea"
+# A denial is held against its own words (`turning`).
+_TAKES_BACK = lexicon.UNSETTLED | lexicon.CONDITIONS | frozenset(_DENYING.split())
+_DOUBTED = frozenset(stem(word) for word in _DOUBTING.split())
+
+
+def taken_back(old: str, new: str) -> bool:
+    """Whether `new` strikes `old` out, or says in front of its words that they hold no longer, not yet, or for somebody."""
+    if "~~" in new and "~~" not in old:
+        return True
+    one, other = (statement(text[:LONGEST]) for text in (old, new))
+    return any(word in _TAKES_BACK or stem(word) in _DOUBTED for word in _in_front(one, other))
+
+
+def _in_front(one: Statement, other: Statement) -> set[str]:
+    """The words of `other` before those of `one`, in their clause or in a label before it, that `one` does not have."""
+    found = SequenceMatcher(None, one.flow, other.flow, autojunk=False).find_longest_match()
+    start, clauses = found.b, other.clause_of
+    if not found.size or not start:
+        return set()
+    own = [at for at in range(max(0, start - _FRAME), start) if clauses[at] == clauses[start]]
+    label = [at for at in range(start) if clauses[at] == clauses[start - 1]]
+    lead = own or (label if len(label) <= _LABEL else [])
+    return {other.written[at] for at in lead} - set(one.written)
+
+
+_DEMANDED = lexicon.STRONG | {"need", "necessary"}  # as `wordings` has it
+_LEFT_TO_CHOICE = frozenset({"optional", "optionally"})
+_THEN = lexicon.STEPS - {"first"}
+NOT, NOT_ONLY = "not", "not only"
+_NOT_ONLY = re.compile(r"\bnot (?:just|only|merely|simply)\b", re.IGNORECASE)  # says more, and denies nothing
+DENIED_NOW = "a statement that is denied now"
+_NEAR = 3  # words on each side of a name or number that say what it belongs to
+_LISTING = frozenset({"or", "nor"})
+_LISTED = 3  # clauses
+_MEMBER = 2  # words of a list's first member
+_ABOUT = 0.6  # share of a clause's words
+_MOST = 12  # names or numbers of one kind that are looked at in pairs
+
+
+def turned(old: str, new: str) -> list[str]:
+    """What `new` denies of `old`, or no longer denies, in words for a person."""
+    one, other = made(old), made(new)
+    found = []
+    if _unanswered(one, other, once=True):
+        found.append(NOT)
+    if any(_is_about(other.clauses.get(clause), one) for clause in _unanswered(other, one, once=False)):
+        found.append(DENIED_NOW)
+    if bool(_NOT_ONLY.search(old)) != bool(_NOT_ONLY.search(new)) and one.negations and other.negations:
+        found.append(NOT_ONLY)
+    gone, come = one.raw - other.raw, other.raw - one.raw
+    pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES or _softened(a, b))
+    return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])] or rebound(old, new)
+
+
+def _softened(one: str, other: str) -> bool:
+    """Whether what must be is only advised now, or left to choice."""
+    return one in _DEMANDED and other in ADVISED | _LEFT_TO_CHOICE
+
+
+def _touching(one: Statement, other: Statement) -> Iterator[tuple[int, frozenset[str]]]:
+    """Denials of words that the other statement has: what is denied of something else is another matter."""
+    touched = one.touched(other)
+    for clause, words in one.negations:
+        if clause in touched and (not words or any(has(known(other.text), word) for word in words)):
+            yield clause, words
+
+
+def _is_about(clause: set[str] | None, one: Statement) -> bool:
+    """Whether a clause has to do with a statement: one word of three in common is chance."""
+    return not clause or sum(has(known(one.text), word) for word in clause) >= _ABOUT * len(clause)
+
+
+def _unanswered(one: Statement, other: Statement, *, once: bool) -> list[int]:
+    """The clauses of denials that `other` has none for. `once`: each answers one, but for "neither A nor B", which is two."""
+    spots = [(place, words) for place, words in other.negations]
+    spots += [(place, words) for place, words in other.contrasts]  # "X instead of Y" sets Y aside
+    shared, missing = not once or bool(other.counts.keys() & _LISTING), list[int]()
+    for clause, words in _touching(one, other):
+        answer = _best(words, spots, other) or _best(frozenset(one.clauses.get(clause, ())), spots, None)
+        if answer is None:
+            missing.append(clause)
+        elif not shared:
+            spots.remove(answer)
+    return missing
+
+
+def _best(
+    words: frozenset[str], spots: Sequence[tuple[int, frozenset[str]]], other: Statement | None
+) -> tuple[int, frozenset[str]] | None:
+    """The denial of these very words, else one in whose reach they stand in `other`."""
+    near = (spot for spot in spots if words & spot[1])
+    if other is None:
+        return next(near, None)
+    reached = (spot for spot in spots if not words or not (there := _reach(spot, other)) or words & there)
+    return next(near, None) or next(reached, None)
+
+
+def _reach(spot: tuple[int, frozenset[str]], other: Statement) -> set[str]:
+    return set(spot[1]).union(*(other.clauses.get(at, set()) for at in _scope(spot[0], other)))
+
+
+def _scope(clause: int, one: Statement) -> range:
+    """The clauses that a denial reaches: "do not guess, round, or fill in" denies all three."""
+    listed = one.counts.keys() & _LISTING and len(one.clauses.get(clause, ())) <= _MEMBER
+    return range(clause, clause + (_LISTED if listed else 1))
+
+
+def changed_places(old: str, new: str) -> bool:
+    """Whether two names (or numbers, or codes) stand where the other one stood: "Ana owns search, Bob owns billing"."""
+    one, other = made(old), made(new)
+    if one.written == other.written:  # a word that a line has twice stands in two places of its own
+        return False
+    if exchanged(old, new) or _steps_turned(one, other):
+        return True
+    if len(spans := _spans(old) & _spans(new)) > 1:  # code of several words counts as one name
+        old, new = (_as_names(text, sorted(spans)) for text in (old, new))
+        one, other = made(old), made(new)
+    names = {name for _, name in one.names | other.names} | (capitals(old) & capitals(new))
+    mine, theirs = (
+        _near(made(text.replace(": ", " ")), names) for text in (old, new)
+    )  # a label is said of what follows
+    kinds_of = (one.numbers, one.codes, names)
+    return any(
+        _crossed(_but(mine, kind), _but(theirs, kind), a, b)
+        for kind in kinds_of
+        for a, b in combinations([word for word in mine if word in kind and word in theirs][:_MOST], 2)
+        if not (_side_by_side(one, a, b) and _side_by_side(other, a, b))
+    )
+
+
+def _steps_turned(one: Statement, other: Statement) -> bool:
+    """ "First lint, then test": what both say in steps is said in another order."""
+    if not all(_THEN.intersection(each.flow) for each in (one, other)):
+        return False
+    mine, theirs = (
+        [
+            w
+            for w in dict.fromkeys(item.word for item in each.items)
+            if w in rest.weights and w not in lexicon.STEPS
+        ]
+        for each, rest in ((one, other), (other, one))
+    )
+    return mine != theirs
+
+
+def _side_by_side(one: Statement, a: str, b: str) -> bool:
+    """ "02:00" is two numbers and one value."""
+    return any(left.word == a and right.word == b for left, right in pairwise(one.items))
+
+
+def _spans(text: str) -> set[str]:
+    return {text[start:end] for start, end in code_spans(text[:LONGEST])}
+
+
+def _as_names(text: str, spans: Sequence[str]) -> str:
+    for number, span in enumerate(spans[:_MOST]):
+        text = text.replace(f"`{span}`", f"Code{number:03d}Span")
+    return text
+
+
+def _but(near: dict[str, set[str]], kind: Collection[str]) -> dict[str, set[str]]:
+    """Without the others of its kind: the next member of a list is nothing that belongs to it."""
+    return {word: words.difference(kind) for word, words in near.items()}
+
+
+def _crossed(mine: dict[str, set[str]], theirs: dict[str, set[str]], a: str, b: str) -> bool:
+    of_a, of_b = mine[a] - mine[b] - {b}, mine[b] - mine[a] - {a}
+    straight = len(of_a & theirs[a]) + len(of_b & theirs[b])
+    across = len(of_a & theirs[b]), len(of_b & theirs[a])
+    return all(across) and sum(across) > straight
+
+
+def kinds(one: Statement) -> tuple[frozenset[str], ...]:
+    """Its numbers, its codes and its names."""
+    return one.numbers, one.codes, frozenset(name for _, name in one.names)
+
+
+def _near(one: Statement, names: set[str]) -> dict[str, set[str]]:
+    """For each name, number or code, in order, the words next to it; generic ones tell nothing."""
+    found: dict[str, set[str]] = {}
+    for place, item in enumerate(one.items):
+        if item.anchor or item.word in names:
+            found.setdefault(item.word, set()).update(_words(_around(one, place)))
+    return found
+
+
+def _around(one: Statement, place: int) -> list[Item]:
+    """The next words of the same clause; of all where it stands alone in brackets: "Redis (#9)"."""
+    near = [*one.items[max(0, place - _NEAR) : place], *one.items[place + 1 : place + 1 + _NEAR]]
+    return [item for item in near if item.clause == one.items[place].clause] or near
+
+
+def _words(items: Sequence[Item]) -> set[str]:
+    return {item.word for item in items if item.word not in lexicon.GENERIC}
+
+
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
-_ABOUT = re.compile(r"\b(?:about|nearly|almost) (?=\d)|~(?=\d)")
+_ROUGHLY = re.compile(r"\b(?:about|nearly|almost) (?=\d)|~(?=\d)")
 _PER = re.compile(r"\bper\s(?:each\s)?([a-z]{2,})\b")
 _JOINS = frozenset({"and", "or"})
 LEAST_TOLD = 3  # words of meaning that are left beside the light verbs, at least
@@ -49,7 +248,7 @@ def lost(old: str, new: str) -> list[str]:
     found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
     found += _per(old, new)
     found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs) + _code_lost(old, new)
-    found += ["about"] if _ABOUT.search(plainer(old)) and not _ABOUT.search(plainer(new)) else []
+    found += ["about"] if _ROUGHLY.search(plainer(old)) and not _ROUGHLY.search(plainer(new)) else []
     return [*found, *_members_lost(one, there), *turned(old, new)]
 
 

@@ -10,13 +10,15 @@ from itertools import pairwise
 
 from dreams.findings.statements.facts import (
     LEAST_TOLD,
+    changed_places,
+    kinds,
     loses_words,
     lost,
     plain_coverage,
+    taken_back,
+    turned,
     words_lost,
 )
-from dreams.findings.statements.frames import taken_back
-from dreams.findings.statements.turning import changed_places, kinds, turned
 from dreams.findings.statements.units import in_cells
 from dreams.findings.statements.wordings import (
     LIGHT,

@@ -7,27 +7,77 @@ without a partner must be a word that says little where it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from dreams.findings.statements.facts import LEAST_TOLD, coverage, lost, words_lost
-from dreams.findings.statements.frames import taken_back
+from dreams.findings.statements.facts import (
+    LEAST_TOLD,
+    changed_places,
+    coverage,
+    lost,
+    taken_back,
+    words_lost,
+)
 from dreams.findings.statements.keeping import MOST, PART, another_word, pushed_in, taken_over
-from dreams.findings.statements.slips import corrected, same_words
-from dreams.findings.statements.turning import changed_places
 from dreams.findings.statements.wordings import (
     KINDS_OF_THING,
     LIGHT,
+    LONGEST,
     MODAL,
     OWNING,
     SAYS_NOTHING,
     SLIGHT,
     made,
 )
-from dreams.language import lexicon, thesaurus
-from dreams.language.orders import other_doer
+from dreams.language import lexicon
 from dreams.language.statements import Statement
-from dreams.language.words import stem
+from dreams.language.words import stem, tokens
+
+MOST_SLIPS = 3  # in one statement
+LONG, ALIKE = 8, 0.84  # letters of a word, and the share of them that two spellings have in common
+LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the small ones
+
+
+def same_words(one: str, other: str) -> bool:
+    return [token.text for token in tokens(one[:LONGEST])] == [
+        token.text for token in tokens(other[:LONGEST])
+    ]
+
+
+def corrected(old: str, new: str) -> str:
+    """`old` with its slips of the pen as `new` has those words: "maintainance", "evrey"."""
+    old, new = old[:LONGEST], new[:LONGEST]
+    mine, theirs = list(tokens(old)), list(tokens(new))
+    codes = SequenceMatcher(
+        None, [t.text for t in mine], [t.text for t in theirs], autojunk=False
+    ).get_opcodes()
+    pairs = [
+        (one, other)
+        for tag, i1, i2, j1, j2 in codes
+        if tag == "replace" and i2 - i1 == j2 - j1
+        for one, other in zip(mine[i1:i2], theirs[j1:j2], strict=True)
+        if _slip(one.text, other.text)
+    ]
+    for one, other in reversed(pairs[:MOST_SLIPS]):
+        old = old[: one.start] + other.text + old[one.end :]
+    return old
+
+
+def _slip(one: str, other: str) -> bool:
+    """A plain word that is nowhere known, a stroke or two away from the other and with the same first letter."""
+    if not (one.isalpha() and one.islower() and other.islower()) or one[0] != other[0]:
+        return False
+    if one in lexicon.KNOWN or stem(one) in lexicon.KNOWN or stem(one) == stem(other):
+        return False
+    if len(other) < LEAST_SLIP and other not in lexicon.FILLER:
+        return False
+    if min(len(one), len(other)) >= LONG and stem(other) not in lexicon.KNOWN:
+        return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+    changes = [
+        op for op in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if op[0] != "equal"
+    ]
+    moved = len(one) == len(other) and sorted(one) == sorted(other) and sum(map(str.__ne__, one, other)) == 2
+    return moved or (abs(len(one) - len(other)) == 1 == len(changes) and changes[0][0] != "replace")
+
 
 _NEXT = 2  # words: "web-2" is two
 _ROW = re.compile(r"(?:^|: )\s*\|")
@@ -52,7 +102,7 @@ def _retold(old: str, new: str) -> bool:
         return False
     if another_word(old, new) or taken_back(old, new):
         return False
-    if _limited(one, other) or other_doer(one, other):
+    if _limited(one, other):
         return False
     return not pushed_in(one, other) and not taken_over(one, other)
 
@@ -69,11 +119,8 @@ def gone(old: str, new: str) -> list[str]:
     if not missing:
         return []
     one = made(old)
-    meant = _groups(word for word in made(new).weights if word not in one.weights)
-    denied = frozenset[str]().union(*(words for _, words in one.negations))  # what is forbidden has one name
-    left = [word for word in missing if word in denied or meant.isdisjoint(_groups([word]))]
-    verbs = one.passive | one.participles | OWNING if _is_listed(new) else ()  # a row has none
-    return [word for word in left if word not in verbs and not _says_little(one, made(new), word)]
+    verbs = one.participles | OWNING if _is_listed(new) else ()  # a row has none
+    return [word for word in missing if word not in verbs and not _says_little(one, made(new), word)]
 
 
 def _is_listed(text: str) -> bool:
@@ -89,11 +136,6 @@ def _limited(one: Statement, other: Statement) -> bool:
     if other.raw & lexicon.CONDITIONAL:
         left.discard("if")
     return bool(left & _CONDITIONS or came & _TAKING_BACK)
-
-
-def _groups(words: Iterable[str]) -> frozenset[int]:
-    """The groups of words that people use for one another which these belong to."""
-    return frozenset(group for word in words for group in thesaurus.table().get(word, ()))
 
 
 def _says_little(one: Statement, other: Statement, word: str) -> bool:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from dreams.findings.base import Subject
 from dreams.findings.statements import facts, keeping
-from dreams.findings.statements.frames import taken_back
+from dreams.findings.statements.facts import taken_back
 from dreams.findings.statements.units import Unit, cells, keyed, lines_of, units_of
 from dreams.language import lexicon
 

@@ -12,8 +12,7 @@ from typing import Literal
 
 from dreams import memdir, text
 from dreams.language import similarity
-from dreams.language.markup import unmarked
-from dreams.language.statements import plain
+from dreams.language.statements import plain, unmarked
 from dreams.language.words import code_spans
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]

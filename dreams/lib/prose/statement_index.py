@@ -108,7 +108,9 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
     indexed = PurePosixPath(path).name == memdir.INDEX_NAME
     said = document.frontmatter.description if document.frontmatter and not indexed else None
     if said:
-        yield Statement(path, "description", 1, document.body_start_line - 1, _one_line(said), said, (), path)
+        yield Statement(
+            path, "description", 1, document.body_start_line - 1, texts.one_line(said), said, (), path
+        )
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in _KEEPS or item.text.lstrip().startswith(">"):
             continue
@@ -116,12 +118,12 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         if rows:
             for row in rows:
                 if row.hook:
-                    hook, target = _one_line(row.hook), row.target if len(row.targets) == 1 else ""
+                    hook, target = texts.one_line(row.hook), row.target if len(row.targets) == 1 else ""
                     yield Statement(
                         path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
                     )
             continue
-        told = _one_line(item.content or item.text)
+        told = texts.one_line(item.content or item.text)
         if indexed and "](" in told:  # a row in another form
             target, _, hook = told.partition("](")[2].partition(")")
             if hook := hook.lstrip(" —–:-"):
@@ -131,10 +133,6 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
             continue
         if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield Statement(path, "body", item.first_line, item.last_line, told, item.text, item.under)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 class StatementIndex:

@@ -5,6 +5,7 @@ Cost is linear in the text (RE2), whatever the text is.
 
 from __future__ import annotations
 
+import calendar
 import functools
 import re
 from collections.abc import Iterator
@@ -56,7 +57,9 @@ _WEAK = frozenset(
         ],
     )
 )
-_MONTHS = frozenset("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905 - a word list
+_MONTHS = frozenset(  # "mar" and "march", and not what only begins so: "MariaDB 11"
+    name[:length] for name in map(str.lower, calendar.month_name) if name for length in (3, 4, len(name))
+)
 _PARTS_WEIGH = 0.5  # of a plain word: the words inside a path or an identifier
 MOST_NAME = 4  # words of a name
 _NAME, _VALUE = 1.6, 2.0
@@ -298,7 +301,7 @@ def _inside(value: Value) -> Iterator[Value]:
 
 def _is_day_of_month(found: list[_Token], place: int) -> bool:
     """ "Apr 20, 2026": a number beside the name of a month, or a year behind one."""
-    around = [_bare(found[at].text)[:3] for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
+    around = [_bare(found[at].text) for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
     year = len(found[place].text) == 4 and found[place].text.startswith(("19", "20"))
     return any(word in _MONTHS for word in (around if year else around[:2]))
 

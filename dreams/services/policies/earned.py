@@ -33,7 +33,7 @@ ACCEPTED = frozenset({"info"})
 #: Who decides where a policy does.
 POLICY_ACTOR = "policy"
 #: Rows that are looked at: enough for every kind, few enough for a page.
-MOST_ROWS = 2_000
+MOST_ROWS = 1_000
 _SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
 _AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
 

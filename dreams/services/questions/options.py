@@ -77,7 +77,9 @@ def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str
 
     It counts where the ledger finds nothing better. What the question does not show stays to be confirmed.
     """
-    shown = [_one_line(place["text"]) for place in option.question.places if place["path"] == edit["path"]]
+    shown = [
+        text.one_line(place["text"]) for place in option.question.places if place["path"] == edit["path"]
+    ]
     if not shown:
         return []
     before, after = (textdiff.split_lines(_text(edit[side], kept) or "") for side in ("before", "after"))
@@ -89,11 +91,7 @@ def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str
 
 def _said(line: str) -> str:
     """A line without the mark of its list, which is no word of what it says."""
-    return _one_line(_MARK.sub("", line))
-
-
-def _one_line(content: str) -> str:
-    return " ".join(content.split())
+    return text.one_line(_MARK.sub("", line))
 
 
 def _chosen(option: QuestionOption, rows: Sequence[str]) -> list[dict[str, Any]]:

@@ -128,7 +128,7 @@ def is_there(place: Mapping[str, Any], now: Mapping[str, str]) -> bool:
 
 def one_line(content: str) -> str:
     """`content` with every run of white space as one space, as a database keeps it."""
-    return " ".join(text.storable(content).split())
+    return text.one_line(text.storable(content))
 
 
 def is_held(question: Question) -> bool:

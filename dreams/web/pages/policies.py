@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.engines import versions
 from dreams.models import Operation, Policy, Project
@@ -72,10 +72,11 @@ class Offer:
     more: int
 
 
-def by_type(project: Project | None) -> list[Row]:
+def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
+    """`typed`: field → action of a form that was not taken."""
     found = table(project)
     own = project is not None
-    return [
+    rows = [
         Row(
             memory_type.capitalize() or "Any type",
             [
@@ -85,16 +86,23 @@ def by_type(project: Project | None) -> list[Row]:
         )
         for memory_type in MEMORY_TYPES
     ]
+    return [_as_typed(row, typed or {}) for row in rows]
 
 
-def by_kind(project: Project | None) -> list[Row]:
+def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
+    """As `by_type`."""
     found = table(project)
-    rows = [kind for kind in kinds.ORDER if kind in POLICY_KINDS]
     own = project is not None
-    return [
-        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "When a dream proposes one")])
-        for kind in rows
+    rows = [
+        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
+        for kind in kinds.ORDER
+        if kind in POLICY_KINDS
     ]
+    return [_as_typed(row, typed or {}) for row in rows]
+
+
+def _as_typed(row: Row, typed: Mapping[str, str]) -> Row:
+    return Row(row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells])
 
 
 def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
@@ -108,7 +116,7 @@ def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
         action=found.get(here, ""),
         otherwise=words.get(Policy.Action(otherwise), "")
         if otherwise
-        else "as by type"
+        else "by memory type"
         if kind
         else "reviewed",
     )

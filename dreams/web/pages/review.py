@@ -15,7 +15,7 @@ from django.db.models import Count, Min, Q
 from dreams import memdir, review, text, textdiff
 from dreams.findings.base import Found
 from dreams.models import DreamRun, Finding, Hunk, Proposal
-from dreams.services import decisions
+from dreams.services import decisions, summaries
 from dreams.text import plural
 from dreams.web.pages import review_findings, review_state
 from dreams.web.pages.review_card import FileCard
@@ -47,7 +47,7 @@ class Head:
     origin_label: str
     state: str
     created_at: dt.datetime
-    summary: str
+    why: str
     size: str
     files: int
     sessions: int
@@ -58,7 +58,7 @@ class Head:
 @dataclass(frozen=True, slots=True)
 class Bar:
     """Where the review is, in decisions, and what submitting it would do. `clashing` are approved ones of a file that
-    waits for a choice: they are not written before; `changes` and `files` are those of the others. `batch` is for one
+    waits for a choice: they are not written before; `files` are those of the others. `batch` is for one
     press on all of it: only where nothing is hidden."""
 
     total: int
@@ -66,7 +66,6 @@ class Bar:
     clashing: int
     rejected: int
     undecided: int
-    changes: int
     files: int
     batch: Batch
     waiting: int
@@ -90,8 +89,8 @@ class Bar:
         if not self.decided:
             return "Decide on a change first; nothing is written before you submit."
         said = []
-        if self.approved - self.clashing:
-            said.append(f"writes {plural(self.changes, 'change')} to {plural(self.files, 'file')}")
+        if writes := self.approved - self.clashing:
+            said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
         if self.clashing:
             said.append(f"holds {self.clashing} until the conflict is solved")
         if self.rejected:
@@ -179,7 +178,6 @@ def bar(found: Passing) -> Bar:
         clashing=len(clashing),
         rejected=states.count("rejected"),
         undecided=states.count("undecided"),
-        changes=len(writes),
         files=len({hunk.file_id for hunk in writes}),
         batch=Batch("all") if found.asked.is_part else everything(loaded),
         waiting=len(in_way),
@@ -284,7 +282,8 @@ def _head(loaded: Loaded) -> Head:
         origin_label=proposal.get_origin_display(),
         state=proposal.state,
         created_at=proposal.created_at,
-        summary=proposal.summary,
+        # Unfinished work says itself what it holds; a dream's own words are on its page.
+        why=proposal.summary if proposal.partial else summaries.reason(proposal),
         size=counted.words,
         files=len(loaded.shown_files),
         sessions=int(str(reviewed.get("count", 0))),

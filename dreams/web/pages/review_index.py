@@ -1,12 +1,12 @@
-"""What the agent will load of MEMORY.md once the review is submitted: a budget, and the rows it costs."""
+"""What the agent loads of MEMORY.md: before a submit what it would load, after it what is on disk and what was before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import blobs, conf, memdir, text
-from dreams.models import FileChange
+from dreams import blobs, conf, drafts, memdir, text
+from dreams.models import AppliedFile, Proposal
 from dreams.web.pages.review_loaded import Loaded, file_texts
 
 INDEX = memdir.INDEX_NAME
@@ -14,8 +14,10 @@ INDEX = memdir.INDEX_NAME
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """The index with everything that is not rejected. `off` and `back` are titles of rows that change sides."""
+    """The index with everything that is not rejected; `is_on_disk`: as it is now, with what it was before the proposal
+    was written. `off` and `back` are titles of rows that change sides."""
 
+    is_on_disk: bool
     lines: int
     max_lines: int
     bytes: int
@@ -51,11 +53,12 @@ def _tenths(count: int) -> str:
 
 
 def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
-    """None where the project has no index and gets none, and where nothing of a closed proposal stands."""
-    if not loaded.is_open and not any(h.applied_in_id and not h.undone_in_id for h in loaded.all_hunks):
+    """None where the project has no index and gets none, and where nothing of a closed proposal was ever written."""
+    is_on_disk = any(hunk.applied_in_id for hunk in loaded.all_hunks)
+    waits = loaded.proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+    if not (is_on_disk or waits):
         return None
-    file = next((file for file in loaded.files if file.path == INDEX), None)
-    before, after = _states(loaded, file, texts)
+    before, after = _written(loaded) if is_on_disk else _decided(loaded, texts)
     if before is None and after is None:
         return None
     config = conf.current(loaded.proposal.project)
@@ -64,6 +67,7 @@ def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
     fell, falls = _titles(old), _titles(new)
     rows = {row.title or row.target for row in memdir.parse_index(text.decode(after or b"")).rows}
     return Loads(
+        is_on_disk=is_on_disk,
         lines=new.lines,
         max_lines=config.index_max_lines,
         bytes=new.bytes,
@@ -80,16 +84,30 @@ def _titles(found: memdir.Loaded) -> list[str]:
     return [row.title or row.target for row in found.rows_dropped]
 
 
-def _states(
-    loaded: Loaded, file: FileChange | None, texts: Mapping[str, bytes]
-) -> tuple[bytes | None, bytes | None]:
+def _written(loaded: Loaded) -> tuple[bytes | None, bytes | None]:
+    """The index as it was before anything of this was written, and as it is on disk."""
+    now = _sha_now(loaded)
+    written = AppliedFile.objects.filter(application__proposal=loaded.proposal.pk, path=INDEX)
+    before = written.order_by("pk").values_list("before_sha", flat=True).first()
+    before = now if before is None else before
+    kept = blobs.get_many(filter(None, {before, now}))
+    return kept.get(before), kept.get(now)
+
+
+def _decided(loaded: Loaded, texts: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None]:
+    """The index as the proposal starts from it, and as the verdicts want it; what waits counts until the submit."""
+    file = next((file for file in loaded.files if file.path == INDEX), None)
     if file is None:
-        sha = (
-            loaded.proposal.project.memories.filter(path=INDEX, gone_at__isnull=True)
-            .values_list("sha256", flat=True)
-            .first()
-        )
-        now = blobs.get_many([sha]).get(sha) if sha else None
-        return now, now
+        now = _sha_now(loaded)
+        data = blobs.get_many([now]).get(now) if now else None
+        return data, data
     lines = file_texts(file, loaded.hunks[file.pk], texts)
-    return lines.base, lines.decided()
+    if loaded.is_open:
+        return lines.base, lines.decided()
+    taken = {row.hunk_id: lines.edited.get(row.hunk_id, row.is_taken) for row, _ in lines.hunks}
+    return lines.base, drafts.rebuild(lines.base, lines.new, [hunk for _, hunk in lines.hunks], taken)
+
+
+def _sha_now(loaded: Loaded) -> str:
+    rows = loaded.proposal.project.memories.filter(path=INDEX, gone_at__isnull=True)
+    return rows.values_list("sha256", flat=True).first() or ""

@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from dreams import hosts, safefs, text, workspace, writing
 from dreams.models import FileChange, Hunk, Memory, Proposal
+from dreams.services import summaries
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,16 @@ class Link:
 class State:
     """`stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undo_waits`
     are undos that a person has still to decide on: nothing of them is done. `interrupted`: what changed on disk is its
-    own write, which recovery has still to end."""
+    own write, which recovery has still to end. `told` is what came of it, without a full stop."""
 
     name: str
     label: str
     is_open: bool
     at: dt.datetime | None
     by: str
+    told: str
     standing: int
     undone: int
-    rejected: int
-    undecided: int
-    unwritten: int
     interrupted: bool
     stale: frozenset[str]
     unconfirmed: frozenset[str]
@@ -80,11 +79,9 @@ def state(
         is_open=proposal.state == Proposal.State.OPEN,
         at=proposal.closed_at or proposal.submitted_at,
         by=proposal.submitted_by,
+        told=summaries.of_proposal(proposal).text,
         standing=sum(hunk.undone_in_id is None for hunk in applied),
         undone=sum(hunk.undone_in_id is not None for hunk in applied),
-        rejected=sum(hunk.verdict == Hunk.Verdict.REJECTED for hunk in hunks),
-        undecided=sum(hunk.verdict == Hunk.Verdict.PENDING for hunk in hunks),
-        unwritten=sum(hunk.is_taken and hunk.applied_in_id is None for hunk in hunks),
         interrupted=interrupted,
         stale=frozenset() if interrupted else stale,
         unconfirmed=frozenset(f.path for f in live if not f.rebase_confirmed),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -10,27 +12,27 @@ from django.views.decorators.http import require_POST
 from dreams import settings_service
 from dreams.models import Policy, Project
 from dreams.services.policies import earned
-from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.pages import policies as pages
 
 
-@owner
-@require_POST
-def save(request: Request, pk: int | None = None) -> HttpResponse:
-    """The whole table of policies, by type and by kind; only what was changed is written."""
-    project = None if pk is None else get_object_or_404(Project, pk=pk)
-    wanted = [
-        (memory_type, operation, "")
-        for memory_type in settings_service.MEMORY_TYPES
-        for operation in Policy.Operation.values
-    ] + [("", "", kind) for kind in settings_service.POLICY_KINDS]
-    changed = sum(_set(request, project, *of) for of in wanted)
-    messages.success(
-        request, f"{plural(changed, 'policy', 'policies')} changed." if changed else "Nothing changed."
-    )
-    return go(request, "settings") if project is None else go(request, "project-settings", pk=project.pk)
+def save(request: Request, project: Project | None) -> int:
+    """The tables of policies in a form, by type and by kind; only what is another is written. How many were changed."""
+    return sum(_set(request, project, *of) for of in _wanted())
+
+
+def changed(request: Request, project: Project | None) -> bool:
+    """The form has another policy than is set. Nothing is saved."""
+    rows = [*pages.by_type(project), *pages.by_kind(project)]
+    cells = [cell for row in rows for cell in row.cells]
+    return any(request.POST.get(cell.field, cell.action) != cell.action for cell in cells)
+
+
+def _wanted() -> Iterable[tuple[str, str, str]]:
+    for memory_type in settings_service.MEMORY_TYPES:
+        yield from ((memory_type, operation, "") for operation in Policy.Operation.values)
+    yield from (("", "", kind) for kind in settings_service.POLICY_KINDS)
 
 
 def _set(request: Request, project: Project | None, memory_type: str, operation: str, kind: str) -> bool:

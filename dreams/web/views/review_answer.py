@@ -17,6 +17,7 @@ from django.utils.cache import patch_vary_headers
 from dreams import memdir
 from dreams.models import FileChange, Proposal
 from dreams.review import Reviewer
+from dreams.services import summaries
 from dreams.services.waiting import open_decisions
 from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
@@ -207,6 +208,7 @@ def around(request: Request, loaded: Loaded, files: Collection[int | None]) -> d
         "changed_entries": [] if found.asked.is_narrowed else entries_of(loaded, shown),
         "bar": pages.bar(found),
         "loads": loads(loaded, texts_of(loaded, ())),
+        "told": summaries.of_proposal(loaded.proposal).text,
     }
 
 

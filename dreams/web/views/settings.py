@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -12,8 +15,9 @@ from dreams.models import Channel, FeedToken, Policy, Project
 from dreams.text import plural
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
-from dreams.web.pages import policies
+from dreams.web.pages import policies as policy_pages
 from dreams.web.selectors import settings as selector
+from dreams.web.views import policies
 
 
 @owner
@@ -31,11 +35,18 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 @owner
 @require_POST
 def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
+    """Back to the default. What else is typed on the page stays typed, and is not saved by this."""
     project = _project(pk)
     try:
         settings_service.reset_override(key, actor=actor(request), project=project)
     except KeyError as error:
         raise Http404(key) from error
+    form = _read(request, project)
+    for found in (form.typed, form.errors, form.wanted):
+        found.pop(key, None)
+    if form.is_changed or policies.changed(request, project):
+        messages.success(request, f"{conf.specs()[key].label}: reset. What else you typed is not saved yet.")
+        return _page(request, project, form)
     messages.success(request, f"{conf.specs()[key].label}: reset.")
     return _back(request, project)
 
@@ -71,73 +82,84 @@ def send_digest(request: Request) -> HttpResponse:
     return _back(request, None)
 
 
+@dataclass(slots=True)
+class Form:
+    """What the page sent: as it was typed, what is wrong with it, and what is another value than now."""
+
+    typed: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    wanted: dict[str, conf.Value] = field(default_factory=dict)
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.errors or self.wanted)
+
+
 def _settings(request: Request, project: Project | None) -> HttpResponse:
+    """One form for the page: all of it is saved, or with one wrong value nothing."""
     if request.method != "POST":
-        return _page(request, project)
-    typed, errors, changed = _save(request, project)
-    if errors:
-        return _page(request, project, typed, errors)
-    messages.success(request, f"{plural(changed, 'setting')} changed." if changed else "Nothing changed.")
+        return _page(request, project, Form())
+    form = _read(request, project)
+    if form.errors:
+        return _page(request, project, form)
+    for key, value in form.wanted.items():
+        settings_service.set_override(key, value, actor=actor(request), project=project)
+    done = [
+        (len(form.wanted), "setting", "settings"),
+        (policies.save(request, project), "policy", "policies"),
+    ]
+    said = " and ".join(plural(*one) for one in done if one[0])
+    messages.success(request, f"{said} changed." if said else "Nothing changed.")
     return _back(request, project)
 
 
-def _save(request: Request, project: Project | None) -> tuple[dict[str, str], dict[str, str], int]:
-    """Take one group's form: what was typed, what is wrong with it, how many changed. With an error, none do."""
+def _read(request: Request, project: Project | None) -> Form:
+    """The settings of the groups that the form has."""
     present = conf.sourced(project)
-    typed: dict[str, str] = {}
-    errors: dict[str, str] = {}
-    wanted: dict[str, conf.Value] = {}
-    for key, spec in _fields(request.POST.get("group", ""), project).items():
+    form = Form()
+    for key, spec in _fields(request.POST.getlist("group"), project).items():
         # An unticked box sends nothing.
         raw = request.POST.get(key, "off" if spec.kind is bool else None)
         if raw is None:
             continue
-        typed[key] = raw
+        form.typed[key] = raw
         try:
             value = conf.parse(key, raw)
         except conf.BadValue as error:
-            # The label stands above it.
-            errors[key] = str(error).removeprefix(f"{spec.label}: ")
+            # The label is above it.
+            form.errors[key] = str(error).removeprefix(f"{spec.label}: ")
             continue
         if value != present[key].value:
-            wanted[key] = value
-    if not errors:
-        for key, value in wanted.items():
-            settings_service.set_override(key, value, actor=actor(request), project=project)
-    return typed, errors, len(wanted)
+            form.wanted[key] = value
+    return form
 
 
-def _fields(group: str, project: Project | None) -> dict[str, conf.Spec]:
+def _fields(groups: Sequence[str], project: Project | None) -> dict[str, conf.Spec]:
     return {
         key: spec
         for key, spec in conf.specs().items()
-        if spec.group == group and key not in selector.APART and (project is None or spec.per_project)
+        if spec.group in groups and key not in selector.APART and (project is None or spec.per_project)
     }
 
 
-def _page(
-    request: Request,
-    project: Project | None,
-    typed: dict[str, str] | None = None,
-    errors: dict[str, str] | None = None,
-) -> HttpResponse:
-    by_kind = policies.by_kind(project)
+def _page(request: Request, project: Project | None, form: Form) -> HttpResponse:
+    by_kind = policy_pages.by_kind(project, request.POST)
     context = {
         "project": project,
-        "groups": selector.groups(project, typed, errors),
-        "wrong": [(key, conf.specs()[key].label) for key in errors or ()],
-        "policies": policies.by_type(project),
+        "groups": selector.groups(project, form.typed, form.errors),
+        "wrong": [(key, conf.specs()[key].label) for key in form.errors],
+        "policies": policy_pages.by_type(project, request.POST),
         "policies_by_kind": by_kind,
         "kinds_are_set": any(cell.action for row in by_kind for cell in row.cells),
-        "policies_earned": policies.earned_rows() if project is None else [],
+        "policies_earned": policy_pages.earned_rows() if project is None else [],
         "operations": Policy.Operation.labels,
         "actions": Policy.Action.choices,
-        "removes_alone": policies.removes_without_asking(project),
+        "removes_alone": policy_pages.removes_without_asking(project),
         "channels": selector.channels() if project is None else [],
         "feed_token": FeedToken.objects.first() if project is None else None,
         "is_paused_here": conf.current().paused,
     }
-    return render(request, "dreams/settings.html", context, status=422 if errors else 200)
+    return render(request, "dreams/settings.html", context, status=422 if form.errors else 200)
 
 
 def _project(pk: int | None) -> Project | None:

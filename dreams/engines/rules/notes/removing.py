@@ -13,9 +13,9 @@ from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.summaries import summed_up_anew
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
-from dreams.engines.rules.notes.wording import one_line
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
 from dreams.lib.prose.comparing import says_more
+from dreams.text import one_line
 
 # Such a sentence says nothing without the one before it.
 _LEANS_BACK = re.compile(

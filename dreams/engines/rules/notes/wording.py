@@ -112,10 +112,6 @@ def is_slug(name: str) -> bool:
     return " " not in name and ("_" in name or "-" in name)
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def is_labelled(text: str) -> bool:
     """ "**Why:** …" and its like belong to the block they stand in."""
     return _LABEL.match(text) is not None

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.exchanges import exchange, is_told_past, things
 from dreams.engines.rules.questions.rewriting import Rewording, reword, with_text
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.user_statements.clauses import opened
@@ -19,8 +18,9 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.prose.comparing import TELLING, says_more
+from dreams.lib.prose.exchanges import exchange, is_told_past, things
 from dreams.lib.prose.statement_index import Statement, StatementIndex
-from dreams.lib.prose.values import read
+from dreams.lib.prose.values import Value, read
 from dreams.text import quoted
 
 MOST_PROMPT = 2_000  # characters of a prompt that are read: who pastes more tells no change
@@ -74,10 +74,13 @@ def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Questi
     """One question for a typed sentence and the statements that it changes."""
     asked: set[Statement] = set()
     for said in _said(asking.heard):
+        past = [
+            value.key for value in read(said.text).values if is_told_past(_written(said, value), said.text)
+        ]
         for thing, known in things(index, said.text):
-            if is_told_past(thing, said.text):
+            about = [each for each in known if each not in asked]
+            if any(key == thing or key.startswith(f"{thing}.") for key in past):
                 continue
-            about = [each for each in known if each not in asked and not _is_framed(said, thing, each)]
             if any(asking.is_touched(place_of(each)) for each in about) or _is_known(said, about):
                 break  # then the others lean on it
             meant = _exchanged(said, thing, about) or _whole(index, said, about, thing)
@@ -86,6 +89,10 @@ def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Questi
                 yield question
                 asked.update(about)
                 break
+
+
+def _written(said: Said, value: Value) -> str:
+    return said.text[value.start : value.end]
 
 
 def _said(heard: Sequence[Heard]) -> Iterator[Said]:
@@ -165,8 +172,9 @@ def _exchanged(said: Said, thing: str, about: Sequence[Statement]) -> _Meant | N
     tell the same."""
     fit = []
     for each in about:
-        made, words = exchange(each.text, said.text, thing), _shared(each, said, thing)
-        if made and (made.sure or words):
+        made = exchange(each.text, said.text, thing, [other.text for other in about])
+        words = _shared(each, said, thing)
+        if made and (made.sure or words) and (made.named or not _is_framed(said, thing, each)):
             fit.append(((made.sure, words), each, made))
     if not fit:
         return None
@@ -193,7 +201,11 @@ def _whole(index: StatementIndex, said: Said, about: Sequence[Statement], thing:
     if not said.changes or len(said.text.split()) > MOST_SHORT:
         return None
     short = [
-        each for each in about if len(each.text.split()) <= MOST_SHORT and len(sentences(each.text)) == 1
+        each
+        for each in about
+        if not _is_framed(said, thing, each)
+        and len(each.text.split()) <= MOST_SHORT
+        and len(sentences(each.text)) == 1
     ]
     alike = [each for each in short if _shared(each, said, thing)] or short
     new = _NOW.sub("", said.text).strip(" ,")

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_log, is_team
-from dreams.engines.rules.notes.wording import one_line, sentences
+from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place, removal
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.linedates import day_in_name
-from dreams.text import plural
+from dreams.text import one_line, plural
 
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12
@@ -29,7 +29,7 @@ MOVED, GONE = 0.55, 0.35
 _CODE = re.compile(r"`([^`\n]+)`")
 # A path from the top of the repository, in code or out of it.
 _NAMED = re.compile(
-    r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
+    r"(?<![\w./~$@:{}<>*%\\-])(?:\./)?((?:\.?[\w@-][\w.@-]*/)+[\w@-][\w.@-]*\.[A-Za-z]\w{0,4})(?![\w/*{}<>-])"
 )
 # A file by its name alone: a source or a document, as data comes and goes.
 _BARE = re.compile(
@@ -44,6 +44,16 @@ _NOT_NOW = re.compile(
     r"had|split|merg|extract|archiv|histor|untracked|gitignored|generat|not|never|miss|example)\w*\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
+# A name for any file ("NNN_title.sql"), or one that is said not to lead anywhere.
+_ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A-Za-z]|$)")
+# Names of a role, which a file has in each folder: the folder says which one is meant.
+_OF_A_FOLDER = frozenset(
+    "index main mod lib init __init__ config types utils app setup action readme skill license package conftest".split()  # noqa: SIM905 - a word list
+)
+_ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|workspace)/)")
+_LEADS_NOWHERE = re.compile(
+    r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
+)
 NOTE = "(no longer in the repository)"
 
 
@@ -54,6 +64,8 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
         return
     named = list(_named(context))
     found, missing = _Found(repo), _Missing(repo)
+    if not missing.is_of_this_repository({one.path_named for one in named}):
+        return
     moved = [each for each in (found.moved(one) for one in named) if each]
     for group in _by_folder(moved):
         yield from _ask_of_moved(context, group)
@@ -91,12 +103,20 @@ def _named(context: Asking) -> Iterator[_Named]:
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
+                if _ANY_FILE.search(name):
+                    continue
                 yield _Named(path, number, line, name, not coded and _is_now(line, name))
 
 
 def _is_now(line: str, name: str) -> bool:
-    told = next((each for each in sentences(one_line(line)) if name in each), line)
-    return not _NOT_NOW.search(_CODE.sub(" ", told))
+    """Whether its sentence tells of it as of something that is there, and here."""
+    if _ELSEWHERE.search(line):
+        return False
+    return not _NOT_NOW.search(_CODE.sub(" ", _sentence(line, name)))
+
+
+def _sentence(line: str, name: str) -> str:
+    return next((each for each in sentences(one_line(line)) if name in each), line)
 
 
 # --- What moved -------------------------------------------------------------------------------------------------------
@@ -129,7 +149,12 @@ class _Found:
 
     def moved(self, one: _Named) -> _Moved | None:
         new = self._now(one.path_named)
-        told = not new or new in one.line  # a line with both tells of the move
+        # A line with both tells of the move.
+        told = (
+            not new
+            or new in one.line
+            or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
+        )
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
 
     def _now(self, old: str) -> str:
@@ -144,7 +169,12 @@ class _Found:
         shared = {path: (folders & Counter(PurePosixPath(path).parts[:-1])).total() for path in same_name}
         best = max(shared.values())
         likely = [path for path, count in shared.items() if count == best]
-        least = 2 if len(same_name) > 1 else 0 if _COMPOUND.search(old.rpartition("/")[2]) else 1
+        if PurePosixPath(old).stem.lower() in _OF_A_FOLDER:
+            likely = [
+                path for path in likely if PurePosixPath(path).parent.name == PurePosixPath(old).parent.name
+            ]
+        is_rare = _COMPOUND.search(name) and _BARE.fullmatch(f"`{name}`")
+        least = 2 if len(same_name) > 1 else 0 if is_rare else 1
         return likely[0] if len(likely) == 1 and best >= least else ""
 
 
@@ -255,7 +285,7 @@ def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citatio
         text = rec.tree.texts[path].split("\n")
         for one in (each for each in lines if each.path == path):
             name = re.escape(one.path_named)
-            span = re.compile(rf"`{name}`|(?<![`\w./-]){name}(?![`\w/-])")
+            span = re.compile(rf"\[?`{name}`(?:\]\([^)\n]*\))?|(?<![`\w./-]){name}(?![`\w/-])")
             text[one.line_no - 1] = span.sub(
                 lambda match: f"{match[0]} {NOTE}", text[one.line_no - 1], count=1
             )
@@ -291,6 +321,14 @@ class _Missing:
         }
         self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
         self._count = Counter(PurePosixPath(path).suffix for path in repo.files)
+
+    def is_of_this_repository(self, named: set[str]) -> bool:
+        """Whether the files that memories name are rather here than not: they may speak of another checkout."""
+        known = Counter("gone" if self.file(path) else "there" for path in named if self._is_known(path))
+        return known["gone"] <= max(known["there"], MANY)
+
+    def _is_known(self, path: str) -> bool:
+        return bool(self._by_name.get(PurePosixPath(path).name) or self.file(path))
 
     def command(self, span: str) -> str:
         """Why it is gone; empty for what is no command, or is there."""

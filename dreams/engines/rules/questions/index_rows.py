@@ -16,11 +16,11 @@ from dreams import memdir
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
-from dreams.engines.rules.notes.wording import ends_open, one_line, summed_up
+from dreams.engines.rules.notes.wording import ends_open, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.types import Edit, Fate, Option, Place, Question
 from dreams.language import lexicon
-from dreams.text import decode, plural
+from dreams.text import decode, one_line, plural
 
 MOST_ROWS = 40
 LEAST_GAIN = 20  # characters

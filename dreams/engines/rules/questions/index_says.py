@@ -102,6 +102,9 @@ def _counts(statement: Statement) -> Iterator[_Number]:
 
 
 def _numbers(context: Asking, mine: _Number, theirs: _Number) -> Iterator[Question]:
+    if _differ_much(mine.statement, theirs.statement):
+        yield from _overtaken(context, mine, theirs)
+        return
     first = context.draftsman.option(
         "first", f"{mine.raw} is right", partial(_write, at=theirs, new=mine.raw)
     )
@@ -120,6 +123,31 @@ def _numbers(context: Asking, mine: _Number, theirs: _Number) -> Iterator[Questi
         (_cited(context.tree_before, mine.statement), _cited(context.tree_before, theirs.statement)),
         weight=OTHER_NUMBER,
     )
+
+
+def _differ_much(row: Statement, said: Statement) -> bool:
+    """Whether a row and a description differ in more numbers than one, so that one of them would not set the row right."""
+    ours, theirs = (
+        {value.key for value in each.reading.values if value.kind == "number"} for each in (row, said)
+    )
+    return said.source == "description" and max(len(ours - theirs), len(theirs - ours)) > 1
+
+
+def _overtaken(context: Asking, mine: _Number, theirs: _Number) -> Iterator[Question]:
+    row, said = mine.statement, theirs.statement
+    option = context.draftsman.option(
+        "second", "The index says what the description says", partial(_row_says, row=row, text=said.text)
+    )
+    if option is not None:
+        yield Question(
+            "conflict",
+            f"{row.target} {mine.thing} {' '.join(sorted((mine.value.key, theirs.value.key)))}",
+            f"The row of {row.target} has other numbers than the file's description.",
+            (_place(context.tree_before, row), _place(context.tree_before, said)),
+            (option, KEEP),
+            (_cited(context.tree_before, row), _cited(context.tree_before, said)),
+            weight=OTHER_NUMBER,
+        )
 
 
 def _line_of(tree: Tree, statement: Statement) -> int | None:

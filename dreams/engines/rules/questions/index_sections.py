@@ -13,11 +13,11 @@ from functools import partial
 
 from dreams import memdir
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory
-from dreams.engines.rules.notes.wording import one_line, sentences, summed_up
+from dreams.engines.rules.notes.wording import sentences, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.index_rows import rules_in
 from dreams.engines.types import Edit, Fate, Option, Place, Question
-from dreams.text import plural
+from dreams.text import one_line, plural
 
 FULL = 0.98  # of the lines or bytes that an agent loads
 LEAST_LINES, MOST_SECTIONS = 5, 6

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.changed import Changed
-from dreams.engines.rules.questions.exchanges import things
 from dreams.engines.rules.questions.rewriting import reword, surface, with_text
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.types import Edit, Option, Question
 from dreams.lib.prose.comparing import TELLING
+from dreams.lib.prose.exchanges import things
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import Value, read
 

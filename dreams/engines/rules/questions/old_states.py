@@ -35,15 +35,21 @@ from dreams.linedates import day_in_name
 
 OLD, WEIGHT = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
+_LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 # Said of the whole memory, wherever its last section ends.
 _REMARK = re.compile(r"\**(?:Why|How to apply)\b[^\n]{0,20}:")
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
+# What is done stays so.
+_IS_DONE = re.compile(
+    r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
+    re.IGNORECASE,
+)
 # A heading that does, or that is the name of a state: "Recent changes (…)", "Import — status (…)"; no name with such a word in it.
 _HEADS_A_STATE = re.compile(
-    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next|resolved)"
+    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next)"
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
     re.IGNORECASE,
 )
@@ -180,23 +186,41 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
 
 def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
     """The first of each memory that has no such section."""
-    for unit in askable(context.tree_before):
+    for unit, told, day in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
-        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)):
+        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
             continue
-        found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
-        if found is None or not _is_old(context, found[1]):
-            continue
-        sentence, day = found
         note = f"It tells a state as of {day.isoformat()}."
-        option = _without(context, unit, sentence, note)
+        option = _without(context, unit, told, note)
         if option is not None:
             asked.add(unit.path)
             why = _why("This is a state as of", day, context)
-            subject = f"{similarity.normalised(sentence)[:200]} {day.isoformat()}"
+            subject = f"{similarity.normalised(told)[:200]} {day.isoformat()}"
             cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
             place = (Place(unit.path, unit.first_line, unit.raw),)
             yield Question("expired", subject, why, place, (option, KEEP), cited, weight=WEIGHT)
+
+
+def _dated(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
+    """The first sentence of each statement that tells a state, and its day."""
+    for unit in askable(context.tree_before):
+        found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
+        if found:
+            yield unit, *found
+
+
+def _labelled(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
+    """ "**Status as of 2026-03-30:** …": what its label dates is a state to its end."""
+    for each in context.statements:
+        label = _LABEL.match(each.text) if each.source == "body" else None
+        day = _state_day(label[0].replace("*", "")) if label else None
+        if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
+            headings = tuple(similarity.normalised(title) for title in each.headings)
+            yield (
+                Unit(each.path, each.first_line, each.last_line, each.text, each.raw, headings, ()),
+                each.text,
+                day,
+            )
 
 
 def _state_day(sentence: str) -> dt.date | None:
@@ -204,22 +228,20 @@ def _state_day(sentence: str) -> dt.date | None:
     found = {
         days.written(match, last=True)
         for match in _DAY.finditer(sentence)
-        if _AS_OF.search(sentence[: match.start()])
+        if _AS_OF.search(before := sentence[: match.start()]) and not _IS_DONE.search(before)
     }
     return found.pop() if len(found) == 1 else None
 
 
-def _without(context: Asking, unit: Unit, sentence: str, note: str) -> Option | None:
+def _without(context: Asking, unit: Unit, told: str, note: str) -> Option | None:
     """Take the sentence out, and the statement with it where it says nothing else."""
-    if len(sentences(unit.text)) == 1:
+    if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
     if is_index(unit.path):
         return None
 
     def meant(part: Part) -> str:
-        return (
-            note if (part.path, part.first_line, part.text) == (unit.path, unit.first_line, sentence) else ""
-        )
+        return note if (part.path, part.first_line, part.text) == (unit.path, unit.first_line, told) else ""
 
     def cite(part: Part) -> Citation:
         return from_memory(part.path, part.first_line, part.text, note)

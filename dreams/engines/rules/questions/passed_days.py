@@ -28,7 +28,7 @@ _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
     r"(?:\b(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
-    r"ends?|over|back|closes?|remove|drop|delete|revert|review|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
+    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|review|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
     r"paused|frozen|freeze|waived|hold|next)\b)(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )

@@ -15,7 +15,7 @@ from dreams import text as texts
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.notes.wording import one_line, sentences
+from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place
 from dreams.engines.rules.repository import Repository
@@ -25,7 +25,7 @@ from dreams.language.pieces import pieces
 from dreams.language.statements import canonical, statement
 from dreams.lib.prose.values import read
 from dreams.linedates import day_in_name
-from dreams.text import quoted
+from dreams.text import one_line, quoted
 
 LONGEST = 240  # characters of a statement that says only this
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3

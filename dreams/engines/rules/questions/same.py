@@ -13,7 +13,6 @@ from dreams import memdir
 from dreams.engines.rules.notes.bodies import Unit, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
-from dreams.engines.rules.notes.wording import one_line
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps import files
@@ -21,7 +20,7 @@ from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.statement_index import FEW, Statement, StatementIndex, places_of
 from dreams.lib.prose.values import read
-from dreams.text import decode, quoted
+from dreams.text import decode, one_line, quoted
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 MOST_WORDS = 12  # of a subject

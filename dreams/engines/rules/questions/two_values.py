@@ -12,7 +12,11 @@ from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.changed import Changed, as_history, everywhere
-from dreams.engines.rules.questions.exchanges import (
+from dreams.engines.rules.questions.rewriting import reword, surface
+from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
+from dreams.engines.types import Option, Question
+from dreams.lib.prose.comparing import says_more
+from dreams.lib.prose.exchanges import (
     are_about_two,
     exchange,
     has_another_title,
@@ -20,10 +24,6 @@ from dreams.engines.rules.questions.exchanges import (
     is_in_a_title,
     things,
 )
-from dreams.engines.rules.questions.rewriting import reword, surface
-from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
-from dreams.engines.types import Option, Question
-from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known

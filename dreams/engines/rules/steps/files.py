@@ -15,13 +15,14 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
-from dreams.engines.rules.notes.wording import one_line, says_something
+from dreams.engines.rules.notes.wording import says_something
 from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.language import similarity
 from dreams.language.statements import statement
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.values import read
+from dreams.text import one_line
 
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
@@ -123,8 +124,7 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     """Why merging two files is not certain, in words for a person; empty where it is."""
     if tree.settled(keep) or tree.settled(drop):
         return "one of the files is pinned or was edited by hand"
-    front, other = tree.document(drop).frontmatter, tree.document(keep).frontmatter
-    if front and (front.problem or _own_fields(front) - (_own_fields(other) if other else set())):
+    if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
         return f"{drop} has frontmatter of its own"
     if (
         statement(_said_by_labels(tree, keep)).environments
@@ -140,8 +140,15 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     return ""
 
 
-def _own_fields(front: memdir.Frontmatter) -> set[tuple[str, str]]:
-    """What a head holds beside name, description and type."""
+def _own_fields(document: memdir.Document) -> set[tuple[str, str]]:
+    """What a head holds beside name, description and type; of one that is no YAML ("name: Ports: web") the lines."""
+    front = document.frontmatter
+    if front is None:
+        return set()
+    if front.problem:
+        lines = (line.strip() for line in document.head.splitlines())
+        pairs = [(key, value.strip()) for key, _, value in (line.partition(":") for line in lines)]
+        return {pair for pair in pairs if pair[0].strip("-") and pair[0] not in _PLAIN_KEYS}
     every = [*front.raw.items(), *front.metadata.items()]
     return {(key, str(value)) for key, value in every if key not in _PLAIN_KEYS}
 

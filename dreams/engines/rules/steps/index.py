@@ -21,10 +21,10 @@ from dreams.engines.rules.notes.tree import (
     is_log,
     is_team,
 )
-from dreams.engines.rules.notes.wording import one_line
 from dreams.engines.types import Citation, Fate
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
+from dreams.text import one_line
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
 _PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")

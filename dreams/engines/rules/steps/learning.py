@@ -19,6 +19,8 @@ from dreams.engines.types import Citation
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import tokens
+from dreams.lib.prose.exchanges import exchange, things
+from dreams.lib.prose.statement_index import StatementIndex
 from dreams.text import quoted
 
 MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
@@ -33,6 +35,11 @@ _WEAK_IN_NAMES = frozenset(
 
 
 def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
+    """Put lessons into memory; what was said in passing and gives a thing another value than memory is left to a question."""
+    index = StatementIndex(rec.tree.texts) if any(lesson.in_passing for lesson in lessons) else None
+    lessons = [
+        lesson for lesson in lessons if not (index and lesson.in_passing and _changes(index, lesson.text))
+    ]
     about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
     for path in rec.tree.topics() if lessons else ():
         about.setdefault(rec.tree.kind(path) or "", {})[path] = _about(rec.tree, path)
@@ -43,6 +50,14 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
     rest = [lesson for group in groups[MOST_NEW_FILES:] for lesson in group]
     for kind in memdir.MEMORY_TYPES:
         _common_file(rec, [lesson for lesson in rest if lesson.kind == kind], row_aim)
+
+
+def _changes(index: StatementIndex, text: str) -> bool:
+    return any(
+        found and (found.sure or found.named)
+        for thing, about in things(index, text)
+        for found in (exchange(each.text, text, thing, [other.text for other in about]) for each in about)
+    )
 
 
 def _reason(lessons: Sequence[Lesson]) -> str:

@@ -19,20 +19,15 @@ from dreams.engines.rules.notes.tree import (
     from_memory,
     is_team,
 )
-from dreams.engines.rules.notes.wording import (
-    is_labelled,
-    is_slug,
-    one_line,
-    says_something,
-    sentences,
-    summed_up,
-)
+from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_something, sentences, summed_up
 from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.language import similarity
-from dreams.text import encode, is_utf8, plural
+from dreams.text import encode, is_utf8, one_line, plural
 
 TITLE_MAX = 60
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
+MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
+LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 # Behind a title that is the first clause of the hook; within a clause the rest would say something else by itself.
@@ -108,7 +103,14 @@ def _orphans(tree: Tree, index_path: str) -> list[str]:
         if is_team(path) == shared and _is_topic(tree, path, text or "") and says_something(tree.texts[path])
     ]
     index = memdir.parse_index(text or "")
-    return [path for path in paths if not mentioned(index, path.removeprefix(base))]
+    found = [path for path in paths if not mentioned(index, path.removeprefix(base))]
+    # Whoever writes an index, and lists hardly a file in it, does not mean it to list them all.
+    is_a_choice = len(found) >= MANY and len(found) > MOST_UNLISTED * len(paths) and _has_prose(text or "")
+    return [] if is_a_choice else found
+
+
+def _has_prose(text: str) -> bool:
+    return any(item.kind == "paragraph" for item in memdir.sections(memdir.parse(encode(text)).body))
 
 
 def _is_memory_folder(tree: Tree) -> bool:
@@ -239,7 +241,7 @@ def hook_of(tree: Tree, path: str) -> str:
             if is_labelled(item.text) or item.text.lstrip().startswith(">"):
                 continue
             first = next(iter(sentences(one_line(item.content or item.text))), "")
-            if _FIELD.match(first):
+            if _FIELD.match(first) or (first.endswith(":") and len(first.split()) < LEAST_WORDS):
                 continue
             return "" if names_a_day(first) else first.rstrip(" :")
     return ""

@@ -1,4 +1,4 @@
-"""What a statement puts in the place of a value that another one has of the same thing. PURE.
+"""What a statement puts in the place of a value that another one has of the same thing. Pure.
 
 A thing is a name, or two rare words side by side, that both have. Its value is what else is named: of the same sort (two ports,
 two commands, two words behind a colon), or said to be the old one.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dreams.language.statements import canonical
 from dreams.lib.prose.comparing import of_one_sort
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import Value, read
@@ -48,11 +49,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`old` of one statement and `new` of another. `sure`: the old one is named, or the two are of a sort that few values have."""
+    """`old` of one statement and `new` of another. `sure`: the old one is `named`, or the two are of a sort that few values have."""
 
     old: Span
     new: Span
     sure: bool
+    named: bool = False
 
 
 def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Statement]]]:
@@ -61,13 +63,17 @@ def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Stateme
     numbers = {value.start for value in reading.values if value.kind == "number"}
     for value in reading.values:
         # "Java 17" is a value, and nothing that has one.
-        if value.kind in {"identifier", "name"} and value.end + 1 not in numbers:
+        if (
+            value.kind in {"identifier", "name", "path"}
+            and "/" not in value.key
+            and value.end + 1 not in numbers
+        ):
             for key in dict.fromkeys((value.key, value.key.partition(".")[0])):
                 found = _naming(index, key)
                 if len(key) > 2 and 0 < len(found) <= MOST_OF_A_THING:
                     yield key, found
     for pair in dict.fromkeys(found.lower() for found in _IN_WORDS.findall(text)):
-        words = [word for word in pair.split() if reading.terms.get(word, 0) >= _RARE_WORD]
+        words = [word for word in map(canonical, pair.split()) if reading.terms.get(word, 0) >= _RARE_WORD]
         found = (
             [each for each in index.with_words(words) if pair in each.text.lower()] if len(words) > 1 else []
         )
@@ -124,29 +130,31 @@ def _span(text: str, start: int, end: int, value: Value | None) -> Span:
 
 def _sort(text: str, value: Value | None) -> str:
     """ "#alerts" and "#ops-night" are of one sort, and so are "Java 17" and "Go 1.22", "eu-west-1" and "us-east-2"."""
-    if value and value.kind in {"number", "code", "path", "address"}:
+    if value and (value.kind in {"number", "code", "address"} or (value.kind == "path" and "/" in text)):
         return value.kind
     bare = text.strip("`")
+    if bare.isalpha():
+        return "A"
     shape = _RUNS.sub(lambda m: "0" if m[0].isdigit() else "A" if m[0][0].isupper() else "a", bare)
     return re.sub(r"(0)(?:[.]0)+", r"\1", re.sub(r"([aA])\1+", r"\1", shape))
 
 
-def exchange(text: str, said: str, thing: str) -> Exchange | None:
-    """What `said` has in the place of a value of a statement; None where that is not one thing."""
+def exchange(text: str, said: str, thing: str, known: Sequence[str] = ()) -> Exchange | None:
+    """What `said` has in the place of a value of a statement; None where that is not one thing.
+
+    `known` are other statements about the thing: what they have is no new value of it.
+    """
     mine, theirs = spans(text, thing), spans(said, thing)
-    known = {span.key for span in mine}
-    fresh = [span for span in theirs if span.key not in known]
+    had = {span.key for each in (text, *known) for span in spans(each, thing)}
+    fresh = [span for span in theirs if span.key not in had]
     past = [span for span in mine if _named(span, said)]
     if fresh and past and (made := _of_named(past, fresh, said)):
         return made
     if not fresh:
         return _of_words(text, said, thing)
-    pairs = [(old, new) for old in mine for new in fresh if _alike(old, new)]
-    if (
-        not pairs
-        and len(mine) == len(fresh) == len(theirs) == 1
-        and _beside(text, mine[0]) == _beside(said, theirs[0])
-    ):
+    pairs = [(old, new) for old in mine if old not in past for new in fresh if _alike(old, new)]
+    alone = len(mine) == len(fresh) == len(theirs) == 1
+    if not pairs and alone and _beside(text, mine[0]) == _beside(said, theirs[0]):
         return Exchange(mine[0], fresh[0], True)
     return Exchange(*pairs[0], _is_telling(pairs[0])) if len(pairs) == 1 else None
 
@@ -163,13 +171,12 @@ def _named(span: Span, said: str) -> bool:
 
 
 def _of_named(past: Sequence[Span], fresh: Sequence[Span], said: str) -> Exchange | None:
-    """Of the values that both name, the number, or the one that is told as past."""
-    old = [
-        each for each in past if is_told_past(each.text, said) or (each.value and each.value.kind == "number")
-    ]
-    pairs = [(one, new) for one in old for new in fresh if _alike(one, new)]
+    """Of the values that both name, the one that is told as past; without such a word the only one of the new one's sort."""
+    old = [each for each in past if is_told_past(each.text, said)]
+    pairs = [(one, new) for one in old or past for new in fresh if _alike(one, new)]
     pairs = pairs or [(one, new) for one in old for new in fresh if len(fresh) == 1]
-    return Exchange(*pairs[0], True) if len({(one.key, new.key) for one, new in pairs}) == 1 else None
+    one = len({(old.key, new.key) for old, new in pairs}) == 1
+    return Exchange(*pairs[0], sure=True, named=True) if one else None
 
 
 def is_told_past(value: str, said: str) -> bool:
@@ -186,11 +193,11 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
         if at and old.lower() not in thing and new not in text and len(old) > 2:
             start, end = found.span("new")
-            return Exchange(
+            spans_ = (
                 Span(at.start(), at.end(), old, old.lower(), "word"),
                 Span(start, end, new, new.lower(), "word"),
-                True,
             )
+            return Exchange(*spans_, sure=True, named=True)
     return None
 
 
@@ -200,7 +207,8 @@ def _alike(old: Span, new: Span) -> bool:
         return of_one_sort(old.value, new.value) or 0 < dots == new.key.count(".")
     if old.sort == new.sort == "path":
         return old.text.rpartition("/")[2].count(".") == new.text.rpartition("/")[2].count(".")
-    return old.sort == new.sort
+    names = {"A", "A 0"}
+    return old.sort == new.sort or {old.sort, new.sort} == names
 
 
 def _is_telling(pair: tuple[Span, Span]) -> bool:

@@ -1,4 +1,4 @@
-"""What a small word says of the word behind it: "with a header" is not "without one", "since March" not "until March". PURE.
+"""What a small word says of the word behind it, and words that changed places: "with a header", "since March", "A reports to B". PURE.
 
 Both words may stand in both texts and still be said of other things, so each is bound to the next word of meaning.
 """

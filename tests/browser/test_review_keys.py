@@ -1,0 +1,167 @@
+"""Keys of the review that lead somewhere: the present mark is where the focus is, and nothing typed is lost unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from dreams import review
+from dreams.login import make_link
+from dreams.models import Hunk, Proposal
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Locator, Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FOCUS = "document.activeElement.id"
+# Where the bar at the foot begins, what is under the middle of an element, and what sticks out below.
+COVERED = """card => {
+  const bar = document.getElementById('review-bar').getBoundingClientRect().top;
+  const buttons = [...card.querySelectorAll('.verdict .button')].map(e => e.getBoundingClientRect());
+  const shown = [...card.querySelectorAll('.diff-text, .evidence blockquote')].filter(e => e.checkVisibility())
+    .map(e => e.getBoundingClientRect()).filter(box => box.bottom > bar && box.top < bar);
+  return [buttons.every(box => box.bottom <= bar && box.top > innerHeight / 2), shown.length,
+          Math.abs(bar + document.getElementById('review-bar').offsetHeight - innerHeight) < 2];
+}"""
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    made = desk.make_proposal(desk.make_project(tmp_path))
+    made.findings.all().delete()
+    return made
+
+
+def card(page: Page, hunk: Hunk) -> Locator:
+    return page.locator(f"#hunk-{hunk.pk}")
+
+
+def test_keys_lead_to_the_next_open_decision_and_back_to_what_was_undone(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    page, keys = window, window.keyboard
+    first, second, third = (
+        desk.hunk_with(proposal, words)
+        for words in ("PostgreSQL 16", "Never update them", "reference_runbook")
+    )
+    role = desk.hunk_with(proposal, "very short")
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    # The first Approve is a few steps from the top of the page, by a link that skips the rest.
+    keys.press("Tab")
+    keys.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the first open decision")).to_be_focused()
+    keys.press("Enter")
+    expect(card(page, first)).to_be_focused()
+    steps = 2
+    while page.evaluate(FOCUS) != f"approve-{first.pk}":
+        keys.press("Tab")
+        steps += 1
+        assert steps <= 10
+    keys.press("Enter")
+    expect(card(page, first)).to_contain_text("approved")
+    # One step of j is one decision, however many changes it has.
+    keys.press("j")
+    expect(card(page, second)).to_be_focused()
+    keys.press("j")
+    expect(card(page, third)).to_be_focused()
+    keys.press("r")
+    expect(card(page, third)).to_contain_text("rejected")
+    keys.press("k")
+    keys.press("d")
+    train = desk.hunk_with(proposal, "Releases leave")
+    expect(card(page, train)).to_be_focused()
+    keys.press("d")
+    expect(card(page, role)).to_be_focused()
+    keys.press("d")  # from the last on to the first
+    expect(card(page, second)).to_be_focused()
+    # What is undone is said, and gone to.
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    keys.press("u")
+    expect(page.locator("#review-bar")).to_contain_text("Undone: rejected 1 decision in feedback_testing.md.")
+    expect(card(page, third)).to_be_focused()
+    expect(card(page, third)).to_be_in_viewport()
+    # Also where a filter hides it.
+    page.goto(f"{address}/review/{proposal.public_id}/?q=very+short")
+    page.wait_for_load_state("networkidle")
+    keys.press("u")
+    expect(card(page, first)).to_be_focused()
+    assert page.url.endswith(f"/?hunk={first.pk}#hunk-{first.pk}")
+
+
+def test_the_present_mark_and_the_focus_stay_together(window: Page, address: str, proposal: Proposal) -> None:
+    page, keys = window, window.keyboard
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    keys.press("j")
+    keys.press("v")
+    file = proposal.files.get(path="feedback_testing.md")
+    expect(page.locator("#review-viewed")).to_have_text("1 of 5 viewed")
+    expect(page.locator("#review-filters")).to_contain_text(
+        "Not viewed 3"
+    )  # decisions: one is in other files, too
+    marked = "[...document.querySelectorAll('.now')].map(e => e.id)"
+    expect(page.locator(f"#file-{file.pk}")).to_be_focused()
+    assert page.evaluate(marked) == [f"file-{file.pk}"]
+    keys.press("j")
+    assert page.evaluate(marked) == [page.evaluate(FOCUS)]
+    keys.press("f")
+    expect(page.locator("#files-q")).to_be_focused()
+    keys.type("v")
+    keys.press("Escape")
+    assert page.evaluate(marked) == [page.evaluate(FOCUS)] != ["files-q"]
+
+
+def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, proposal: Proposal) -> None:
+    page = window
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    role = desk.hunk_with(proposal, "very short")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    card(page, role).get_by_text("Edit").click()
+    box = card(page, role).get_by_role("textbox")
+    box.fill("Likes brief answers.")
+    page.get_by_role("link", name="Projects").first.click(no_wait_after=True)
+    expect(box).to_have_value("Likes brief answers.")
+    page.get_by_role("searchbox", name="Words in a path").fill("train")
+    page.wait_for_timeout(600)
+    expect(box).to_have_value("Likes brief answers.")
+    assert asked == ["beforeunload", "confirm"]
+    card(page, role).get_by_role("button", name="Keep this text").click()
+    expect(card(page, role)).to_contain_text("Your version, compared with the proposal")
+    page.get_by_role("link", name="Projects").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
+    assert len(asked) == 2
+
+
+def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thumb(
+    chromium: Browser, address: str, proposal: Proposal
+) -> None:
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(address + make_link().path)
+    page.wait_for_url(f"{address}/")
+    review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    for words in ("PostgreSQL 16", "Never update them", "reference_runbook", "Releases leave"):
+        shown = card(page, desk.hunk_with(proposal, words))
+        shown.evaluate("card => card.scrollIntoView({ block: 'start', behavior: 'instant' })")
+        page.wait_for_timeout(150)
+        assert shown.evaluate("card => card.offsetHeight") > 600
+        is_at_thumb, covered, is_at_foot = shown.evaluate(COVERED)
+        assert is_at_thumb and not covered and is_at_foot, words
+    own = card(page, desk.hunk_with(proposal, "very short"))
+    own.get_by_placeholder("In your own words").fill("Not so.")
+    own.get_by_role("button", name="Keep", exact=True).tap()
+    expect(own).to_contain_text("Reason kept")
+    context.close()

@@ -1,0 +1,171 @@
+"""One dream through its stages: every page, command and message tells the same of it, in decisions."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams import apply as applying
+from dreams import review, rollback
+from dreams.models import DreamRun, Finding, Hunk, Proposal
+from dreams.notify import digest
+from dreams.rollback import Selection
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+ALL = "5 decisions, 8 changes"
+PROPOSED = "Proposes to learn 1, merge 1, update 2, make 1 index change"
+HALF = "3 of 5 decided, nothing is written yet; 1 rejected"
+WRITTEN = "Merged 1, updated 2, made 1 index change; 1 rejected"
+PART_UNDONE = "Merged 1, updated 2; 1 undone, 1 rejected"
+UNDONE = "All of it was undone; 1 rejected"
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    return desk.make_proposal(desk.make_project(tmp_path))
+
+
+def decide(proposal: Proposal, words: str, verdict: str) -> None:
+    review.decide(proposal, review.together([desk.hunk_with(proposal, words)]), verdict, world.ME)
+
+
+def as_text(page: str) -> str:
+    """What a person reads of a page, on one line."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+class Places:
+    """Where something is told of this dream."""
+
+    def __init__(self, browser: Client, proposal: Proposal, capsys: pytest.CaptureFixture[str]) -> None:
+        self.browser, self.proposal, self.capsys = browser, proposal, capsys
+        assert proposal.dream is not None
+        self.dream: DreamRun = proposal.dream
+
+    def page(self, name: str, *args: object, query: str = "") -> str:
+        return as_text(self.browser.get(reverse(name, args=args) + query).content.decode())
+
+    def printed(self, *command: str) -> str:
+        self.capsys.readouterr()
+        call_command(*command)
+        return " ".join(self.capsys.readouterr().out.split())
+
+    def sentences(self) -> Iterator[tuple[str, str]]:
+        """Those that tell what came of it, whatever its stage."""
+        yield "dreams list", self.page("dreams")
+        yield "dream page", self.page("dream", self.dream.public_id)
+        yield "project page", self.page("project", self.proposal.project_id)
+        yield "timeline", self.page("project", self.proposal.project_id, query="?show=timeline&kind=dreams")
+        yield "review page", self.page("review", self.proposal.public_id)
+        yield "proposal command", self.printed("proposal", self.proposal.public_id)
+        yield "proposal --json", self.printed("proposal", self.proposal.public_id, "--json")
+
+    def sizes(self) -> Iterator[tuple[str, str]]:
+        """Those that tell how large it is."""
+        yield "dream page", self.page("dream", self.dream.public_id)
+        yield "review page", self.page("review", self.proposal.public_id)
+
+    def waiting(self) -> Iterator[tuple[str, str]]:
+        """Those that tell it only while it waits."""
+        yield "inbox", self.page("inbox")
+        yield "digest", " ".join(digest.collect(timezone.now()).as_text().split())
+
+
+@pytest.fixture
+def places(browser: Client, proposal: Proposal, capsys: pytest.CaptureFixture[str]) -> Places:
+    return Places(browser, proposal, capsys)
+
+
+def missing(told: Iterator[tuple[str, str]], said: str) -> list[str]:
+    """The places that do not say it; a sentence may go on in lower case behind another word."""
+    tail = said[1:]
+    return [name for name, text in told if tail not in text]
+
+
+def half_decided(proposal: Proposal) -> None:
+    decide(proposal, "PostgreSQL 16", Hunk.Verdict.APPROVED)
+    decide(proposal, "reference_runbook", Hunk.Verdict.APPROVED)
+    decide(proposal, "Releases leave on Tuesdays", Hunk.Verdict.REJECTED)
+
+
+def written(proposal: Proposal) -> None:
+    half_decided(proposal)
+    decide(proposal, "very short", Hunk.Verdict.APPROVED)
+    decide(proposal, "Never update them", Hunk.Verdict.APPROVED)
+    for _ in range(3):
+        review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    proposal.refresh_from_db()
+
+
+def one_undone(proposal: Proposal) -> None:
+    written(proposal)
+    hunk = desk.hunk_with(proposal, "reference_runbook")
+    rollback.rollback(proposal, world.ME, Selection(hunk_ids=(hunk.hunk_id,)))
+
+
+def all_undone(proposal: Proposal) -> None:
+    one_undone(proposal)
+    rollback.rollback(proposal, world.ME)
+
+
+@pytest.mark.parametrize(
+    ("reach", "said"),
+    [
+        (lambda proposal: None, PROPOSED),
+        (half_decided, HALF),
+        (written, WRITTEN),
+        (one_undone, PART_UNDONE),
+        (all_undone, UNDONE),
+    ],
+    ids=["proposed", "half decided", "written", "one undone", "all undone"],
+)
+def test_every_place_tells_the_same_of_a_dream(
+    places: Places, proposal: Proposal, reach: Callable[[Proposal], None], said: str
+) -> None:
+    reach(proposal)
+    assert missing(places.sentences(), said) == []
+    assert missing(places.sizes(), ALL) == []
+
+
+def test_while_it_waits_the_inbox_and_the_digest_tell_the_same(places: Places, proposal: Proposal) -> None:
+    assert missing(places.waiting(), f"{ALL} in 5 files") == []
+    several = places.page("bulk", query=f"?proposal={proposal.public_id}&verdict=reject")
+    assert ALL in several
+    half_decided(proposal)
+    assert missing(places.waiting(), "2 of 5 decisions left") == []
+
+
+def test_what_was_written_and_undone_is_told_in_the_same_numbers(places: Places, proposal: Proposal) -> None:
+    one_undone(proposal)
+    project = proposal.project_id
+    both = [places.page("inbox"), places.page("project", project, query="?show=timeline&kind=writes")]
+    for text in both:
+        assert "Merged 1, updated 2: “Testing”, “Tests, again”, “Role”; 1 undone" in text
+        assert "Undid 1 decision: “Testing”" in text
+    reviews = places.page("project", project, query="?show=timeline&kind=reviews")
+    assert "Reviewed 5 decisions: 4 approved, 1 rejected" in reviews
+    assert "3 decisions, 5 changes" in places.page("undo", proposal.public_id)
+    rollback.rollback(proposal, world.ME)
+    assert "Undone: merged 1, updated 2, made 1 index change" in places.page("inbox")
+    assert "Undid 3 decisions" in places.page("inbox")
+    assert "improved" not in places.page("inbox").lower()
+
+
+def test_its_proposal_is_told_as_one_in_the_title_only_while_a_decision_is_open(
+    places: Places, proposal: Proposal
+) -> None:
+    assert "1 to review" in places.page("inbox")
+    written(proposal)
+    assert "0 to review" in places.page("inbox") and "1 to review" not in places.page("inbox")

@@ -1,0 +1,88 @@
+"""What the agent loads, beside a review: before the submit what it would load, after it what is on disk and what was before."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from dreams import apply as applying
+from dreams import memories, review, rollback
+from dreams.models import Finding, Hunk, Proposal
+from dreams.rollback import Selection
+from tests.pipeline import world
+from tests.web import review_world as desk
+
+pytestmark = pytest.mark.django_db
+
+#: What counts of an index of so many rows: its title, and a blank line.
+ROWS_3, ROWS_2 = 5, 4
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    """It takes one of three rows out, and adds another one."""
+    return desk.make_proposal(desk.make_project(tmp_path))
+
+
+def loads(browser: Client, proposal: Proposal) -> str:
+    page = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    part = page.partition('id="review-loads"')[2].partition("</section>")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", part.partition(">")[2])).split())
+
+
+def write_the_merge(proposal: Proposal) -> None:
+    """The row of the merged file goes; the new memory and its row are left undecided."""
+    hunks = review.together([desk.hunk_with(proposal, "Never update them")])
+    review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
+    for _ in range(3):
+        review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    proposal.refresh_from_db()
+
+
+def test_before_the_submit_it_is_what_would_be_loaded(browser: Client, proposal: Proposal) -> None:
+    assert "What your agent will load" in loads(browser, proposal)
+    assert f"{ROWS_3} of 200 lines" in loads(browser, proposal)
+
+
+def test_after_the_submit_it_is_what_is_on_disk_and_what_was_before(
+    browser: Client, proposal: Proposal
+) -> None:
+    write_the_merge(proposal)
+    said = loads(browser, proposal)
+    assert f"{ROWS_2} of 200 lines (before: {ROWS_3})" in said
+    assert "What your agent loads now" in said and "MEMORY.md on disk" in said
+
+
+def test_after_an_undo_it_is_what_is_on_disk_then(browser: Client, proposal: Proposal) -> None:
+    write_the_merge(proposal)
+    rollback.rollback(proposal, world.ME)
+    said = loads(browser, proposal)
+    assert f"{ROWS_3} of 200 lines" in said and "before:" not in said
+
+
+def test_what_was_written_to_the_index_since_is_on_disk_too(browser: Client, proposal: Proposal) -> None:
+    write_the_merge(proposal)
+    index = world.folder(proposal.project) / "MEMORY.md"
+    index.write_text(index.read_text() + "- [One](one.md)\n- [Two](two.md)\n")
+    memories.refresh(proposal.project)
+    assert f"{ROWS_2 + 2} of 200 lines (before: {ROWS_3})" in loads(browser, proposal)
+
+
+def test_an_undo_of_one_change_leaves_the_others_on_disk(browser: Client, proposal: Proposal) -> None:
+    write_the_merge(proposal)
+    rollback.rollback(proposal, world.ME, Selection(paths=("MEMORY.md",)))
+    assert f"{ROWS_3} of 200 lines" in loads(browser, proposal)
+
+
+def test_what_is_approved_and_not_written_counts_without_what_was_left(
+    browser: Client, proposal: Proposal
+) -> None:
+    hunks = review.together([desk.hunk_with(proposal, "Never update them")])
+    review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
+    Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.SUBMITTED)
+    assert f"{ROWS_2} of 200 lines (now {ROWS_3})" in loads(browser, proposal)
