@@ -122,6 +122,12 @@ class Desk:
     general: Sequence[Remark]
     left_out: list[LeftBefore]
 
+    @property
+    def first_open(self) -> int | None:
+        """The first decision on this page that waits."""
+        shown = (card for file in self.files for card in file.cards)
+        return next((card.pk for card in shown if card.state == "undecided"), None)
+
 
 def desk(loaded: Loaded, asked: Asked) -> Desk:
     found = passing(loaded, asked)
