@@ -33,7 +33,7 @@ _NAMED = re.compile(
 )
 # A file by its name alone: a source or a document, as data comes and goes.
 _BARE = re.compile(
-    r"`([A-Za-z_][\w.-]*\.(?:pyi?|[cm]?[jt]sx?|vue|svelte|go|rs|swift|kts?|java|rb|php|cs|c|cc|cpp|h|hpp|dart|scala|sh|sql|s?css|md))`"
+    r"`([A-Za-z_][\w.-]*\.(?:pyi?|[cm]?[jt]sx?|vue|svelte|go|rs|swift|kts?|java|rb|php|cs|c|cc|cpp|h|hpp|dart|scala|sh|sql|s?css)|[A-Z][A-Z0-9_-]+\.md)`"
 )
 _COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a name that hardly two files have
 _RUN = re.compile(r"(?:npm|pnpm|yarn|bun) run ([\w:.-]+)(?:\s.*)?")
@@ -41,7 +41,7 @@ _MAKE = re.compile(r"make ([a-z][\w.-]*)")
 # Told of the past, or of what is to come: no file has to be there.
 _NOT_NOW = re.compile(
     r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|creat|plan|todo|will|propos|promot|new|old|was|were|"
-    r"had|split|merg|extract|archiv|histor|untracked|gitignored|generat|not|never|miss|example)\w*\b|n['’]t\b|~~",
+    r"had|done|ship|resolv|revert|split|merg|extract|archiv|histor|untracked|gitignored|generat|not|never|miss|example)\w*\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
 # A name for any file ("NNN_title.sql"), or one that is said not to lead anywhere.
@@ -50,6 +50,7 @@ _ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A
 _OF_A_FOLDER = frozenset(
     "index main mod lib init __init__ config types utils app setup action readme skill license package conftest".split()  # noqa: SIM905 - a word list
 )
+_COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of what was done then
 _ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|workspace)/)")
 _LEADS_NOWHERE = re.compile(
     r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
@@ -110,7 +111,7 @@ def _named(context: Asking) -> Iterator[_Named]:
 
 def _is_now(line: str, name: str) -> bool:
     """Whether its sentence tells of it as of something that is there, and here."""
-    if _ELSEWHERE.search(line):
+    if _ELSEWHERE.search(line) or _COMMIT.search(line):
         return False
     return not _NOT_NOW.search(_CODE.sub(" ", _sentence(line, name)))
 

@@ -25,6 +25,7 @@ from dreams.lib.prose.exchanges import (
     things,
 )
 from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.linedates import day_in_name
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known
 MOST_WORDS, MOST_SENTENCES = 30, 2  # a longer statement says much else
@@ -58,7 +59,9 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
     for pair in (*_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if statements in asked or any(
-            asking.is_touched(place_of(each)) or not asking.tree_before.writable(each.path)
+            asking.is_touched(place_of(each))
+            or not asking.tree_before.writable(each.path)
+            or day_in_name(each.path)  # the record of a day: what was so then
             for each in statements
         ):
             continue
