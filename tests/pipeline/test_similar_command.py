@@ -3,7 +3,11 @@
 import json
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
+
+import pytest
+from django.core.management import call_command
 
 from tests.pipeline import forked
 from tests.pipeline.batches import run_batch
@@ -69,3 +73,17 @@ def test_a_hook_is_told_as_what_it_sums_up_and_yet_not_merged_with_it(tmp_path: 
     )
     assert (twin["same"], twin["mergeable"]) == (True, True)
     assert (likely["same"], likely["mergeable"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("Use tabs here.", "use tabs here", "Merged without asking: the same words."),
+        ("The API is on port 80.", "The API is on port 81.", "one thing, two values (80, 81)."),
+        ("Staging uses Redis 7.", "Production uses Redis 7.", "No question: environments differ."),
+    ],
+)
+def test_the_rule_that_decides_about_two_texts_can_be_asked_for(one: str, other: str, told: str) -> None:
+    said = StringIO()
+    call_command("similar", "--explain", one, other, stdout=said)
+    assert said.getvalue().rstrip().endswith(told)

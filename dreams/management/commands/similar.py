@@ -1,6 +1,11 @@
-"""`similar --batch`: the duplicate decision of the rules engine. Needs no database."""
+"""`similar`: would the rules engine merge two statements, ask about them, or leave them alone? Needs no database."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from dreams.language import similarity
 from dreams.lib.prose.comparing import compare
@@ -9,7 +14,23 @@ from dreams.management.batch_command import BatchCommand
 
 
 class Command(BatchCommand):
-    help = "Read JSON lines {a, b} and print one JSON line for each: {same, mergeable, score, why}."
+    help = "Compare statements: JSON lines {a, b} to {same, mergeable, score, why}, or two texts and the rule that decides."
+
+    def arguments(self, parser: CommandParser) -> None:
+        mode = parser.add_mutually_exclusive_group(required=True)
+        mode.add_argument("--batch", action="store_true", help="read JSON lines from standard input")
+        mode.add_argument(
+            "--explain", nargs=2, metavar=("FIRST", "SECOND"), help="say which rule decides about two texts"
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="same as without; the output of --batch is always JSON lines"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> None:
+        if options["explain"]:
+            self.stdout.write(explained(*options["explain"]))
+        else:
+            super().run(options)
 
     def reply(self, row: batch.Row) -> batch.Row:
         one, other = batch.text_of(row, "a"), batch.text_of(row, "b")
@@ -21,3 +42,15 @@ class Command(BatchCommand):
             "score": max(certain.score, likely.score) if is_likely else min(certain.score, likely.score),
             "why": certain.why if certain.same else likely.rule,
         }
+
+
+def explained(one: str, other: str) -> str:
+    """What the rules engine does with two statements, and the rule that says so."""
+    certain, likely = similarity.same(one, other), compare(one, other)
+    if certain.same:
+        return f"Merged without asking: {certain.why}."
+    refused = f"Not merged without asking: {certain.why}."
+    if likely.relation == "none":
+        return f"{refused} No question: {likely.rule}."
+    values = f" ({likely.old.key}, {likely.new.key})" if likely.old and likely.new else ""
+    return f"{refused} A question is asked: {likely.rule}{values}."
