@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.tree import Tree, is_index
 from dreams.language import lexicon, properties
-from dreams.language.pieces import Piece, pairs_of, pieces, values_of
+from dreams.language.pieces import Piece, pieces, values_of
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
@@ -71,15 +71,15 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     mine, theirs = _about(tree, one), _about(tree, two)
     left, right = statement(mine), statement(theirs)
     alike = left.environments == right.environments and left.numbers == right.numbers
-    if _names(one.text) & _names(two.text) or _give_one_value(one.text, two.text):
+    if _names(one.text) & _names(two.text):
         return alike
     told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
-    if loosely and _named_apart(one.path, two.path, told) and not _speak_of_one(one.text, two.text):
+    if loosely and _named_apart(one.path, two.path, told):
         return False
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
     if one.path == two.path and (words_of(mine) ^ words_of(theirs)) - told:
         return False  # two sections of one file are two things, where they say more than the statement does
-    return all(sides) or (loosely and alike and (any(sides) or _speak_of_one(one.text, two.text)))
+    return all(sides) or (loosely and alike and any(sides))
 
 
 def is_own_name(text: str) -> bool:
@@ -135,25 +135,6 @@ def _names(text: str) -> set[str]:
         if _is_own(found, first, last)
         and (_is_subject(found, first) or {piece.key for piece in found[first : last + 1]} <= told)
     }
-
-
-def _give_one_value(one: str, two: str) -> bool:
-    """Whether both give a value that two things hardly share to what is called by the same two words side by side."""
-    for mine in properties.read(one):
-        for theirs in properties.read(two):
-            if mine.is_distinct and mine.value == theirs.value and mine.of == theirs.of:
-                both = pairs_of(pieces(one)) & pairs_of(pieces(two))
-                return any(set(pair) <= mine.of for pair in both)
-    return False
-
-
-def _speak_of_one(one: str, two: str) -> bool:
-    """Whether both give a property of what is called by the same two words side by side, whatever its value."""
-    if ": " in one:  # "Stack: FastAPI and PostgreSQL 15" is of what its place is of
-        return False
-    both = pairs_of(pieces(one)) & pairs_of(pieces(two))
-    changed = properties.changed(one, two)
-    return changed is not None and any(set(pair) <= changed[0].of for pair in both)
 
 
 def _with_opening(found: Sequence[Piece], run: tuple[int, int]) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from dreams import memdir
@@ -17,12 +16,6 @@ from dreams.text import quoted
 LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
-# "Revert “load it late”" has every word of what it takes back.
-_UNDONE = re.compile(
-    r"\b(?:revert\w*|undo\w*|undid|roll(?:ed|ing)? back|rollback|cancel\w*|back out|backed out)\b",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"`([^`\n]+)`")
 
 
 def merge(rec: Recorder) -> None:
@@ -70,25 +63,7 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     found = similarity.same(one.text, two.text)
     if not found.same or not places.agree(tree, one, two):
         return None
-    if exact and len(one.text) == len(two.text):
-        return one, two
-    keep, drop = (one, two) if found.fuller == "a" else (two, one)
-    if not exact and bool(_UNDONE.search(keep.text)) != bool(_UNDONE.search(drop.text)):
-        return None
-    return (keep, drop) if exact or _has_its_code(keep.text, drop.text) else None
-
-
-def _has_its_code(keep: str, drop: str) -> bool:
-    """Whether each piece of code stands in the other one too, letter for letter, and the one that begins it begins both."""
-    mine, theirs = _CODE.findall(keep), _CODE.findall(drop)
-    opening = [text.lstrip(" *_").startswith("`") for text in (keep, drop)]
-    if all(opening) and mine[0] != theirs[0]:
-        return False
-    return all(code in mine or _word(code).search(keep) for code in theirs)
-
-
-def _word(code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-])", re.IGNORECASE)
+    return (one, two) if found.fuller == "a" or len(one.text) == len(two.text) else (two, one)
 
 
 def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
