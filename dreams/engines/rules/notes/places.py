@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.tree import Tree, is_index
 from dreams.language import lexicon, properties
-from dreams.language.pieces import Piece, pieces, values_of
+from dreams.language.pieces import Piece, pairs_of, pieces, values_of
 from dreams.language.statements import statement
 from dreams.language.words import stem
 
@@ -74,20 +74,12 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     if _names(one.text) & _names(two.text):
         return alike
     told = statement(one.text).weights.keys() & statement(two.text).weights.keys()
-    if loosely and _named_apart(one.path, two.path, told):
+    if loosely and _named_apart(one.path, two.path, told) and not _speak_of_one(one.text, two.text):
         return False
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
     if one.path == two.path and (words_of(mine) ^ words_of(theirs)) - told:
         return False  # two sections of one file are two things, where they say more than the statement does
-    return all(sides) or (loosely and alike and any(sides))
-
-
-def is_own_name(text: str) -> bool:
-    """Whether it is written as the name of a service or a package: `copper-indexer`, Copper Indexer."""
-    words = text.strip("`").split()
-    return bool(_OWN_NAME.fullmatch(text.strip("`"))) or (
-        len(words) > 1 and all(w[:1].isupper() and w.isalpha() for w in words)
-    )
+    return all(sides) or (loosely and alike and (any(sides) or _speak_of_one(one.text, two.text)))
 
 
 def _named_apart(one: str, two: str, told: Iterable[str]) -> bool:
@@ -135,6 +127,15 @@ def _names(text: str) -> set[str]:
         if _is_own(found, first, last)
         and (_is_subject(found, first) or {piece.key for piece in found[first : last + 1]} <= told)
     }
+
+
+def _speak_of_one(one: str, two: str) -> bool:
+    """Whether both give a property of what is called by the same two words side by side, whatever its value."""
+    if ": " in one:  # "Stack: FastAPI and PostgreSQL 15" is of what its place is of
+        return False
+    both = pairs_of(pieces(one)) & pairs_of(pieces(two))
+    changed = properties.changed(one, two)
+    return changed is not None and any(set(pair) <= changed[0].of for pair in both)
 
 
 def _with_opening(found: Sequence[Piece], run: tuple[int, int]) -> tuple[int, int]:

@@ -51,6 +51,7 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
     ]
     if not told:
         return set()
+    done: set[str] = set()
     known = list(sentences_of(rec.tree))
     having: dict[str, list[Known]] = defaultdict(list)
     for one in known:
@@ -60,8 +61,11 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
         rec.report.checkpoint()
         keys = keys_of(f"{telling.core} {telling.old}")
         near = {id(one): one for key in keys for one in having.get(key, ())}
-        _tell(list(near.values()), each, telling)
-    done: set[str] = set()
+        if any(keys_of(telling.core) <= keys_of(one.now) for one in near.values()):
+            # What still has the old value leans on it, or was left as it is before.
+            done |= {telling.core, telling.quote}
+        else:
+            _tell(list(near.values()), each, telling)
     for group in _together(known):
         if _stands(group[0], heard) and _write(rec, group, known):
             rec.count("updated", 1)
@@ -88,8 +92,6 @@ def is_free(tree: Tree, path: str) -> bool:
 
 def _tell(near: Sequence[Known], heard: Heard, telling: Telling) -> None:
     """Change the sentences that it surely speaks of, in mind; where it is not sure which one is meant, none."""
-    if any(keys_of(telling.core) <= keys_of(one.now) for one in near):
-        return  # memory says it: what still has the old value leans on it, or was left as it is before
     found = [(one, slot) for one in near if (slot := _meant(one, telling))]
     for one, slot in _chosen(found, telling):
         one.values.append((one.now[slot.start : slot.end], slot.new))
