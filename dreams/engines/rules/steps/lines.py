@@ -63,7 +63,8 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     found = similarity.same(one.text, two.text)
     if not found.same or not places.agree(tree, one, two):
         return None
-    return (one, two) if found.fuller == "a" or len(one.text) == len(two.text) else (two, one)
+    as_long = exact and len(one.text) == len(two.text)
+    return (one, two) if as_long or found.fuller == "a" else (two, one)
 
 
 def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
