@@ -79,7 +79,8 @@ def agree(tree: Tree, one: Unit, two: Unit, *, loosely: bool = False) -> bool:
     sides = [says(words_of(a) - words_of(b), told) for a, b in ((mine, theirs), (theirs, mine))]
     if one.path == two.path and (words_of(mine) ^ words_of(theirs)) - told:
         return False  # two sections of one file are two things, where they say more than the statement does
-    return all(sides) or (loosely and alike and (any(sides) or _speak_of_one(one.text, two.text)))
+    loosely_so = loosely and (any(sides) or _speak_of_one(one.text, two.text))
+    return alike and (all(sides) or loosely_so)
 
 
 def _named_apart(one: str, two: str, told: Iterable[str]) -> bool:
