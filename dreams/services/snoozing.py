@@ -25,6 +25,7 @@ def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: 
     """Put off `items` (id, why each waits); `until` None is until the next dream has ended. Returns how many."""
     rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
     with transaction.atomic():
+        _forget_old(now)
         Snooze.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -47,6 +48,6 @@ def bring_back(item: str, actor: str) -> bool:
     return bool(deleted)
 
 
-def forget_old(now: dt.datetime) -> None:
+def _forget_old(now: dt.datetime) -> None:
     """Take away what is no longer put off: rows of proposals that are long decided would stay for ever."""
     Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()
