@@ -78,3 +78,13 @@ def test_one_subject_is_asked_once_and_the_most_useful_comes_first(
         "The web server listens on 3000.",
         "The API listens on 8080.",
     ]
+
+
+def test_one_value_of_one_thing_told_in_two_ways_is_asked_about(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory("team-otter maintains BirchVault\n"),
+        "b.md": memory("- BirchVault belongs to team-otter\n- The docs are built with Sphinx.\n"),
+    }
+    (question,) = [each for each in dream(tmp_path, files).outcome.questions if each.kind == "same"]
+    assert {place.path for place in question.places} == {"a.md", "b.md"}

@@ -16,6 +16,12 @@ from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import Value, read
 
 MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant
+MOST_PLACES, MOST_SHORT, MOST_OWN = (
+    5,
+    12,
+    2,
+)  # statements of one fact; words of one; such that say more than thing and value
+LEAST_WEIGHT = 0.6  # of a word that says something
 MOST_SLOT = 4  # words of a value behind a colon
 _RARE_WORD = 1.0  # the weight of a word that may be of a name
 _IN_WORDS = re.compile(r"\b(?:[Tt]he|[Oo]ur|[Mm]y) ([a-z]{3,} [a-z]{3,})\b")
@@ -85,7 +91,9 @@ def _naming(index: StatementIndex, key: str) -> list[Statement]:
     """The statements that have a name by itself, or with a part behind a dot."""
     parts = [part for part in re.split(r"[-_.\s]", key) if len(part) > 1]
     near = dict.fromkeys(index.with_words([key]))
-    near |= dict.fromkeys(index.with_words([part.lower() for part in parts])) if len(parts) > 1 else {}
+    near |= (
+        dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
+    )
     return [each for each in near if key in _names(each.text)]
 
 
@@ -246,3 +254,28 @@ def _titles(statement: Statement) -> str:
 
 def _joined(text: str) -> str:
     return re.sub(r"[\s_.-]+", "-", text.lower().replace("`", ""))
+
+
+def told_twice(index: StatementIndex) -> Iterator[list[Statement]]:
+    """Short statements of two to five memories that give one thing the same value, and hardly say anything else."""
+    found: dict[tuple[str, str], dict[Statement, None]] = {}
+    for one in index.statements:
+        if one.source != "body" or len(one.text.split()) > MOST_SHORT:
+            continue
+        for thing, _ in things(index, one.text):
+            value = spans(one.text, thing)
+            if len(value) == 1 and _own_words(one, thing, value[0]) <= MOST_OWN:
+                found.setdefault((thing, value[0].key), {})[one] = None
+    for group in found.values():
+        paths, environments = {each.path for each in group}, {each.reading.environments for each in group}
+        if 1 < len(group) <= MOST_PLACES and len(paths) == len(group) and len(environments) == 1:
+            yield list(group)
+
+
+def _own_words(statement: Statement, thing: str, value: Span) -> int:
+    """How many words a statement has beside the thing and its value."""
+    named = {canonical(word) for word in _WORD.findall(f"{thing} {value.key}".replace("_", " "))}
+    terms = statement.reading.terms
+    return sum(
+        weight >= LEAST_WEIGHT and word not in named and word.isalpha() for word, weight in terms.items()
+    )

@@ -18,11 +18,13 @@ from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps import files
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.prose.comparing import MOST_NEW, says_more
+from dreams.lib.prose.exchanges import told_twice
 from dreams.lib.prose.statement_index import FEW, Statement, StatementIndex, places_of
 from dreams.lib.prose.values import read
 from dreams.text import decode, one_line, quoted
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
+ONE_THING = 0.5  # how sure two short statements of one thing with the same value are
 MOST_WORDS = 12  # of a subject
 MOST_REWORDED = (
     0.7  # of the weight of a statement that names the same values: the rest is other words for the same
@@ -42,14 +44,17 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
             asked |= set(group)
             statements = [each for each in told if each]
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
-    for pairs in index.possible_duplicates():
-        statements = [
-            each for each in places_of(pairs) if each.path not in asked and tree.writable(each.path)
-        ]
+    likely = [(places_of(pairs), pairs[0].found.score) for pairs in index.possible_duplicates()]
+    grouped = {each for group, _ in likely for each in group}
+    likely += [
+        (group, ONE_THING) for group in told_twice(index) if not all(each in grouped for each in group)
+    ]
+    for places, score in likely:
+        statements = [each for each in places if each.path not in asked and tree.writable(each.path)]
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
-            yield from _question(asking, statements, _why(statements), pairs[0].found.score)
+            yield from _question(asking, statements, _why(statements), score)
 
 
 def _first(index: StatementIndex, path: str) -> Statement | None:
