@@ -95,7 +95,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=40)),
-                ('kind', models.CharField(choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index'), ('demote', 'Demoted'), ('update', 'Outdated'), ('prune', 'Pruned'), ('edit', 'Edited'), ('undo', 'Undone')], max_length=10)),
+                ('kind', models.CharField(choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index row'), ('demote', 'Shortened'), ('update', 'Updated'), ('prune', 'Removed'), ('edit', 'Edited'), ('undo', 'Undone')], max_length=10)),
                 ('reason', models.TextField(help_text="One sentence for a person.")),
             ],
         ),

@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='policy',
             name='kind',
-            field=models.CharField(blank=True, choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index'), ('demote', 'Demoted'), ('update', 'Outdated'), ('prune', 'Pruned'), ('edit', 'Edited'), ('undo', 'Undone')], help_text='Empty: any.', max_length=10, verbose_name='kind of change'),
+            field=models.CharField(blank=True, choices=[('learn', 'Learnt'), ('merge', 'Merged'), ('date', 'Dated'), ('index', 'Index row'), ('demote', 'Shortened'), ('update', 'Updated'), ('prune', 'Removed'), ('edit', 'Edited'), ('undo', 'Undone')], help_text='Empty: any.', max_length=10, verbose_name='kind of change'),
         ),
         migrations.AddField(
             model_name='policy',

@@ -10,7 +10,7 @@ _NOUNS: dict[str, tuple[str, str]] = {
     Kind.LEARN: ("thing learnt", "things learnt"),
     Kind.DATE: ("dated line", "dated lines"),
     Kind.INDEX: ("index row", "index rows"),
-    Kind.UPDATE: ("outdated statement", "outdated statements"),
+    Kind.UPDATE: ("updated statement", "updated statements"),
     Kind.MERGE: ("merge", "merges"),
     Kind.PRUNE: ("removal", "removals"),
     Kind.DEMOTE: ("shortened index row", "shortened index rows"),

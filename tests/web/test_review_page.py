@@ -68,7 +68,7 @@ def test_files_come_first_with_kind_size_findings_and_verdicts(browser: Client, 
 
 def test_a_change_shows_its_reason_its_words_and_its_evidence(browser: Client, proposal: Proposal) -> None:
     shown = card(page(browser, proposal), desk.hunk_with(proposal, "PostgreSQL 16"))
-    assert "Outdated" in shown and "You changed the database on 12 November." in shown
+    assert "Updated" in shown and "You changed the database on 12 November." in shown
     assert re.search(r"<del>.*staging-db.*</del>", shown) and re.search(
         r"<ins>.*localhost:5433.*</ins>", shown
     )
