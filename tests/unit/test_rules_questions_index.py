@@ -117,3 +117,11 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
         "# Memory\n\n## Cranes (2026-05-01)\n- [Cranes](cranes.md) — 2026-05-01\n\n## Lifting\n- Never"
     )
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
+
+
+def test_a_full_index_without_a_heading_ends_no_dream(tmp_path: Path) -> None:
+    rows = "".join(
+        f"- [Note {number}](note_{number}.md) — what note {number} says\n" for number in range(199)
+    )
+    files = {f"note_{number}.md": memory(f"Note {number} says {number}.\n") for number in range(3)}
+    assert dream(tmp_path, {**files, "MEMORY.md": rows}).edits == []

@@ -85,9 +85,8 @@ def _sections(context: Asking) -> Iterator[_Section]:
         item for item in memdir.sections(document.body, document.body_start_line) if item.kind == "heading"
     ]
     taken: set[str] = set()
-    for item, end in zip(
-        headings, [*(each.first_line - 1 for each in headings[1:]), len(lines)], strict=True
-    ):
+    ends = [each.first_line - 1 for each in headings[1:]] + [len(lines)] * bool(headings)
+    for item, end in zip(headings, ends, strict=True):
         body = "".join(lines[item.last_line : end]).strip("\r\n")
         topic = _topic(tree, item.content)
         told = len([line for line in body.split("\n") if line.strip()])
