@@ -46,6 +46,8 @@ _NOT_NOW = re.compile(
 )
 # A name for any file ("NNN_title.sql"), or one that is said not to lead anywhere.
 _ANY_FILE = re.compile(r"(?:^|[^A-Za-z])(?:N{2,}|X{2,}|x{3,}|YYYY|foo|bar)(?:[^A-Za-z]|$)")
+# What is built, what each machine has for itself, and "one.js/other.js".
+_NO_SOURCE = re.compile(r"(?:^|/)(?:dist|build|out|target|coverage|node_modules)/|\.local\.|\.[a-z]{1,4}/")
 # Names of a role, which a file has in each folder: the folder says which one is meant.
 _OF_A_FOLDER = frozenset(
     "index main mod lib init __init__ config types utils app setup action readme skill license package conftest".split()  # noqa: SIM905 - a word list
@@ -104,7 +106,7 @@ def _named(context: Asking) -> Iterator[_Named]:
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
             for name in dict.fromkeys(match[1] for form in (_NAMED, _BARE) for match in form.finditer(line)):
-                if _ANY_FILE.search(name):
+                if _ANY_FILE.search(name) or _NO_SOURCE.search(name):
                     continue
                 yield _Named(path, number, line, name, not coded and _is_now(line, name))
 

@@ -30,7 +30,8 @@ OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15
 _MARK = "\0"  # stands for the name of the other memory
 # "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
 _ACTIVE = re.compile(
-    rf"\b(?:supersed|replac|correct|overrid|obsolet)(?:es|e|s|ing|ed)?\b(?! by\b)[^.;]{{0,80}}?{_MARK}", re.I
+    rf"\b(?:(?:supersed|replac|overrid|obsolet)(?:es|ed|ing)|correct(?:s|ed|ing))\b(?! by\b)[^.;]{{0,80}}?{_MARK}",
+    re.I,
 )
 _PASSIVE = re.compile(
     rf"{_MARK}[^.;]{{0,40}}?\b(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
