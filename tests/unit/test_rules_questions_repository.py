@@ -263,3 +263,17 @@ def test_a_key_or_a_section_says_what_a_value_is(tmp_path: Path, line: str, file
 def test_what_says_more_than_the_file_is_not_asked(tmp_path: Path, line: str) -> None:
     repo = {"compose.yml": "volumes:\n  birch-ledger: {}", "Makefile": "birch-ledger:\n\t./x.sh"}
     assert asked(tmp_path, line, repo=repo) == []
+
+
+def test_a_memory_that_says_nothing_else_is_removed_with_a_row_that_repeats_its_name(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "compose.yml").write_text("volumes:\n  birch-ledger: {}")
+    files = {
+        "MEMORY.md": "- [Things to know](things.md) — about things to know\n",
+        "things.md": memory("Volume: birch-ledger in compose\n", name="Things to know"),
+    }
+    (question,) = dream(tmp_path / "scratch", files, repo=tmp_path / "repo").outcome.questions
+    assert {edit.path: edit.after for edit in question.options[0].edits} == {
+        "things.md": None,
+        "MEMORY.md": "",
+    }

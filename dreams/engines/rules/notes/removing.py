@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams import text as texts
 from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
-from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.summaries import summed_up_anew
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
@@ -200,10 +199,9 @@ def _rows_without(tree: Tree, index_path: str, unit: Unit) -> str | None:
     index = memdir.parse_index(tree.texts[index_path])
     rows = list(index.rows_for(unit.path))
     front = tree.document(unit.path).frontmatter
-    known = Known([unit.text, PurePosixPath(unit.path).stem.replace("_", " ")])
-    for text in (front.name, front.description) if front else ():
-        if text:
-            known.add(text)
-    if any(row.hook and not known.says(row.hook, whole=True) for row in rows):
-        return None
+    labels = (front.name or "", front.description or "") if front else ()
+    stem = PurePosixPath(unit.path).stem.replace("_", " ")
+    for row in rows:
+        if row.hook and says_more(row.hook, " . ".join((unit.text, stem, *labels, row.title))):
+            return None
     return index.without(rows).text if rows else tree.texts[index_path]
