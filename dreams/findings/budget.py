@@ -73,7 +73,7 @@ def _rows(subject: Subject, path: str, added: Mapping[tuple[str, int], str]) -> 
                 "long-row",
                 "info",
                 f"The row of {row.target} takes {row.length} characters; about {subject.config.row_max} are enough.",
-                "While the index fits, nothing has to change. A shorter row leaves more room for others.",
+                "While the index fits, nothing has to change. A shorter row leaves room for others.",
                 path,
                 added.get((path, row.line_no), ""),
                 row.line_no,
@@ -88,7 +88,7 @@ def _many(subject: Subject) -> Iterator[Found]:
             "many-memories",
             "info",
             f"There are {count} memories; up to {subject.config.many_memories} are easy to keep in view.",
-            "Merge what belongs together. Nothing has to go.",
+            "Merge related memories. Nothing has to be removed.",
             about="many-memories",
         )
 

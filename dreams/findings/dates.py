@@ -111,7 +111,7 @@ def _counted(line: Line, severity: Severity, day: dt.date | None) -> Iterator[Fo
             CHECK,
             "date-relative",
             severity,
-            f"says “{span.text}”{meant}: a later reader counts from another day",
+            f"says “{span.text}”{meant}: on a later day this means another date",
             "Write the day itself, or leave it out.",
         )
 
@@ -119,13 +119,13 @@ def _counted(line: Line, severity: Severity, day: dt.date | None) -> Iterator[Fo
 def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:
     changed = _dates_of(hunk.removed) - {date}
     code = "date-changed" if changed else "date-without-source"
-    said = f"changes a date to {date}" if changed else f"brings in the date {date}"
+    said = f"changes a date to {date}" if changed else f"adds the date {date}"
     return found_at(
         line,
         CHECK,
         code,
         "warn",
-        f"{said}, and no source says so",
-        "Check the day, and edit or reject the change.",
+        f"{said}, which no source gives",
+        "Check the date, then edit or reject the change.",
         f"{date} {' '.join(line.text.split())[:200]}",
     )

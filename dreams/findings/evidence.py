@@ -47,8 +47,8 @@ def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
                 CHECK,
                 "quote-not-found",
                 "block",
-                f"The quote “{citation.quote[:200]}” does not stand in {_source(citation)}.",
-                "Reject the change, or look the statement up yourself before you confirm it.",
+                f"The quote “{citation.quote[:200]}” is not in {_source(citation)}.",
+                "Reject the change, or check the statement yourself before you confirm it.",
                 hunk.path,
                 hunk.hunk_id,
                 None,
@@ -81,7 +81,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
         elif words:
             yield _finding(hunk, unit, line_no, words)
         elif _denied(unit, said):
-            yield _otherwise(hunk, unit, line_no, "turns round what its source says")
+            yield _otherwise(hunk, unit, line_no, "reverses what its source says")
         elif subject.against and (against := subject.against(unit.text)):
             yield _otherwise(
                 hunk, unit, line_no, f"is not what {against.place} says: “{against.quote[:200]}”"
@@ -104,7 +104,7 @@ def _when(citation: Citation) -> tuple[float, str, int]:
 def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
     return Found(
         CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
-        "Compare it with the quote, and edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
+        "Compare it with the quote, then edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
         Told(unit.text[:200]),
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> F
     )
     if any(citation.found for citation in hunk.citations):
         code, where, verdict = "words-without-source", "no source", "says more than its evidence"
-        remedy = "Compare it with the quote, and edit or reject the change."
+        remedy = "Compare it with the quote, then edit or reject the change."
     else:
         code, where, verdict = "no-evidence", "no memory and no quote", "has no evidence"
         remedy = "Check it yourself, or reject the change."
@@ -213,8 +213,8 @@ def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:
     spoken = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role]
     if spoken and all(c.role in _NOBODYS for c in spoken):
         yield Found(
-            CHECK, "only-tool-output", "warn", "Only tool output speaks for this change, no turn of a person.",
-            "Make sure that it is true, and not what a page or a program wants to be believed.", hunk.path, hunk.hunk_id, None, "only-tool-output",
+            CHECK, "only-tool-output", "warn", "Only tool output supports this change; no person said it.",
+            "Make sure that it is true, and not just a claim of a page or a program.", hunk.path, hunk.hunk_id, None, "only-tool-output",
         )  # fmt: skip
 
 
@@ -316,6 +316,6 @@ def _denied_by_session(one: Judged, place: Citation) -> Found:
     where = f"a session says (line {place.line_no})" if place.line_no else "a session says"
     return Found(
         CHECK, "says-otherwise", "warn", f"“{one.text[:200]}” is not what {where}: “{place.quote[:200]}”",
-        "Compare it with the quote, and edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
+        "Compare it with the quote, then edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
         Told(one.text[:200]),
     )  # fmt: skip

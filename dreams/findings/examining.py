@@ -95,7 +95,7 @@ def _failed(name: str, error: Exception) -> Found:
         "check-failed",
         "block",
         f"Could not check {name}: {type(error).__name__}.",
-        "Look at the change with care before you confirm it, and report the error.",
+        "Check the change carefully before you confirm it, and report this error.",
         about=type(error).__name__,
     )
 
@@ -126,7 +126,7 @@ def _together(found: Sequence[Found]) -> Iterator[Found]:
     for each in found:
         groups.setdefault((each.severity, each.check, each.code, each.path, each.hunk_id), []).append(each)
     for first, *more in groups.values():
-        message = f"{first.message} The same is to say of {len(more):,} more here." if more else first.message
+        message = f"{first.message} This also applies to {len(more):,} more here." if more else first.message
         # What was confirmed of fewer, or of others, is not confirmed of these.
         about = " ".join(each.key for each in (first, *more)) if more else first.about
         yield replace(first, message=message, about=about, told=Told() if more else first.told)

@@ -7,61 +7,61 @@ from dreams.findings.prompt_injection.advice import ADVICE
 RULES = {
     # ledger
     "unexplained-loss": "Every removed statement must be said somewhere else, or be replaced by what a person said.",
-    "reworded": "A statement told in other words must keep every word that tells something.",
+    "reworded": "A reworded statement must keep every word that carries meaning.",
     "now-contradicts": "A statement that is in two places is changed in both, or in neither.",
     "stated-without-evidence": "The reason for a removal must be a quote, or follow from the files themselves.",
     "removed-by-hand": "What a person removes is noted and never refused.",
     # evidence
     "quote-not-found": "A quote must be in the place that it names, word for word.",
-    "no-evidence": "Each word of a new statement must be in a memory or in a quote.",
-    "words-without-source": "Each word of a new statement must be in a memory or in a quote.",
+    "no-evidence": "Every word of a new statement must be in a memory or in a quote.",
+    "words-without-source": "Every word of a new statement must be in a memory or in a quote.",
     "says-otherwise": "A new statement must not deny what its sources say, or give another value of the same thing.",
-    "only-tool-output": "What a tool printed or a page says is nobody’s word.",
+    "only-tool-output": "Tool output and web pages are not a person’s statement.",
     "sessions-left-out": "Sessions that could not be read in time are named.",
     # dates
-    "date-changed": "A day that is written must be the day that its source gives.",
-    "date-without-source": "A day that is written must be in a source, or follow from the day on which it was said.",
-    "date-relative": "A relative date in a memory means another day each time it is read.",
+    "date-changed": "A date must be the date in its source.",
+    "date-without-source": "A date must be in a source, or follow from the day on which it was said.",
+    "date-relative": "A relative date in a memory changes its meaning over time.",
     # names, kinds and places of files
     "control-file": "A memory must not be a file that configures a program.",
-    "hard-linked": "A file with several names is never changed.",
+    "hard-linked": "A file with several hard links is never changed.",
     "irregular": "A memory must be a plain file.",
     "log-changed": "Logs are only added to.",
     "name-collides": "Names must differ in more than case or accents.",
-    "name-unfit": "Names must be such that every system can hold them.",
+    "name-unfit": "Names must work on every system.",
     "not-markdown": "A memory must be a Markdown file.",
     "path-outside": "A change must stay inside its memory directory.",
     "pinned-changed": "A pinned memory is never removed, merged or reworded.",
-    "no-type": "A memory names its type.",
-    "unknown-type": "A memory has one of the known types.",
+    "no-type": "A memory must have a type.",
+    "unknown-type": "A memory must have a known type.",
     "wrong-type": "A memory’s type must fit what it says.",
-    "reference-holds-content": "A reference points to content, and does not hold it.",
+    "reference-holds-content": "A reference should point to content, not contain it.",
     # index
     "index-over-budget": "An agent loads only so many lines and bytes of the index.",
-    "long-row": "A row of the index is short.",
-    "many-memories": "A person must be able to keep all memories in view.",
-    "no-index": "Memories without an index are not found.",
-    "not-listed": "A memory without a row in the index is not found.",
-    "row-dangles": "A row of the index must point to a memory.",
+    "long-row": "An index row should be short.",
+    "many-memories": "People should be able to keep all memories in view.",
+    "no-index": "An agent does not find memories without an index.",
+    "not-listed": "An agent may not find a memory without an index row.",
+    "row-dangles": "An index row must point to a memory.",
     "row-lost": "A memory must keep its row in the index.",
-    "answer-linked": "What an agent answered from before must still be found, if only behind a link.",
-    "answer-lost": "What an agent answered from before must still be there.",
+    "answer-linked": "What an agent used for an answer must still be easy to find.",
+    "answer-lost": "What an agent used for an answer must still be there.",
     # what memory should not say
-    "in-code": "Memory need not say what the code says.",
-    "in-git": "Memory need not say what the git history says.",
-    "in-instructions": "Memory need not say what an instruction file says.",
-    "judgement": "Memory says what to do, not what somebody is like.",
-    "rejected-before": "What a person rejected stays out.",
+    "in-code": "Memory should not repeat the code.",
+    "in-git": "Memory should not repeat the git history.",
+    "in-instructions": "Memory should not repeat an instruction file.",
+    "judgement": "Memory should say what to do, not judge people.",
+    "rejected-before": "A change that a person rejected should not return.",
     # what may deceive
-    "escape-sequence": "A memory must show everything that it says.",
-    "invisible-text": "A memory must show everything that it says.",
+    "escape-sequence": "A memory must not have hidden text.",
+    "invisible-text": "A memory must not have hidden text.",
     "long-line": "A line must be short enough to be read.",
-    "mixed-script": "A word has letters of one script.",
-    "new-host": "A host that nobody named before needs a look.",
-    "new-url": "An address that nobody named before needs a look.",
-    "unasked-command": "A command that nobody typed needs a look.",
-    "rule-flipped": "A rule that is turned into its opposite needs a look.",
-    "check-failed": "A change that could not be checked is not a change without findings.",
+    "mixed-script": "The letters of a word must be of one script.",
+    "new-host": "A new host needs your attention.",
+    "new-url": "A new address needs your attention.",
+    "unasked-command": "A command that nobody typed needs your attention.",
+    "rule-flipped": "A reversed rule needs your attention.",
+    "check-failed": "A change that could not be checked may still have problems.",
 }  # fmt: skip
 
 
@@ -69,6 +69,10 @@ def rule_of(check: str, code: str, detail: str = "") -> str:
     """The rule, and what it was held against where the finding says it: "… The nearest statement lacks “weekly”."."""
     steers = f"Text that {ADVICE[code][0]} steers whoever reads it." if code in ADVICE else ""
     kind = code.removeprefix("standing-").removeprefix("secret-").replace("-", " ")
-    secret = f"A memory must hold no secret; this one was found as {kind}." if check == "secrets" else ""
+    secret = (
+        f"A memory must not contain a secret; this one was found by the rule {kind}."
+        if check == "secrets"
+        else ""
+    )
     said = RULES.get(code) or steers or secret or f"{check}: {code}"
     return f"{said} {detail}" if detail else said

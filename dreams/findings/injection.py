@@ -99,7 +99,7 @@ def _shape(line: Line, text: str) -> Iterator[Found]:
             line,
             "mixed-script",
             f"has a word with letters of two scripts: “{_short(mixed)}”, where {_foreign(mixed)}",
-            "Type the word anew, or reject the change.",
+            "Retype the word, or reject the change.",
         )
 
 
@@ -133,14 +133,14 @@ def _new_hosts(subject: Subject) -> Iterator[Found]:
                 yield _found(
                     line,
                     "new-url",
-                    f"brings in an address that no memory named before: {_short(url)}",
-                    "Open it yourself before a session does, or reject the change.",
+                    f"mentions a new address: {_short(url)}",
+                    "Check it yourself before a session opens it, or reject the change.",
                 )
             if host and host not in known:
                 yield _found(
                     line,
                     "new-host",
-                    f"brings in a host that no memory named before: {_short(host)}",
+                    f"mentions a new host: {_short(host)}",
                     "Make sure that you know this address.",
                 )
 
@@ -187,7 +187,7 @@ def _new_commands(subject: Subject) -> Iterator[Found]:
                     line,
                     "unasked-command",
                     f"has a command that you never typed: “{_short(match[0])}”",
-                    "Make sure that you want it run, or reject the change.",
+                    "Make sure that you want agents to run it, or reject the change.",
                 )
 
 
@@ -197,8 +197,8 @@ def _flips(hunk: ChangedHunk) -> Iterator[Found]:
         for old in hunk.removed[:200]:
             if _polarity(old) * _polarity(new) == -1 and facts.coverage(_bare(old), _bare(new)) >= 0.6:
                 line = Line(hunk.path, hunk.new_start + offset + 1, new, hunk)
-                says = f"turns a rule round: “{_short(old.strip())}” is now “{_short(new.strip())}”"
-                yield _found(line, "rule-flipped", says, "Make sure that the rule changed indeed.")
+                says = f"reverses a rule: “{_short(old.strip())}” is now “{_short(new.strip())}”"
+                yield _found(line, "rule-flipped", says, "Make sure that the rule really changed.")
                 break
 
 

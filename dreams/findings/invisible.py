@@ -44,8 +44,8 @@ def _findings(lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
                 if "⟨0x" in names
                 else "invisible-text",
                 severity,
-                f"holds what cannot be seen: {names}",
-                "Edit the line and leave these characters out.",
+                f"contains invisible characters: {names}",
+                "Edit the line and remove these characters.",
                 about=f"{names} {line.text[:200]}",
             )
 

@@ -220,12 +220,12 @@ def _lost(one: Checked, subject: Subject) -> Found:
     path, hunk = _place(one, subject)
     asked = f"You asked “{_short(one.question.text, 120)}” in a past session. " if one.question.asked else ""
     if one.outcome == "gone":
-        said = f"{asked}The answer, “{answer}”, stands nowhere any more."
-        remedy = "Keep it if you may ask again; the ledger says why it leaves."
+        said = f"{asked}The answer, “{answer}”, no longer appears anywhere."
+        remedy = "Keep it if you may ask again; the reason for its removal is shown with the line."
     else:
         place = f"{one.where.path}, line {one.where.unit.first_line}" if one.where else "elsewhere"
-        said = f"{asked}“{answer}” still stands ({place}), but an agent would no longer find it."
-        remedy = "Give that memory a row in the index, or a description with the words one would ask with."
+        said = f"{asked}“{answer}” is still there ({place}), but an agent would no longer find it."
+        remedy = "Give that memory an index row, or a description with the words people would ask with."
     return Found(CHECK, "answer-lost", "warn", said, remedy, path, hunk, about=one.question.answer.unit.key)
 
 
@@ -246,7 +246,7 @@ def _linked(memory: str, answers: Sequence[Checked], subject: Subject) -> Found:
 
 def _summary(checked: list[Checked], lost: list[Checked]) -> Found:
     told = f"{plural(len(checked), 'question')} that the notes answered before"
-    said = f"An agent would find no answer any more to {len(lost)} of {told}."
+    said = f"An agent would no longer find an answer to {len(lost)} of {told}."
     return Found(CHECK, "questions", "info", said, about="questions")
 
 

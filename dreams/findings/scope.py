@@ -83,11 +83,15 @@ def _outside(path: str) -> tuple[str, str, str] | None:
     if parts[-1] in CONTROL_FILES:
         return (
             "control-file",
-            f"{path} is a control file that only its lock may write.",
+            f"{path} is a control file of the lock.",
             "Reject the change of this file.",
         )
     if any(part.startswith(".") for part in parts):
-        return "dotfile", f"{path} is hidden: no memory begins with a dot.", "Reject the change of this file."
+        return (
+            "dotfile",
+            f"{path} is hidden: the name of a memory cannot begin with a dot.",
+            "Reject the change of this file.",
+        )
     return None
 
 
@@ -100,7 +104,7 @@ def _not_a_memory(path: str) -> tuple[str, str, str] | None:
     if PurePosixPath(path).suffix != ".md":
         return (
             "not-markdown",
-            f"{path} is no .md file.",
+            f"{path} is not a .md file.",
             "Reject it, or give the memory a name that ends in .md.",
         )
     if path.split("/", 1)[0] == "logs":
@@ -151,5 +155,5 @@ def _linked(path: str, subject: Subject) -> tuple[str, str, str] | None:
     return (
         "hard-linked",
         f"{path} has more than one hard link; a change would part them.",
-        "Keep one link of it, then dream again.",
+        "Keep only one of the links, then dream again.",
     )

@@ -62,7 +62,7 @@ def _added(line: Line, span: SecretSpan, text: str) -> Found:
         f"secret-{span.rule}",
         "block",
         f"adds what looks like a secret ({_spoken(span.rule)})",
-        "Edit the change and leave the secret out, or reject it. If it is live, revoke it.",
+        "Edit the change and remove the secret, or reject it. If the secret is still valid, revoke it.",
         about=fingerprint(text[span.start : span.end]),
     )
 
@@ -74,7 +74,7 @@ def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
         f"standing-secret-{span.rule}",
         "warn",
         f"already holds what looks like a secret ({_spoken(span.rule)})",
-        "Redact it, and revoke it if it is live: every session loads it.",
+        "Redact it, and revoke it if it is still valid: every session loads it.",
         about=fingerprint(text[span.start : span.end]),
     )
 

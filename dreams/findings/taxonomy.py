@@ -55,8 +55,8 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
         yield from _wrong(path, document, kind, hunk_id)
         if kind == "reference" and holds_content(document.body):
             yield _found_in_file(
-                path, hunk_id, "reference-holds-content", "is a reference, and holds the content instead of a pointer",
-                "Name the place where it can be read, and keep only what is surprising in it.",
+                path, hunk_id, "reference-holds-content", "is a reference, but contains the content instead of pointing to it",
+                "Name the place where it can be read, and keep only what is surprising.",
             )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Ite
             path, hunk_id, "wrong-type", says, "Change the type or the name, whichever is wrong.", 1
         )
     elif kind in {"project", "reference"} and _is_about_user(document):
-        says = f"is filed as {kind}, and tells of the user"
+        says = f"is filed as {kind}, but is about the user"
         yield _found_in_file(path, hunk_id, "wrong-type", says, "Give it the type user.", 1)
 
 
@@ -114,7 +114,7 @@ _DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:├|└|\+--|\|--|`--)")
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
 )
-_TELLS = {"code": "the code says it, and stays right.", "git": "git tells it, and stays right."}
+_TELLS = {"code": "the code says it and is always up to date.", "git": "git has it and is always up to date."}
 LEAST_DRAWN = 3  # lines that make the drawing of a folder
 LEAST_LOGGED = 2  # lines that make a log
 
@@ -129,8 +129,8 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
         _DRAWN,
         LEAST_DRAWN,
         "in-code",
-        "draws the repository's files",
-        "Leave it out: a session sees the files themselves.",
+        "shows the repository's file tree",
+        "Remove it: a session can see the files.",
     )
     yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}")  # fmt: skip
 
@@ -145,8 +145,8 @@ def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity
             continue
         units = [unit for unit in units_of_lines([line.text]) if unit.kind != "heading"]
         if units and all(said.same_words(u) or said.holder(u.text) for u in units):
-            remedy = "Leave it out: every session loads CLAUDE.md."
-            yield _found(line, "in-instructions", severity, "says what CLAUDE.md says already", remedy)
+            remedy = "Remove it: every session loads CLAUDE.md."
+            yield _found(line, "in-instructions", severity, "repeats CLAUDE.md", remedy)
 
 
 def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
@@ -228,20 +228,20 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
     topics = budget.topics(files)
     if topics and memdir.INDEX_NAME not in files:
         yield Found(
-            CHECK, "no-index", "warn", f"There is no {memdir.INDEX_NAME} that can be read: an agent loads nothing of {plural(len(topics), 'memory', 'memories')}.",
+            CHECK, "no-index", "warn", f"There is no {memdir.INDEX_NAME} that can be read: an agent loads nothing from {plural(len(topics), 'memory', 'memories')}.",
             f"Write a {memdir.INDEX_NAME} with one short row for each.", about=memdir.INDEX_NAME,
         )  # fmt: skip
     for path in sorted(listed.keys() - files.keys()):
         yield Found(
             CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, which is not there.",
-            "Take the row out, or bring the memory back.", listed[path], about=path,
+            "Remove the row, or restore the memory.", listed[path], about=path,
         )  # fmt: skip
     folders = {path.rpartition("/")[0] for path in files if path.rpartition("/")[2] == memdir.INDEX_NAME}
     for path in sorted(files.keys() - listed.keys()):
         folder, _, name = path.rpartition("/")
         if folder in folders and name != memdir.INDEX_NAME:
             yield Found(
-                CHECK, "not-listed", "info", f"{path} is in no row of the index beside it: sessions may not find it.",
+                CHECK, "not-listed", "info", f"{path} has no row in the index beside it: sessions may not find it.",
                 "Give it a row, or remove it.", path, about=path,
             )  # fmt: skip
 
@@ -252,7 +252,7 @@ def _rows_lost(subject: Subject) -> Iterator[Found]:
     for path in sorted((before.keys() - after.keys()) & subject.after.keys()):
         index = before[path]
         yield Found(
-            CHECK, "row-lost", "warn", f"{path} is in no index any more: sessions will not find it.",
+            CHECK, "row-lost", "warn", f"{path} is no longer in any index: sessions will not find it.",
             f"Keep its row in {index}, or remove the memory too.", *_place(subject, index, path), None, path,
         )  # fmt: skip
     for path in sorted(after.keys() - subject.after.keys()):
@@ -314,6 +314,6 @@ def _rejected(subject: Subject) -> Iterator[Found]:
         told.add(together)
         when = f"You rejected this on {day:%-d %b %Y}."
         yield Found(
-            CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right now.",
+            CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right by now.",
             line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], Told(remark=when),
         )  # fmt: skip

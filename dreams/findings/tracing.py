@@ -34,8 +34,8 @@ from dreams.secrets.redact import redact
 
 CHECK = "ledger"
 _TURNED = re.compile(r"(.+) \(now (.+)\)")
-BY_HAND = "A person’s own change."
-CHANGED_HERE = "Says something else here now; the old statement stands elsewhere."
+BY_HAND = "Your own change."
+CHANGED_HERE = "This place says something else now; the old statement is elsewhere."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     if answer.fate == "unexplained":
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
-            "Reject the change, edit it so that the statement stays, or confirm that it may go.", told=Told(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
+            "Reject the change, edit it so that the statement stays, or confirm its removal.", told=Told(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(
@@ -90,11 +90,11 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
         )
         return Found(
             CHECK, "reworded", "warn", f"“{said}” is reworded; these words are gone: {words}.",
-            "Compare both lines, and edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
+            "Compare both lines, then edit the change if the meaning changed.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note == CHANGED_HERE and not hunk.by_hand:
         return Found(
-            CHECK, "now-contradicts", "warn", f"“{said}” says something else here now, and still stands elsewhere.",
+            CHECK, "now-contradicts", "warn", f"“{said}” was changed here, but another place still says it.",
             "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.fate == "stated":
@@ -109,21 +109,21 @@ def _held_against(answer: Answer) -> str:
 def _gone(answer: Answer, text: str) -> str:
     """How a statement is gone: with which facts, or because another one sits in its place."""
     if answer.note:
-        return f"stands elsewhere, and “{_short(answer.note)}” stands in its place."
+        return f"is elsewhere, and “{_short(answer.note)}” has taken its place."
     lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
     only = _listed(lost)
-    return f"stands nowhere any more.{f' It is the only place that says {only}.' if only else ''}"
+    return f"no longer appears anywhere.{f' It was the only place that said {only}.' if only else ''}"
 
 
 def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, object]) -> Found | None:
     if answer.note == BY_HAND:
         return Found(
-            CHECK, "removed-by-hand", "info", f"“{said}” leaves by a person’s own change and stands nowhere any more.", "", **place  # type: ignore[arg-type]  # as above
+            CHECK, "removed-by-hand", "info", f"“{said}” is removed by your own change; no other memory says it.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
     if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
         return None
     return Found(
-        CHECK, "stated-without-evidence", "warn", f"“{said}” leaves for a reason without evidence: {_short(answer.note)}",
+        CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {_short(answer.note)}",
         "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
 

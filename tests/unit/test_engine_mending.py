@@ -10,7 +10,7 @@ from dreams.engines.wire import Reply, Use, say
 from tests.unit import engine_kit as kit
 
 LOSS = Problem(
-    "unexplained-loss", "“A rule” stands nowhere any more.", "Put it back.", "feedback_testing.md", 7, True
+    "unexplained-loss", "“A rule” no longer appears anywhere.", "Put it back.", "feedback_testing.md", 7, True
 )
 
 
@@ -37,7 +37,7 @@ def test_a_model_that_is_told_of_a_loss_goes_on_and_mends_it(tmp_path: Path) -> 
     assert told["role"] == "user"
     text = "\n".join(block["text"] for block in told["content"] if block["type"] == "text")
     assert (
-        "1. Must be mended (feedback_testing.md, line 7): “A rule” stands nowhere any more. Put it back."
+        "1. Must be mended (feedback_testing.md, line 7): “A rule” no longer appears anywhere. Put it back."
         in text
     )
     assert "Checked: 1 thing to mend." in run.report.text

@@ -36,8 +36,8 @@ def test_every_code_has_a_rule_in_words() -> None:
 
 
 def test_a_secret_and_an_order_to_the_agent_have_one_too() -> None:
-    assert rule_of("secrets", "secret-github-token").endswith("found as github token.")
-    assert rule_of("injection", "agent-order").startswith("Text that gives an order")
+    assert rule_of("secrets", "secret-github-token").endswith("found by the rule github token.")
+    assert rule_of("injection", "agent-order").startswith("Text that gives orders")
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_a_secret_and_an_order_to_the_agent_have_one_too() -> None:
     [
         ("Reports of the depot are sent weekly to Mira.", "Reports of the depot are sent to Mira.", "lacks “week"),
         ("The depot keeps 14 archives of each ledger.", "The depot keeps 20 archives of each ledger.", "lacks “14”"),
-        ("Mira asks Tom about the ledger.", "Tom asks Mira about the ledger.", "each other’s place"),
-        ("Exports of the depot run nightly.", "If approved, exports of the depot run nightly.", "takes it back"),
+        ("Mira asks Tom about the ledger.", "Tom asks Mira about the ledger.", "swaps two things"),
+        ("Exports of the depot run nightly.", "If approved, exports of the depot run nightly.", "withdraws it"),
     ],
 )  # fmt: skip
 def test_a_loss_names_the_nearest_statement_and_what_it_lacks(old: str, new: str, why: str) -> None:

@@ -287,7 +287,7 @@ def test_a_rule_turned_round_is_told_in_its_two_words():
     said = one(
         report({"a.md": b"Always deploy on a Friday after noon.\n"}, files), "unexplained-loss"
     ).message
-    assert said.endswith("It is the only place that says “never” (now “always”).")
+    assert said.endswith("It was the only place that said “never” (now “always”).")
 
 
 @pytest.mark.parametrize(

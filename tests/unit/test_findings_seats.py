@@ -85,4 +85,4 @@ def test_the_finding_names_what_stands_in_a_statements_place():
     found = examine(between(*states))
     losses = [each for each in found.findings if each.code == LOSS]
     assert len(losses) == 2
-    assert "in its place" in losses[0].message
+    assert "has taken its place" in losses[0].message

@@ -69,7 +69,7 @@ def test_a_removed_line_has_beside_it_where_it_went_or_why_it_left(
     browser: Client, proposal: Proposal
 ) -> None:
     text = page(browser, proposal)
-    assert "Merged into" in text and "Left out: its file goes" in text and "Not explained" in text
+    assert "Merged into" in text and "Left out: its file is removed" in text and "Not explained" in text
     assert "“q12 is gone since Monday”" in of_file(browser, proposal, "reference_queues.md")
 
 
@@ -156,5 +156,5 @@ def test_what_to_do_is_said_once_on_a_card(browser: Client, tmp_path: Path) -> N
         project, world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY + added, "hosts")
     )
     text = page(browser, made)
-    assert text.count("Brings in a host that no memory named before") == 2
+    assert text.count("Mentions a new host") == 2
     assert text.count("Make sure that you know this address.") == 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_READ = "Leave it out unless you gave this order yourself."
-_COMMAND = "Leave the command out; a session can ask you for it when it needs it."
+_READ = "Remove it unless you gave this instruction yourself."
+_COMMAND = "Remove the command; a session can ask you when it needs it."
 # What a page shows or a machine runs; the rest is said to an agent, and is told behind a disguise too.
 SILENT = frozenset(
     {
@@ -20,78 +20,78 @@ SILENT = frozenset(
 ADVICE: dict[str, tuple[str, str]] = {
     "access-granted": (
         "gives somebody access, or an agent more rights",
-        "Leave it out. Give access yourself, where you can see who has it.",
+        "Remove it. Give access yourself, where you can see who has it.",
     ),
-    "agent-order": ("gives an order to any agent that reads it", _READ),
+    "agent-order": ("gives orders to any agent that reads it", _READ),
     "agent-settings": (
-        "changes what an agent or a shell starts with",
-        "Leave it out, and make this change yourself if you want it.",
+        "changes what an agent or a shell runs at start",
+        "Remove it, and make this change yourself if you want it.",
     ),
     "claimed-authority": (
-        "claims somebody's leave or rights",
-        "Ask that person: a note cannot give their leave.",
+        "claims somebody's permission or rights",
+        "Ask that person: a note cannot give their permission.",
     ),
     "credential-path": (
         "names a place where keys or passwords are kept",
         "Keep it only if a session needs to know this place.",
     ),
     "data-sent-away": (
-        "hands data from this machine to somebody else",
-        "Leave it out, or name the one thing that may be sent and to whom.",
+        "sends data from this machine to somebody else",
+        "Remove it, or say exactly what may be sent and to whom.",
     ),
-    "delayed-trigger": ("has something done later, once a moment comes", _READ),
+    "delayed-trigger": ("makes an agent do something at a later time", _READ),
     "destructive-command": ("would delete far more than one project", _COMMAND),
     "disguised": (
-        "says something else once it is decoded",
-        "Leave it out: an honest note says in plain words what it means.",
+        "says something else when it is decoded",
+        "Remove it: an honest note says what it means in plain words.",
     ),
     "encoded-blob": (
-        "holds an encoded block that nobody can read",
-        "Leave the block out, or say in words what it is.",
+        "contains an encoded block that nobody can read",
+        "Remove the block, or say in words what it is.",
     ),
     "foreign-orders": (
         "lets text from elsewhere give orders in your name",
-        "Leave it out: what a page, a ticket or a command's output says is no order of yours.",
+        "Remove it: what a page, a ticket or command output says is not your instruction.",
     ),
     "hides-from-user": (
-        "keeps something from you, or has you told what is not so",
-        "Leave it out: no honest note needs you not to know.",
+        "hides something from you, or makes an agent tell you something false",
+        "Remove it: an honest note has nothing to hide from you.",
     ),
     "ignore-previous": (
-        "sets aside, or wants to see, the instructions that an agent works by",
-        "Leave it out. If one of your rules changed, change that rule.",
+        "overrides an agent's instructions, or asks for them",
+        "Remove it. If one of your rules changed, change that rule.",
     ),
     "markdown-image": (
         "shows an image: loading it can carry data away",
-        "Leave the image out, or name the file in words.",
+        "Remove the image, or name the file in words.",
     ),
     "money-moved": (
-        "has money paid, or paid to another account",
-        "Ask the person who is to be paid, by a way that you know.",
+        "asks for a payment, or for one to another account",
+        "Ask the person who is to be paid, through a channel you trust.",
     ),
     "permission": (
-        "lets an agent act without you, beyond the daily work on the project's files",
-        "Keep it only if you want it of every session; else name the one thing that may be done unasked.",
+        "lets an agent act without you, beyond daily work on the project's files",
+        "Keep it only if you want this in every session; otherwise name the one thing that may be done without asking.",
     ),
-    "pipe-to-shell": ("runs what nobody could read before", _COMMAND),
+    "pipe-to-shell": ("runs code that nobody could read first", _COMMAND),
     "planted-words": (
-        "puts words or an address into what you are told",
-        "Leave it out unless you want to read this in every answer.",
+        "puts words or an address into the answers you get",
+        "Remove it unless you want to read this in every answer.",
     ),
     "protection-off": (
-        "takes a check or a protection away",
-        "Keep it only if you decided so yourself, and say for which case.",
+        "removes a check or a protection",
+        "Keep it only if you decided this yourself, and say for which case.",
     ),
     "raw-html": (
-        "holds raw HTML or a comment, which the rendered page does not show",
+        "contains raw HTML or a comment, which the rendered page does not show",
         "Write it as plain Markdown.",
     ),
     "role-tag": (
-        "uses a tag or label of a prompt, as if it were no note",
+        "uses a prompt's tags or labels, as if it were not a note",
         "Write it in plain words, without the tag.",
     ),
     "self-spreading": (
-        "wants to be copied, or kept for ever",
-        "Leave it out: which notes stay is for you to decide.",
+        "asks to be copied or kept forever",
+        "Remove it: you decide which notes stay.",
     ),
 }

@@ -20,17 +20,17 @@ from dreams.language.statements import statement
 from dreams.language.words import stem
 from dreams.secrets import redact
 
-FILE_LEFT = "Its file goes, line by line."
-SUMMED_UP = "It sums up its file, which is told line by line."
+FILE_LEFT = "Its file is removed, line by line."
+SUMMED_UP = "It sums up its file, which is accounted for line by line."
 NEW_VALUE = "The field has a new value."
-HEADING = "A heading; what stood below it is told line by line."
+HEADING = "A heading; the lines below it are accounted for one by one."
 TITLE = "The title of a row."
-COLUMNS = "The names of columns; they stand beside what stood in them."
+COLUMNS = "The names of columns, which are now beside their values."
 DATED = "A relative date is written out."
-REFERRED = "Its address stands where it is linked from."
-IN_PARTS = "Stands in more than one place now."
-REDACTED = "A secret was taken out of it."
-NEWER = "The same statement stands there with a later date."
+REFERRED = "Its address is where it is linked from."
+IN_PARTS = "Now in more than one place."
+REDACTED = "A secret was removed from it."
+NEWER = "The same statement is there with a later date."
 NOTES = frozenset(
     {NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, COLUMNS, DATED, IN_PARTS, REDACTED, REFERRED}
 )

@@ -62,13 +62,13 @@ def refusal(old: str, new: str) -> str:
     if facts := lost(old, new):
         return f"lacks {quoted(facts[:MOST_NAMED])}"
     checks = (
-        (changed_places(old, new), "has two things in each other’s place"),
-        (taken_over(made(old), made(new)) or another_word(old, new), "has another word in its place"),
-        (taken_back(old, new), "takes it back"),
+        (changed_places(old, new), "swaps two things"),
+        (taken_over(made(old), made(new)) or another_word(old, new), "has another word instead"),
+        (taken_back(old, new), "withdraws it"),
         (_changed_by(made(old), made(new)), "says it with another condition or tense"),
-        (pushed_in(made(old), made(new)), "has another name in its midst"),
+        (pushed_in(made(old), made(new)), "has another name in the middle"),
     )
-    return next((why for speaks, why in checks if speaks), "says it among other things")
+    return next((why for speaks, why in checks if speaks), "says it as part of something else")
 
 
 def quoted(words: Sequence[str]) -> str:

@@ -138,7 +138,7 @@ def _lately(now: dt.datetime) -> list[Written]:
 
 
 def _written(row: Application, deed: Deed, undos: Sequence[Proposal]) -> Written:
-    """With what takes it back: its own undo, or, where it was undone, the undo of that."""
+    """With what withdraws it: its own undo, or, where it was undone, the undo of that."""
     undo = undos[-1].public_id if undos else ""
     return Written(
         proposal=row.proposal.public_id,

@@ -21,7 +21,7 @@ from dreams.web.selectors.placed import as_sentence, without_place
 LEAST_LISTED = 3
 MOST_SHOWN = 4
 UNSOURCED = "no-evidence"
-ALL_UNSOURCED = "stand in no memory, no quote and no session; they are named beside the change."
+ALL_UNSOURCED = "are in no memory, quote or session; they are listed beside the change."
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _message(finding: Finding, beside: Beside, line: int | None) -> str:
     if finding.code == "says-otherwise" and beside.tells(finding, "contradicted"):
         return "A session says otherwise."  # both texts stand beside it, with the way into the session
     if finding.code == "quote-not-found" and beside.misses_quote:
-        return "The quote beside it does not stand where it is said to."
+        return "The quote beside it is not in the cited place."
     said = line and finding.told.get("remark")
     return as_sentence(said) if said else without_place(finding.message, beside.path)
 
