@@ -42,8 +42,8 @@ COLOURS = ("color-contrast", "link-in-text-block")
 LAYOUT = ("target-size", "scrollable-region-focusable")
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
-# Fragments and files: no page of their own.
-NO_PAGES = {"pulse", "audit-export", "review-preview"}
+# Fragments, files and ways to another page: no page of their own.
+NO_PAGES = {"pulse", "audit-export", "review-preview", "feed", "next"}
 
 
 @dataclass
@@ -227,6 +227,7 @@ def waiting(folder: Path) -> list[str]:
         f"{here}recall/?q=how+are+tests+run&after=1",
         f"{here}recall/",
         *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),
+        f"/snooze/?{one}",
     ]
 
 
