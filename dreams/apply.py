@@ -63,6 +63,11 @@ class ApplyReport:
     def complete(self) -> bool:
         return not (self.conflicts or self.rebased or self.error)
 
+    @property
+    def refusal(self) -> str:
+        """The error as a sentence: of several writes, the first may be done."""
+        return f"{'Your answers were not' if self.applied else 'Nothing was'} written: {self.error}"
+
 
 def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> ApplyReport:
     """Submit the review if it is still open, and write what is approved.
@@ -92,7 +97,8 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
 def apply_with_answers(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> ApplyReport:
     """As `apply`, then the answers to questions that wait in the same project, in a write of their own.
 
-    Where nothing of the proposal itself can be applied any more, only the answers are.
+    Where nothing of the proposal itself can be applied any more, only the answers are. `rebased` confirms the files of
+    `proposal`: those of its answers are confirmed by their own call. What refuses the answers is the report's error.
     """
     answers = waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
     proposal.refresh_from_db()
@@ -101,8 +107,16 @@ def apply_with_answers(proposal: Proposal, reviewer: Reviewer, *, rebased: bool 
     for each in answers:
         if reports and reports[-1].error:
             break
-        reports.append(apply(each, reviewer, rebased=rebased))
+        reports.append(_apply_answers(each, reviewer))
     return _joined(proposal, reports)
+
+
+def _apply_answers(answers: Proposal, reviewer: Reviewer) -> ApplyReport:
+    try:
+        return apply(answers, reviewer)
+    except (ReviewRefused, holds.ProjectBusy) as refused:
+        why = str(refused).removeprefix("Nothing was written. ")
+        return ApplyReport(error=why, proposal=answers.public_id)
 
 
 def waiting_answers(project: Project) -> list[Proposal]:
@@ -117,9 +131,9 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
     if len(reports) == 1:
         return reports[0]
     incomplete = next((report for report in reports if not report.complete), None)
-    written = {item.path for report in reports for item in report.applied}
+    written = {item.path: item for report in reports for item in report.applied}
     return ApplyReport(
-        applied=tuple(item for report in reports for item in report.applied),
+        applied=tuple(written.values()),
         conflicts=tuple(waiting for report in reports for waiting in report.conflicts),
         rebased=tuple(waiting for report in reports for waiting in report.rebased),
         untouched=tuple(dict.fromkeys(p for report in reports for p in report.untouched if p not in written)),

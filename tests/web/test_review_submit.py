@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from dreams import apply as applying
 from dreams import review, writing
 from dreams.manifest import manifest
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
+from dreams.services.questions import answering
 from dreams.web.pages import review_loaded as selector
 from tests.pipeline import world
+from tests.web import question_world
 from tests.web import review_world as desk
 
 pytestmark = pytest.mark.django_db
@@ -275,3 +278,55 @@ def test_done_and_next_leads_on_to_what_waits_next(
     assert text.request["PATH_INFO"] == f"/review/{other.public_id}/"
     assert b"acme-api: Written: 1 file." in text.content
     assert f'<a href="/review/{proposal.public_id}/undo/">Undo</a>'.encode() in text.content
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> Proposal:
+    """An open proposal of a dream, beside which an answer to an older question waits in a proposal of its own."""
+    project = question_world.make_project(tmp_path)
+    question = question_world.ask(project, question_world.conflict())[0]
+    answering.answer(question, "first", world.ME)
+    made = question_world.propose(project)
+    review.decide(made, [desk.hunk_with(made, "not even once")], Hunk.Verdict.APPROVED, world.ME)
+    return made
+
+
+def test_submitting_a_dream_writes_the_answers_of_its_project_too(
+    browser: Client, answered: Proposal
+) -> None:
+    text = submit(browser, answered)
+    assert "not even once" in question_world.read(answered.project, "feedback_testing.md")
+    assert "on port 8443" in question_world.read(answered.project, "reference_staging.md")
+    assert "Written: 2 files." in text
+
+
+def test_answers_whose_file_changed_are_shown_anew_behind_what_was_written(
+    browser: Client, answered: Proposal
+) -> None:
+    staging = world.folder(answered.project) / "reference_staging.md"
+    staging.write_text(staging.read_text() + "\nIt has two nodes.\n")
+    text = submit(browser, answered)
+    assert "not even once" in question_world.read(answered.project, "feedback_testing.md")
+    assert "9443" in staging.read_text() and "Written: 1 file." in text
+    assert "reference_staging.md changed since your review" in text and "Confirm and write" in text
+
+
+def test_confirming_a_changed_result_confirms_no_answers_that_the_page_does_not_show(
+    browser: Client, answered: Proposal
+) -> None:
+    for name in ("reference_staging.md", "feedback_testing.md"):
+        path = world.folder(answered.project) / name
+        path.write_text(path.read_text() + "\nIt has two nodes.\n")
+    submit(browser, answered)
+    follow(browser, answered, "apply", bases=selector.load(answered).digest, rebased="1")
+    assert "not even once" in question_world.read(answered.project, "feedback_testing.md")
+    assert "9443" in question_world.read(answered.project, "reference_staging.md")
+
+
+def test_answers_that_cannot_be_written_leave_what_was_and_say_why(
+    browser: Client, answered: Proposal, tmp_path: Path
+) -> None:
+    os.link(world.folder(answered.project) / "reference_staging.md", tmp_path / "elsewhere.md")
+    text = submit(browser, answered)
+    assert "not even once" in question_world.read(answered.project, "feedback_testing.md")
+    assert "Written: 1 file." in text and "Your answers were not written: reference_staging.md has" in text

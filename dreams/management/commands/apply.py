@@ -63,7 +63,7 @@ def _proposal(name: str) -> Proposal:
 
 def _why(done: applying.ApplyReport) -> str:
     if done.error:
-        return f"Nothing was written: {done.error}"
+        return done.refusal
     if done.conflicts:
         whys = [f"{waiting.path}: {waiting.why.removeprefix('conflict: ')}" for waiting in done.conflicts]
         return f"{'; '.join(whys)}. Solve it on the review page, or reject the change there."

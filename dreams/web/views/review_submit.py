@@ -60,7 +60,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
 @owner
 @require_POST
 def submit(request: Request, public_id: str) -> HttpResponse:
-    """Close the review and write what is approved."""
+    """Close the review and write what is approved, with the answers that wait in the same project."""
     loaded = load(request, proposal_of(public_id))
     holds.refuse_elsewhere(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
@@ -90,7 +90,7 @@ def apply(request: Request, public_id: str) -> HttpResponse:
 def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
     """Write, and go on to what stands in the way, or to the next thing that waits where that was asked for."""
     try:
-        report = applying.apply(proposal, reviewer(request), rebased=rebased)
+        report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
     except FindingInTheWay as found:
         messages.error(request, str(found))
         return SeeOther(_to_finding(proposal, found.finding))
@@ -104,7 +104,13 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     _tell(request, report, proposal if following else None)
     if following:
         return SeeOther(following.url)
-    return SeeOther(_to_trouble(proposal) if report.conflicts else address(proposal))
+    left = proposal if report.complete else _named(report.proposal)
+    return SeeOther(_to_trouble(left) if report.conflicts else address(left))
+
+
+def _named(public_id: str) -> Proposal:
+    """What is not all written: the proposal, or the answers that were to be written with it."""
+    return Proposal.objects.get(public_id=public_id)
 
 
 def _goes_on(request: Request, report: applying.ApplyReport) -> bool:
@@ -132,7 +138,7 @@ def _tell(request: Request, report: applying.ApplyReport, left: Proposal | None 
     `left` is the proposal whose page one goes on from: then it is named, with its undo.
     """
     if report.error:
-        messages.error(request, f"Nothing was written: {report.error}")
+        messages.error(request, report.refusal)
     for waiting in report.conflicts:
         # Of a clash with what stands there the page tells itself, beside the way to solve it.
         if waiting.why != f"conflict: {applying.CHANGED_TOO}":
