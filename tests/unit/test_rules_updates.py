@@ -52,6 +52,42 @@ def test_a_value_that_a_person_told_anew_stands_in_the_place_of_the_old_one(
     assert not unaccounted(edits[0])
 
 
+NAMED_BY_A_NOUN = [
+    ("feature flag for checkout: DELTA_SORTER", "renamed the checkout flag to LILAC_FORWARDER"),
+    ("Default branch is master.", "renamed the master branch to main"),
+    ("Database host for reports: db-7.internal", "we renamed the reports host to db-9.internal"),
+    ("The Atlas flag for checkout is NEW_UI.", "renamed the checkout flag to LILAC_FORWARDER"),
+    ("The release branch for mobile is rel-9.", "renamed branch to rel-10"),
+    ("The scheduler worker reads QUEUE_A.", "renamed the scheduler worker to PLANNER"),
+    ("The importer service listens on 8080.", "we renamed the importer service to INGEST_SVC"),
+    ("The Phoenix project uses Redis.", "we renamed the Phoenix project to Atlas"),
+    ("The staging bucket lives in eu-west-1.", "we changed the staging bucket to acme-stage-2"),
+    ("The staging bucket is acme-stage-1.", "we moved the staging bucket to eu-west-2"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), NAMED_BY_A_NOUN)
+def test_the_noun_that_says_what_a_thing_is_and_a_value_of_another_kind_stay(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    assert line in told(tmp_path, line, said).text("notes.md")
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "now"),
+    [
+        ("The flag for checkout is DELTA_SORTER.", "renamed the checkout flag to LILAC_FORWARDER", "The flag for checkout is LILAC_FORWARDER."),
+        ("The billing queue is called `jobs-a`.", "we renamed the billing queue to `jobs-b`", "The billing queue is called `jobs-b`."),
+        ("The staging bucket lives in eu-west-1.", "we moved the staging bucket to eu-west-2", "The staging bucket lives in eu-west-2."),
+        ("Default branch is master.", "renamed master to main", "Default branch is main."),
+    ],
+)  # fmt: skip
+def test_a_thing_that_was_renamed_or_moved_has_its_new_name_where_the_old_one_was(
+    tmp_path: Path, line: str, said: str, now: str
+) -> None:
+    assert f"- {now}\n" in told(tmp_path, line, said).text("notes.md")
+
+
 LEFT = [
     ("Queue 3 is drained by hand.", "queue 4 is drained by hand now"),
     ("Firewall rule 12 opens 5300.", "firewall rule 13 opens 5300 now"),

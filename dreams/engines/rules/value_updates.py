@@ -23,7 +23,11 @@ from dreams.language.words import stem
 _DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)
 _CODED = re.compile(r"`[^`\n]+`")
+_IS = re.compile(r":\s|\b(?:is|are|was|were)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[,;]|[.!?](?=\s|$)")
 _DIGITS = re.compile(r"\d+(?:[.,_]\d+)*")
+_PLACES = frozenset({"in", "on", "at", "to"})
+_CALLED = frozenset({"is", "are", "called", "named"})
 _ARTICLES = frozenset({"the", "our", "a", "an", "my", "its"})
 _OF = frozenset({"of", "for", "behind", "in", "on", "by"})
 _UNSAYING = WEAK | {"port", "version", "number", "day"}  # what a value says by itself
@@ -95,7 +99,24 @@ def exchanged(old: str, new: str, was: str = "", beside: frozenset[str] = frozen
     mine, theirs = pieces(old), pieces(new)
     come = _run(theirs, {piece.key for piece in mine} | beside | _unsaying(new))
     gone = _gone(mine, theirs, come, was) if come else None
-    return _slot(mine, gone, theirs, come, new) if come and gone else None
+    if come is None or gone is None or _is_kind(mine, gone, theirs, come, was):
+        return None
+    slot = _slot(mine, gone, theirs, come, new)
+    named = was and any(piece.is_value for piece in mine[gone[0] : gone[1] + 1])
+    says_more = not named and _goes_on(old, slot.end) and not _goes_on(new, theirs[come[1]].end)
+    return None if says_more else slot
+
+
+def _is_kind(mine: Sequence[Piece], gone: Run, theirs: Sequence[Piece], come: Run, was: str) -> bool:
+    """ "Renamed branch to rel-10": a plain word of which a name or a number becomes is what a thing is, not its value."""
+    shapes = [{piece.shape for piece in found[a : b + 1]} for found, (a, b) in ((mine, gone), (theirs, come))]
+    alike = products.class_of(was) or _before(mine, gone[0]) == _before(theirs, come[0])
+    return shapes[0] == {"word"} and bool(shapes[1] & {"code", "number"}) and not alike
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether what stands up to `end` is what is spoken of: "the flag of checkout is …", "flag of checkout: …"."""
+    return bool(_IS.search(_CLAUSE_END.split(text[end:], maxsplit=1)[0]))
 
 
 def _is_subject(found: Sequence[Piece], slot: Slot) -> bool:
@@ -273,8 +294,11 @@ def _is_measure(found: Sequence[Piece], place: int) -> bool:
 
 
 def _put_alike(mine: Sequence[Piece], gone: Run, theirs: Sequence[Piece], come: Run) -> bool:
-    """A number without a unit has the same word before it, or is as long as the other."""
+    """A number without a unit has the same word before it, or is as long as the other; a code is where the other is, or what
+    it is called."""
     was, now = mine[gone[0]], theirs[come[0]]
+    if was.shape == "code" and not products.class_of(was.text):
+        return _is_place(mine, gone) in {_is_place(theirs, come), None} or _is_place(theirs, come) is None
     if was.shape != "number" or _unit(mine, gone[0]) or not was.text.replace(".", "").isdigit():
         return True
     words = [
@@ -282,6 +306,12 @@ def _put_alike(mine: Sequence[Piece], gone: Run, theirs: Sequence[Piece], come: 
         for found, run in ((mine, gone), (theirs, come))
     ]
     return words[0] == words[1] != [] or len(was.text) == len(now.text) >= LEAST_DIGITS
+
+
+def _is_place(found: Sequence[Piece], run: Run) -> bool | None:
+    """Whether the word before says that it is where something is ("lives in"), or what it is ("is called"); None for others."""
+    before = _before(found, run[0])
+    return True if before in _PLACES else False if before in _CALLED else None
 
 
 def _is_part(

@@ -29,6 +29,9 @@ _SO_NOW = r"(?: now| instead| it is| is in)*"
 _GONE = r"(?:['’]s| is| was| are| has been| were| got) (?:now )?(?:gone|dead|out|retired|history|archived|deprecated|decommissioned|dropped|replaced|removed|shut down|no more)"
 
 
+_HOW = re.compile(
+    r"\b(?:(?P<moved>moved|relocated|transferred)|(?P<renamed>renamed|rebranded))\b", re.IGNORECASE
+)
 _VERB = re.compile(r"\b(?:is|are|was|were|has|have|runs?|uses?|lives?)\b", re.IGNORECASE)
 
 
@@ -85,11 +88,13 @@ _CHANGES = _compiled(
 
 @dataclass(frozen=True, slots=True)
 class ChangeTold:
-    """`old` is empty where only what holds now was told."""
+    """`old` is empty where only what holds now was told. `moved`: to another place; `renamed`: called by another name."""
 
     subject: str
     old: str
     new: str
+    moved: bool = False
+    renamed: bool = False
 
 
 def changes_in(clause: str, *, joined: bool = False) -> list[ChangeTold]:
@@ -101,5 +106,7 @@ def changes_in(clause: str, *, joined: bool = False) -> list[ChangeTold]:
             continue
         told = {name: value for name, value in match.groupdict().items() if value}
         subject = " ".join(told[name] for name in ("s", "s2") if name in told)
-        found.append(ChangeTold(subject.strip(), told.get("o", "").strip(), told["n"].strip()))
+        old, how = told.get("o", "").strip(), _HOW.search(clause)
+        moved, renamed = (bool(how and how[word]) for word in ("moved", "renamed"))
+        found.append(ChangeTold(subject.strip(), old, told["n"].strip(), moved, renamed))
     return found

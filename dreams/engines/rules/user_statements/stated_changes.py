@@ -205,13 +205,22 @@ def _moved(text: str, quote: str, *, joined: bool = False) -> list[Telling]:
 
 
 def _changed(change: ChangeTold, quote: str) -> Telling | None:
+    change = _with_its_kind(change)
     new, old = _value(change.new), _value(change.old)
     if not new or (change.old and not old) or new.lower() == old.lower():
         return None
     about = keys_of(change.subject) | _besides(change.new, new) | _besides(change.old, old)
     last = pieces(f"x {change.subject}")[-1]
-    core = f"{change.subject} {'' if last.is_value and new == change.new else 'to '}{change.new}"
+    joined = "to" if change.moved else "is"
+    core = f"{change.subject} {'' if last.is_value and new == change.new else f'{joined} '}{change.new}"
     return Telling(quote, core.strip(), new, old, about)
+
+
+def _with_its_kind(change: ChangeTold) -> ChangeTold:
+    """ "Renamed the checkout flag to B": the plain word at the end says what sort of thing it is, not what it was called."""
+    if not change.subject or not change.old or " " in change.old or pieces(f"x {change.old}")[-1].is_value:
+        return change
+    return replace(change, subject=f"{change.subject} {change.old}", old="") if change.renamed else change
 
 
 def _stated(text: str, quote: str, *, told_as_change: bool) -> list[Telling]:
