@@ -73,6 +73,14 @@ def test_the_noun_that_says_what_a_thing_is_and_a_value_of_another_kind_stay(
     assert line in told(tmp_path, line, said).text("notes.md")
 
 
+def test_what_was_renamed_for_a_thing_is_asked_about_where_it_is_not_sure(tmp_path: Path) -> None:
+    line = "Feature flag for checkout-api: DELTA_SORTER"
+    made = told(tmp_path, line, "renamed the checkout-api flag to LILAC_FORWARDER")
+    (asked,) = made.outcome.questions
+    assert asked.kind == "changed" and "LILAC_FORWARDER" in asked.why and "DELTA_SORTER" in asked.why
+    assert line in made.text("notes.md")
+
+
 @pytest.mark.parametrize(
     ("line", "said", "now"),
     [

@@ -24,6 +24,7 @@ MOST_PLACES, MOST_SHORT, MOST_OWN = (
 LEAST_WEIGHT = 0.6  # of a word that says something
 MOST_SLOT = 4  # words of a value behind a colon
 _RARE_WORD = 1.0  # the weight of a word that may be of a name
+_THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
 _IN_WORDS = re.compile(r"\b(?:[Tt]he|[Oo]ur|[Mm]y) ([a-z]{3,} [a-z]{3,})\b")
 _SLOT = re.compile(r"(?::|\s=|\bis)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
 _WORD = re.compile(r"\w+")
@@ -36,6 +37,8 @@ _WAS = re.compile(
 _IS_PAST = re.compile(
     r"[`\"'*]*\s*(?:->|=>|→|is (?:gone|dead|now called|no longer)|was\b|merged into)", re.IGNORECASE
 )
+# "renamed the checkout-api flag to …": what is named so is something of the value.
+_OF_IT = re.compile(r"[`\"'*]* (?!(?:into|to|by|with|for|as)\b)[a-z]+ (?:in)?to\b", re.IGNORECASE)
 _WORDS_EXCHANGED = re.compile(
     r"(?P<old>[\w.#/-]+)[`*]*\s+(?:to|->|=>|→|is now called|renamed to)\s+[`*]*(?P<new>[\w.#/-]*\w)"
 )
@@ -191,7 +194,11 @@ def is_told_past(value: str, said: str) -> bool:
     """Whether the words beside a value say that it is so no longer: "from trunk", "instead of 41873"."""
     value = value.strip("`")
     at = said.lower().find(value.lower())
-    return at >= 0 and bool(_WAS.search(said[:at]) or _IS_PAST.match(said[at + len(value) :]))
+    if at < 0:
+        return False
+    before, after = said[:at], said[at + len(value) :]
+    is_left = _WAS.search(before) and not (before.lower().endswith(_THE) and _OF_IT.match(after))
+    return bool(is_left or _IS_PAST.match(after))
 
 
 def _of_words(text: str, said: str, thing: str) -> Exchange | None:
