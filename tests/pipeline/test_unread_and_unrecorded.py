@@ -74,7 +74,7 @@ def _applied_without_history(project: Project, monkeypatch: pytest.MonkeyPatch) 
     with monkeypatch.context() as patch:
         patch.setattr(memories, "open_history", _refuse)
         said = applying.apply(proposal, world.ME).said
-    assert "history cannot be kept now" in " ".join(said)
+    assert "history cannot be saved now" in " ".join(said)
     return proposal
 
 

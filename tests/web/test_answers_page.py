@@ -42,4 +42,4 @@ def test_every_page_that_names_the_projects_answers_shows_them(
     applying.apply(made, world.ME)
     after = {page: browser.get(page) for page in pages}
     assert {page: found.status_code for page, found in after.items()} == dict.fromkeys(pages, 200)
-    assert "Applied: project_deploy.md" in after[pages[2]].content.decode(), "the timeline knows it"
+    assert "Wrote 1 answer: “Deploy”" in after[pages[2]].content.decode(), "the timeline knows it"
