@@ -305,10 +305,10 @@ def _questions() -> Iterator[Item]:
         yield Item(
             key=QUESTIONS_KEY,
             kind=Kind.QUESTIONS,
-            project=plural(found["projects"], "project"),
+            project="Questions",
             project_pk=None,
             since=found["since"],
-            why=f"{plural(found['count'], 'question')} that only you can answer.",
+            why=f"{plural(found['count'], 'question')} in {plural(found['projects'], 'project')} that only you can answer.",
             action="Answer",
             url=reverse("questions"),
         )

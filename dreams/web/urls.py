@@ -89,6 +89,7 @@ urlpatterns = [
     path("questions/<slug:public_id>/take-back/", questions.take_back, name="question-take-back"),
     # --- search ---
     path("search/", search.search, name="search"),
+    path("search/rebuild/", search.rebuild, name="search-rebuild"),
     # --- dreams ---
     path("dreams/", dreams.dreams, name="dreams"),
     path("dreams/<slug:public_id>/", dreams.dream, name="dream"),

@@ -1,6 +1,11 @@
 // A text that was typed and not kept is not lost without a word: fields that say data-unsaved.
 function typed(inside) {
-  return [...inside.querySelectorAll("[data-unsaved]")].filter((field) => (field.type === "checkbox" ? field.checked !== field.defaultChecked : isOther(field)));
+  return [...inside.querySelectorAll("[data-unsaved]")].filter((field) => isRefused(field) || (field.type === "checkbox" ? field.checked !== field.defaultChecked : isOther(field)));
+}
+
+// A form that was refused comes back with what was typed in it.
+function isRefused(field) {
+  return field.form?.dataset.refused !== undefined;
 }
 
 function isOther(field) {

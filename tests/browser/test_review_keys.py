@@ -99,9 +99,9 @@ def test_the_present_mark_and_the_focus_stay_together(window: Page, address: str
     keys.press("j")
     keys.press("v")
     file = proposal.files.get(path="feedback_testing.md")
-    expect(page.locator("#review-viewed")).to_have_text("1 of 5 viewed")
+    expect(page.locator("#review-viewed")).to_have_text("1 of 5 files viewed")
     expect(page.locator("#review-filters")).to_contain_text(
-        "Not viewed 3"
+        "In unviewed files 3"
     )  # decisions: one is in other files, too
     marked = "[...document.querySelectorAll('.now')].map(e => e.id)"
     expect(page.locator(f"#file-{file.pk}")).to_be_focused()

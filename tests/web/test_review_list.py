@@ -207,6 +207,22 @@ def test_a_list_that_is_narrowed_says_how_and_comes_whole_after_a_verdict(
     assert "topic_01.md" not in answer.partition('id="review-loads"')[0].partition('id="review-listed"')[2]
 
 
+def test_what_only_the_reason_has_is_marked_where_another_change_has_the_words(
+    browser: Client, small: Proposal
+) -> None:
+    # The reason for both parts has the words, and so have the lines of one of them.
+    train, row = desk.hunk_with(small, "Releases leave"), desk.hunk_with(small, "[Release train]")
+    assert train.operation is not None
+    train.operation.reason = "Never before a holiday, as you said."
+    train.operation.save()
+    text = page(browser, small, "?q=never+before+a+holiday")
+    part = text[text.index(f'id="hunk-{row.pk}"') :].partition("</article>")[0]
+    assert shown(text) == {train.pk} and "goes with this" in part
+    # What is said in the reason alone is said of the whole decision.
+    text = page(browser, small, "?q=as+you+said")
+    assert train.pk in shown(text) and "goes with this" not in text
+
+
 def counted(text: str) -> dict[str, int]:
     """The filters of the list with their counts."""
     filters = text[text.index('id="review-filters"') :].partition("</ul>")[0]
@@ -219,7 +235,7 @@ def counted(text: str) -> dict[str, int]:
 def test_the_counts_beside_the_filters_follow_every_verdict(
     browser: Client, small: Proposal, headers: dict[str, str]
 ) -> None:
-    assert counted(page(browser, small)) == {"All": 5, "Undecided": 5, "Findings": 0, "Not viewed": 5}
+    assert counted(page(browser, small)) == {"All": 5, "Undecided": 5, "Findings": 0, "In unviewed files": 5}
 
     def after(verb: str, data: dict[str, object]) -> dict[str, int]:
         answer = browser.post(f"/review/{small.public_id}/{verb}/", data, headers=headers)
@@ -232,8 +248,8 @@ def test_the_counts_beside_the_filters_follow_every_verdict(
     assert after("take-back", {})["Undecided"] == 4
     assert after("take-back", {})["Undecided"] == 5
     role = small.files.get(path="user_role.md")
-    assert after("viewed", {"file": role.pk, "viewed": "1"})["Not viewed"] == 4
-    assert after("viewed", {"file": role.pk, "viewed": "0"})["Not viewed"] == 5
+    assert after("viewed", {"file": role.pk, "viewed": "1"})["In unviewed files"] == 4
+    assert after("viewed", {"file": role.pk, "viewed": "0"})["In unviewed files"] == 5
 
 
 def test_a_link_of_a_refused_form_leads_to_the_page_and_not_to_the_form(

@@ -262,12 +262,16 @@ def test_of_a_common_word_as_many_are_found_as_are_counted_and_of_all_others_eve
     assert set(newest) <= set(everything)
 
 
-def test_a_damaged_index_is_told_with_its_remedy(browser: Client, project: Project) -> None:
+def test_a_damaged_index_is_rebuilt_from_the_page_that_tells_of_it(browser: Client, project: Project) -> None:
     world.make_memory(project)
     assert index.catch_up(5) == 0
     with connection.cursor() as cursor:
         cursor.execute(f"DROP TABLE {sqlite.FTS}")
-    assert "search --rebuild" in _found(browser, "postgres")
+    assert "Rebuild the index" in _found(browser, "postgres")
+    response = browser.post(reverse("search-rebuild"), follow=True)
+    assert "being rebuilt" in response.content.decode()
+    found = _found(browser, "postgres")
+    assert "Rebuild the index" not in found and reverse("memory", args=[Memory.objects.get().pk]) in found
 
 
 def test_only_the_owner_may_search(client: Client, db: None) -> None:

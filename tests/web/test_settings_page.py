@@ -194,6 +194,8 @@ def test_with_a_wrong_value_what_was_typed_in_other_sections_stays(browser: Clie
     assert response.status_code == 422 and 'value="soon"' in text and 'value="9"' in text
     row = text[text.index('name="user-add"') :].partition("</select>")[0]
     assert '<option value="auto" selected>' in row
+    # So that leaving asks, as it does with what was typed and not sent.
+    assert "data-refused" in text and "data-refused" not in browser.get("/settings/").content.decode()
     assert not Override.objects.exists() and not Policy.objects.exists()
 
 

@@ -14,6 +14,7 @@ from dreams.manifest import manifest
 from dreams.models import Finding, Hunk, LeftOut, Proposal
 from dreams.web.pages import undo as selector
 from tests.pipeline import world
+from tests.web import kinds_world as kinds
 from tests.web import review_world as desk
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,21 @@ def test_the_preview_shows_what_would_happen_and_writes_nothing(browser: Client,
     assert "Will be exactly as it was before: text, permissions and time." in text
     assert "Will be removed: this dream added it." in text
     assert manifest(world.folder(proposal.project)) == before
+
+
+def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path: Path) -> None:
+    made = kinds.make_proposal(kinds.make_project(tmp_path))
+    # A file that goes, one that comes, and the row that names it.
+    file = made.files.get(path="project_oncall_rota.md")
+    renamed = Hunk.objects.filter(operation__hunks__file=file)
+    assert renamed.count() == 3
+    review.decide(made, list(renamed), Hunk.Verdict.APPROVED, world.ME)
+    with pytest.raises(review.FindingInTheWay):  # what it checks once more is there to be confirmed
+        applying.apply(made, world.ME)
+    review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    applying.apply(made, world.ME)
+    text = browser.get(f"/review/{made.public_id}/undo/").content.decode()
+    assert "<b>1 decision, 2 changes</b>" in text
 
 
 def test_undoing_all_brings_every_file_back(browser: Client, tmp_path: Path) -> None:

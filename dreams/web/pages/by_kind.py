@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dreams import blobs, proposals, textdiff
+from dreams import blobs, memdir, proposals, textdiff
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
@@ -94,6 +94,8 @@ def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
 
 
 def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: proposals.Texts) -> Card:
+    # What is remembered comes before the row that names it.
+    hunks = sorted(hunks, key=lambda hunk: hunk.file.path == memdir.INDEX_NAME)
     found = [
         (hunk, proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha)))
         for hunk in hunks

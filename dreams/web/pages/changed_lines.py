@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from dreams import blobs, proposals
+from dreams import blobs, memdir, proposals
 from dreams.models import Hunk
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
@@ -37,9 +37,10 @@ class Shown:
 def of(proposal_pks: Collection[int]) -> dict[int, Shown]:
     """Proposal → its undecided decisions. Two queries, however many there are."""
     rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
-    rows = rows.select_related("file", "operation")
+    rows = rows.select_related("file", "operation").order_by("file__path", "number")
     found: dict[int, list[Hunk]] = {pk: [] for pk in proposal_pks}
-    for row in rows.order_by("file__path", "number"):
+    # As in a review: what is remembered comes before the rows that name it.
+    for row in sorted(rows, key=lambda row: row.file.path == memdir.INDEX_NAME):
         found[row.file.proposal_id].append(row)
     texts = proposals.Texts(
         blobs.get_many({sha for row in rows for sha in (row.file.base_sha, row.file.new_sha)})

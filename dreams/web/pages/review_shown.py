@@ -18,9 +18,9 @@ from dreams.models import FileChange, Hunk, Operation, Proposal
 from dreams.services import decisions
 from dreams.web.pages.review_loaded import Decision, Loaded, address, file_texts
 
-FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "Not viewed"}
+FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "In unviewed files"}
 # As they go on in "3 decisions …".
-FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unseen": "not viewed"}
+FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unseen": "in unviewed files"}
 LETTERS: Final = {"add": "A", "modify": "M", "delete": "D"}
 LETTER_WORDS: Final = {"A": "Added", "M": "Changed", "R": "Renamed", "D": "Removed"}
 MOST_TYPED: Final = 100
@@ -178,7 +178,8 @@ def _is_of(loaded: Loaded, hunk: Hunk, asked: Asked) -> bool:
 
 
 def _with_words(loaded: Loaded, rows: Sequence[Hunk], typed: str) -> list[Hunk]:
-    """Those that hold all the words in their changed lines, their file's path, or the reason for them."""
+    """Those with all the words in their changed lines, their file's path or the reason for them. The reason is that of
+    a whole decision: where changes have the words without it, only they match."""
     words = typed.casefold().split()
     texts = blobs.get_many(
         sha for row in rows for sha in (row.file.base_sha, row.file.new_sha, row.edited_sha)
@@ -189,12 +190,23 @@ def _with_words(loaded: Loaded, rows: Sequence[Hunk], typed: str) -> list[Hunk]:
         lines |= {
             row.pk: hunk.removed + hunk.added + found.edited.get(row.hunk_id, "") for row, hunk in found.hunks
         }
-    return [row for row in rows if all(word in _said(row, lines[row.pk]) for word in words)]
+    alone = {row.pk for row in rows if _has(words, row.file.path, lines[row.pk])}
+    told = {decisions.key(row) for row in rows if row.pk in alone}
+    return [
+        row
+        for row in rows
+        if row.pk in alone
+        or (decisions.key(row) not in told and _has(words, row.file.path, _reason(row), lines[row.pk]))
+    ]
 
 
-def _said(row: Hunk, lines: str) -> str:
-    reason = row.operation.reason if row.operation else ""
-    return f"{row.file.path}\n{reason}\n{lines}".casefold()
+def _has(words: Sequence[str], *texts: str) -> bool:
+    said = "\n".join(texts).casefold()
+    return all(word in said for word in words)
+
+
+def _reason(row: Hunk) -> str:
+    return row.operation.reason if row.operation else ""
 
 
 @dataclass(frozen=True, slots=True)

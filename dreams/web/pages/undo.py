@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from dreams import drafts, rollback, text
 from dreams.models import Hunk, Proposal
+from dreams.proposals.renames import renames
 from dreams.rollback import Preview, Selection, UndoneFile
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
@@ -124,7 +125,13 @@ def unticked(proposal: Proposal) -> Undo:
 
 
 def _size(hunks: Sequence[Hunk]) -> str:
-    return decisions.Counts(decisions=decisions.count(hunks), changes=len(hunks)).words
+    """As the review counts them: a renamed file is one change, though one file goes and another comes."""
+    per_file = Counter(hunk.file_id for hunk in hunks)
+    alone = [
+        (hunk.file, hunk.operation_id) for hunk in hunks if hunk.operation_id and per_file[hunk.file_id] == 1
+    ]
+    changes = len(hunks) - len(renames(alone))
+    return decisions.Counts(decisions=decisions.count(hunks), changes=changes).words
 
 
 def _what_made(proposal: Proposal) -> str:

@@ -231,4 +231,4 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
         return "The scheduler checks its gates within a minute.", None
     return found.sentence(
         facts.now
-    ) if found.closed else "The next dream starts within a minute.", found.opens_at
+    ) if found.closed else "Dreams as soon as a worker is free.", found.opens_at

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from dreams.search import finding, query
+from dreams.search import finding, index, query
 from dreams.web.access import owner
-from dreams.web.htmx import Request, page, wants_fragment
+from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none
 from dreams.web.selectors import search as selector
 
@@ -42,3 +43,12 @@ def search(request: Request) -> HttpResponse:
         "is_filtered": bool(kind or since or project),
     }
     return page(request, "dreams/search.html", "dreams/_search.html", context)
+
+
+@owner
+@require_POST
+def rebuild(request: Request) -> HttpResponse:
+    """Empties the index; the scheduler and each search fill it again."""
+    index.begin_again()
+    messages.success(request, "The index is being rebuilt in the background.")
+    return go(request, "search")
