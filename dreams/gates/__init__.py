@@ -144,5 +144,5 @@ def _unreadable(error: OSError) -> rules.Verdict:
     """A fact that cannot be had closes its gate: dreaming on a guess is worse than waiting."""
     what = error.strerror or str(error) or type(error).__name__
     place = f" ({error.filename})" if error.filename else ""
-    reason = f"Could not look: {what}{place}. Fix that; it is retried at the next check."
+    reason = f"Could not check: {what}{place}. Fix that; it is retried at the next check."
     return rules.Verdict(False, reason, None, f"error {what}")

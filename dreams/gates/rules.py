@@ -93,7 +93,7 @@ def mode(case: Case) -> Verdict:
         return Verdict(False, reason, None, Mode.DAILY_LOG)
     if case.facts.mode is Mode.REMOTE:
         reason = (
-            "Skipped: the agent runs in remote mode (CLAUDE_CODE_REMOTE is set), its memories live elsewhere."
+            "Skipped: the agent runs in remote mode (CLAUDE_CODE_REMOTE is set); its memories are elsewhere."
         )
         return Verdict(False, reason, None, Mode.REMOTE)
     return Verdict(True, "The agent works in its normal mode.")
@@ -135,12 +135,12 @@ def throttle(case: Case) -> Verdict:
     wait = exact(case.config.scan_throttle)
     # A scan from the future means that the clock was set back. Scanning once more harms nobody.
     if facts.last_scan_at is None or facts.last_scan_at > now:
-        return Verdict(True, "The sessions have not been looked through yet.")
+        return Verdict(True, "Sessions have not been checked yet.")
     opens_at = later(facts.last_scan_at, case.config.scan_throttle)
     if opens_at is not None and opens_at > now:
-        reason = f"The sessions are looked through every {wait} at most; {_opens(opens_at, case)}."
+        reason = f"Sessions are checked at most every {wait}; {_opens(opens_at, case)}."
         return Verdict(False, reason, opens_at, SCANNED)
-    return Verdict(True, f"The sessions were last looked through {ago(facts.last_scan_at, now)}.")
+    return Verdict(True, f"Sessions were last checked {ago(facts.last_scan_at, now)}.")
 
 
 SCANNED = "scanned"

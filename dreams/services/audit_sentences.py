@@ -153,7 +153,7 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.RESTORE: "{who} chose to restore an earlier version: changes",
         Proposal.Origin.EDIT: "{who} made changes by hand",
         Proposal.Origin.FORGET: "{who} chose to forget: changes",
-        Proposal.Origin.REDACTION: "{who} asked to take secrets out: changes",
+        Proposal.Origin.REDACTION: "{who} asked to remove secrets: changes",
         Proposal.Origin.ANSWERS: "{who} answered questions: changes",
     }
     did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
@@ -165,7 +165,7 @@ def _decided(s: Sentences, entry: AuditEntry) -> str:
         "approved": "approved",
         "rejected": "rejected",
         "edited": "edited",
-        "pending": "took back the verdict on",
+        "pending": "undid the decision on",
     }
     hunks = _lists(entry.data.get("hunks"))
     number = "a change" if len(hunks) == 1 else plural(len(hunks), "change")
@@ -221,7 +221,7 @@ def _secrets(s: Sentences, entry: AuditEntry) -> str:
 def _answered(s: Sentences, entry: AuditEntry) -> str:
     verb = {
         "question.answered": "answered a question",
-        "question.taken_back": "took back the answer to a question",
+        "question.taken_back": "undid the answer to a question",
         "question.later": "put off a question",
     }[entry.action]
     named = s.memories(entry)
@@ -299,7 +299,7 @@ def _imported(s: Sentences, entry: AuditEntry) -> str:
 def _purged(s: Sentences, entry: AuditEntry) -> str:
     replaced = entry.data.get("replaced")
     number = Counter(map(str, replaced)).total() if isinstance(replaced, list | dict) else 0
-    return f"{s.who(entry)} took secrets out of {plural(number, 'kept text')}{_in(entry, 'of')}"
+    return f"{s.who(entry)} removed secrets from {plural(number, 'kept text')}{_in(entry, 'of')}"
 
 
 #: Actions whose reason a person typed.

@@ -96,7 +96,7 @@ def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal]) -> Summary
     if run.status == DreamRun.Status.COMPLETED:
         return found
     if not run.is_over:
-        return Summary("Dreaming now" if run.started_at else "Waits for a free worker", "info")
+        return Summary("Dreaming now" if run.started_at else "Waiting for a free worker", "info")
     left = f"; of what it had done by then: {found.text[:1].lower()}{found.text[1:]}" if made else ""
     if run.status == DreamRun.Status.FAILED:
         return replace(found, text=f"Failed{left}", tone="block", detail=run.error or "no reason was given")

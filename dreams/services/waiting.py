@@ -261,7 +261,7 @@ def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
     if conflicts:
         why = f"{_paths(conflicts)} changed in the same place on disk. Choose what stays."
         return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
-    why = f"{_paths(stuck)} changed on disk after {since}. Look at the new result and confirm it."
+    why = f"{_paths(stuck)} changed on disk after {since}. Check the new result and confirm it."
     first = stuck[0].pk
     here = reverse("review", args=[row.public_id])
     return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"

@@ -29,7 +29,7 @@ def test_a_dream_is_told_by_what_its_policy_applied_and_what_a_person_decides() 
 @pytest.mark.parametrize(
     ("status", "line"),
     [
-        (DreamRun.Status.PENDING, "Waits for a free worker"),
+        (DreamRun.Status.PENDING, "Waiting for a free worker"),
         (DreamRun.Status.COMPLETED, "Nothing to improve"),
         (DreamRun.Status.FAILED, "Failed: The disk is full."),
         (DreamRun.Status.KILLED, "Cancelled; nothing was changed"),

@@ -143,9 +143,7 @@ def _claim(
 
 def _no_longer_open(question: Question) -> str:
     state = Question.State(question.state).label.lower()
-    remedy = (
-        "Take the answer back first." if question.state == State.WAITING else "Look at the questions again."
-    )
+    remedy = "Undo the answer first." if question.state == State.WAITING else "Look at the questions again."
     return f"{question.public_id} is no longer open: {state}. {remedy}"
 
 
@@ -364,7 +362,7 @@ def take_back(question: Question, reviewer: Reviewer) -> Question:
             raise ReviewRefused(f"{question.public_id} is open; there is no answer to undo.")
         if question.state == State.OUTDATED or (target is not None and not _still_open(target)):
             raise ReviewRefused(
-                f"{question.public_id} can no longer be taken back. Undo its change with `rollback` where it was applied."
+                f"{question.public_id} can no longer be undone here. Undo the applied change instead."
             )
         if target is not None:
             joining.take_out(target, list(states.operations_of(question)))

@@ -10,7 +10,7 @@ GATES = {
     "memory": ("Auto memory", "memory"),
     "mode": ("Agent’s mode", "agent"),
     "time": ("Time", "clock"),
-    "throttle": ("Looks", "eye"),
+    "throttle": ("Check interval", "eye"),
     "sessions": ("Sessions", "session"),
     "inputs": ("Changes", "plus"),
     "engine": ("Engine", "gear"),

@@ -157,10 +157,10 @@ def _clock(run: DreamRun) -> str:
     if run.status == DreamRun.Status.COMPLETED:
         return "The wait for the next dream starts from here."
     if run.started_at is None:
-        return "It never began, so the clock is as it was."
+        return "It never started, so it does not count."
     if run.status == DreamRun.Status.KILLED and run.error:
         return ""  # what ended it says this too
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and again is not None:
         return "Nothing in your notes was changed. The dream is retried automatically."
-    return "Nothing of yours was changed, and the clock was put back, as if it had never run."
+    return "Nothing in your notes was changed, and the dream does not count."
