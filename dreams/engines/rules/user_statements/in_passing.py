@@ -161,6 +161,10 @@ _ORDER = _compiled(
     rf"^{_SCOPE}(?:please )?(?:(?:{_AGENT} )?(?:should|must|may|can) (?:please )?(?:always|never|not ever)\b|(?:always|never)\b(?! mind\b)|(?:don['’]?t|do not) ever\b(?! again)|"
     rf"(?:every ?time|each time|whenever|any ?time|when) you (?!did|were|have|had|\w+ed\b)[^,]+, (?!{_PLAN.pattern})|(?:{_NEGATIVE}|no) .+\bever\b(?! again)).*$"
 )  # fmt: skip
+# "Never show the banner": the thing is at hand, and so may be the task. "Always run the tests before committing" is how to work.
+_ORDER_OF_A_THING = _compiled(
+    r"^(?:please )?(?:always|never|(?:don['’]?t|do not) ever) [a-z]+ (?:the|this|that|these|those|my|your)\b(?!.*\bbefore (?:you|\w+ing)\b)(?!.*\bwithout asking\b)"
+)
 _INSTEAD = _compiled(r"^(?:please )?use (?P<object>.+ (?:instead of|not|rather than) .+)$")
 _NOT_BUT = _compiled(
     rf"^(?:please )?{_NEGATIVE} (?:ever )?\w+ (?P<object>.+[,;.—–-] ?(?:please )?(?:use|run|write|put|call|prefer|do|we use) .+|.+ instead)$"
@@ -218,6 +222,10 @@ def _absolute(found: re.Match[str]) -> Sureness | None:
     return "certain" if _ABSOLUTE.search(found[0]) else None
 
 
+def _ordered(found: re.Match[str]) -> Sureness:
+    return "likely" if _ORDER_OF_A_THING.match(found[0]) else "certain"
+
+
 def _names_something(text: str) -> bool:
     return any(piece.is_value for piece in pieces(text)[1:])
 
@@ -265,7 +273,7 @@ _SIGNALS: Sequence[_Signal] = (
     _Signal(_KEPT, _named, fact=True),
     _Signal(_OUR, _named, fact=True, state=True),
     _Signal(_STOP_DOING, _certain),
-    _Signal(_ORDER, _certain),
+    _Signal(_ORDER, _ordered),
     _Signal(_NOT_BUT, _of_any),
     _Signal(_FORBIDS, _reasoned),
     _Signal(_WHY, _likely, fact=True, state=True),
