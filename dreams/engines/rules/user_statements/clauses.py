@@ -83,8 +83,7 @@ _UNDERSTOOD = re.compile(
     r"at (?:long )?last|of course|in case you wonder|for your (?:information|notes)))[.!]*",
     re.IGNORECASE,
 )
-# Where it is so, or what it is said of: "In staging, …", "Access logs: …".
-_HEAD = re.compile(r"([^,:]{1,60})([,:])\s")
+# Where it is so: "In staging, …".
 _SCOPE = re.compile(
     r"(?:in|on|for|at|with|from(?! (?:now|today|next|\d))|under|during|within|inside|outside|per|regarding|concerning|as for|about|when|whenever|by|of|to|behind|via|among|between|only|except|besides|unlike|like|"
     r"without|after|before|while|where|according|depending|given|once|as)\b",
@@ -146,12 +145,6 @@ def _is_read(part: str, *, is_title: bool = False) -> bool:
         return False
     values = all(piece.is_value or not piece.key for piece in pieces(f"x {bare}")[1:])
     return values or (len(bare.split()) > MOST_LOOSE and not _SCOPE.match(bare))
-
-
-def scope_of(clause: str) -> str:
-    """Where it is so or what it is said of, where that stands before it: "in staging, …", "Access logs: …"."""
-    head = _HEAD.match(clause)
-    return head[1] if head and (head[2] == ":" or _SCOPE.match(head[1])) else ""
 
 
 def _scoped(parts: list[str]) -> list[str]:
