@@ -233,10 +233,13 @@ class Deed:
 
 @dataclass(slots=True)
 class _Written:
-    """The decisions of one application by their key, and the paths that they touch."""
+    """The decisions of one application by their key, and the paths that they touch; `kept` and `undone` are those with
+    a change that is still there and with one that was undone."""
 
     each: dict[int, Decided] = field(default_factory=dict)
     paths: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)
+    undone: set[str] = field(default_factory=set)
 
     def add(self, hunk: Hunk) -> None:
         key = decisions.key(hunk)
@@ -248,6 +251,12 @@ class _Written:
             0, old.kind, old.changes + 1, "approved", old.written + (not undone), old.undone + undone
         )
         self.paths.add(hunk.file.path)
+        (self.undone if undone else self.kept).add(hunk.file.path)
+
+    @property
+    def named(self) -> set[str]:
+        """Without what is as it was before; all of them where nothing is left."""
+        return self.paths - (self.undone - self.kept) if self.kept else self.paths
 
 
 def of_applications(rows: Collection[Application]) -> dict[int, Deed]:
@@ -288,8 +297,8 @@ def _names(rows: Collection[Application], written: Mapping[int, _Written]) -> di
     return {
         row.pk: [
             called.get((row.proposal.project_id, path)) or path
-            for path in sorted(written[row.pk].paths, key=lambda path: (path == INDEX_NAME, path))
-            if path != INDEX_NAME or written[row.pk].paths == {INDEX_NAME}
+            for path in sorted(written[row.pk].named, key=lambda path: (path == INDEX_NAME, path))
+            if path != INDEX_NAME or written[row.pk].named == {INDEX_NAME}
         ]
         for row in rows
     }

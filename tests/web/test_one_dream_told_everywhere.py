@@ -147,6 +147,15 @@ def test_while_it_waits_the_inbox_and_the_digest_tell_the_same(places: Places, p
     assert missing(places.waiting(), "2 of 5 decisions left") == []
 
 
+def test_a_memory_that_is_as_it_was_before_is_not_named_with_what_was_learnt(
+    places: Places, proposal: Proposal
+) -> None:
+    written(proposal)
+    rollback.rollback(proposal, world.ME, Selection(paths=("user_role.md",)))
+    for text in (places.page("inbox"), places.page("project", proposal.project_id, query="?show=timeline")):
+        assert ": “Testing”, “Tests, again”; 1 undone" in text
+
+
 def test_what_was_written_and_undone_is_told_in_the_same_numbers(places: Places, proposal: Proposal) -> None:
     one_undone(proposal)
     project = proposal.project_id
