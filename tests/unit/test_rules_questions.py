@@ -88,3 +88,17 @@ def test_one_value_of_one_thing_told_in_two_ways_is_asked_about(tmp_path: Path) 
     }
     (question,) = [each for each in dream(tmp_path, files).outcome.questions if each.kind == "same"]
     assert {place.path for place in question.places} == {"a.md", "b.md"}
+
+
+def test_places_of_one_value_are_asked_about_once_and_all_together(tmp_path: Path) -> None:
+    told = (
+        "region of the marlow auditor = ap-south-1",
+        "deployed to ap-south-1: the marlow auditor",
+        "the marlow auditor runs in ap-south-1",
+        "the marlow auditor in ap-south-1 only",
+    )
+    files = {f"{name}.md": memory(f"- {said}\n") for name, said in zip("abcd", told, strict=True)}
+    rows = "".join(f"- [{name}]({name}) - notes\n" for name in files)
+    made = dream(tmp_path, {"MEMORY.md": rows, **files})
+    (question,) = [each for each in made.outcome.questions if each.kind == "same"]
+    assert len(question.places) == len(told)

@@ -217,3 +217,32 @@ def test_a_product_whose_name_begins_like_a_month_has_its_version(tmp_path: Path
         tmp_path, "larch-shipper.db is now MariaDB 11", "Database of larch-shipper: Cassandra"
     )
     assert "larch-shipper: MariaDB 11" in (texts(question, "replace")["n0.md"] or "")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kinds"),
+    [
+        (
+            "`upload.php` verkleinert Bilder, dazu ein MIME-Check.",
+            "`upload.php` ruft die Klasse jetzt nur noch auf, mit PNG-Transparenz.",
+            [],
+        ),
+        ("Der Port von `ledger-worker` ist 41873.", "Der Port von `ledger-worker` ist 50020.", ["changed"]),
+    ],
+)
+def test_a_noun_of_a_text_that_capitalises_nouns_is_no_value(
+    tmp_path: Path, one: str, other: str, kinds: list[str]
+) -> None:
+    prose = (
+        "Die Bilder kommen aus dem alten System und werden in der Nacht auf den neuen Server kopiert. "
+        "Wenn dabei ein Fehler auftritt, steht die Meldung im Protokoll und der Versand wartet auf eine Antwort. "
+        "Für jede Kasse gibt es einen eigenen Schlüssel, der nur im Tresor liegt und nie auf die Platte kommt. "
+        "Die Rechnung wird erst gedruckt, wenn der Kunde bezahlt hat und die Bank den Eingang meldet."
+    )
+    files = {
+        "MEMORY.md": "- [A](a.md) - Bilder\n- [B](b.md) - Import\n",
+        "a.md": memory(f"- {one}\n\n{prose}\n"),
+        "b.md": memory(f"- {other}\n\n{prose.replace('Kasse', 'Filiale')}\n"),
+    }
+    made = dream(tmp_path, files, written={"a.md": OLD, "b.md": NEW})
+    assert [each.kind for each in asked(made, "changed")] == kinds

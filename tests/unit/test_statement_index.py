@@ -52,6 +52,7 @@ APART = [
         "Tag every release of the search client by hand.",
         "one word stands for another",
     ),
+    ("MailSorter runs on Node 22.", "`ledger-worker` runs on Node 22.", "each says it of another thing"),
 ]
 
 

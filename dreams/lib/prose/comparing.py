@@ -35,6 +35,8 @@ NEARLY, SHORT = 0.9, 1.5  # the share, and the weight in common, that will do fo
 ALIKE, NEARLY_ALIKE = 88, 75  # rapidfuzz's ratio of sorted words: a copy with one thing changed
 LONG_WORD = 4  # letters: a shorter word has no misspelling
 SLIP = 84  # of two long words: one is the other misspelt, or in another form
+SHORT_TERMS = 12  # words and values: a longer statement names things beside the one that it is about
+_THINGS = frozenset({"name", "identifier", "path"})
 _UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
 
@@ -75,6 +77,8 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     differing = _differing(mine, theirs)
     if differing is not None:
         return _with_two_values(mine, theirs, differing, score, is_rare)
+    if _names_another(mine, theirs) and _names_another(theirs, mine):
+        return Compared("none", score, "each says it of another thing")
     told_apart = bool(
         mine.anchors - theirs.anchors - theirs.terms.keys()
         or theirs.anchors - mine.anchors - mine.terms.keys()
@@ -159,6 +163,16 @@ def _of_one_family(mine: Reading, theirs: Reading) -> bool:
         _parts(one) & _parts(other) and not (_parts(one) <= _parts(other) or _parts(other) <= _parts(one))
         for one in left
         for other in right
+    )
+
+
+def _names_another(reading: Reading, beside: Reading) -> bool:
+    """Whether a short statement names a thing of which the other has no part."""
+    return len(reading.terms) <= SHORT_TERMS and any(
+        value.kind in _THINGS
+        and value.key not in beside.anchors
+        and not {canonical(part) for part in _parts(value)} & beside.terms.keys()
+        for value in reading.values
     )
 
 

@@ -44,17 +44,25 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
             asked |= set(group)
             statements = [each for each in told if each]
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
-    likely = [(places_of(pairs), pairs[0].found.score) for pairs in index.possible_duplicates()]
-    grouped = {each for group, _ in likely for each in group}
-    likely += [
-        (group, ONE_THING) for group in told_twice(index) if not all(each in grouped for each in group)
-    ]
-    for places, score in likely:
+    for places, score in _groups(index):
         statements = [each for each in places if each.path not in asked and tree.writable(each.path)]
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
             yield from _question(asking, statements, _why(statements), score)
+
+
+def _groups(index: StatementIndex) -> list[tuple[list[Statement], float]]:
+    """The places that seem to tell one fact, with how sure that is; of two such groups the one that has all of the other."""
+    found = [(places_of(pairs), pairs[0].found.score) for pairs in index.possible_duplicates()]
+    found += [(group, ONE_THING) for group in told_twice(index)]
+    groups: dict[frozenset[Statement], float] = {}
+    for places, score in sorted(found, key=lambda each: -len(each[0])):
+        places_in = frozenset(places)
+        whole = next((group for group in groups if places_in <= group), places_in)
+        groups[whole] = max(score, groups.get(whole, 0.0))
+    likeliest = sorted(groups.items(), key=lambda each: -each[1])
+    return [(sorted(group, key=lambda s: (s.path, s.first_line)), score) for group, score in likeliest]
 
 
 def _first(index: StatementIndex, path: str) -> Statement | None:

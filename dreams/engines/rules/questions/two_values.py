@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from dreams.engines.rules.notes import days
@@ -25,6 +25,7 @@ from dreams.lib.prose.exchanges import (
     things,
 )
 from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.values import capitalises_nouns, is_noun
 from dreams.linedates import day_in_name
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known
@@ -56,9 +57,10 @@ class TwoValues:
 def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """Changed where one is newer, else a conflict."""
     asked: set[frozenset[Statement]] = set()
+    nouns = {path for path, text in asking.tree_before.texts.items() if capitalises_nouns(text)}
     for pair in (*_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
-        if statements in asked or any(
+        if statements in asked or _is_of_nouns(pair, nouns) or any(
             asking.is_touched(place_of(each))
             or not asking.tree_before.writable(each.path)
             or day_in_name(each.path)  # the record of a day: what was so then
@@ -71,6 +73,12 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
             yield from _changed(asking, index, pair if first < second else pair.turned(), max(first, second))
         elif not pair.thing and not pair.of_names:
             yield from ((question, None) for question in _conflict(asking, index, pair))
+
+
+def _is_of_nouns(pair: TwoValues, paths: Collection[str]) -> bool:
+    """Whether a value is a word of a file whose nouns have capitals: no name, and no value."""
+    told = ((pair.one, pair.value), (pair.other, pair.second))
+    return any(each.path in paths and is_noun(value) for each, value in told)
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
