@@ -265,6 +265,16 @@ def test_what_says_more_than_the_file_is_not_asked(tmp_path: Path, line: str) ->
     assert asked(tmp_path, line, repo=repo) == []
 
 
+@pytest.mark.parametrize("kind", ["feedback", "user"])
+def test_a_fact_of_two_values_is_asked_about_wherever_it_was_noted_and_a_wish_is_not(
+    tmp_path: Path, kind: str
+) -> None:
+    fact, wish = "`cache` is redis:7.2 in compose", "The linter is eslint."
+    (question,) = [each for each in asked(tmp_path / "fact", fact, kind) if each.kind == "derived"]
+    assert question.why.startswith("compose.yml")
+    assert [each for each in asked(tmp_path / "wish", wish, kind) if each.kind == "derived"] == []
+
+
 def test_a_memory_that_says_nothing_else_is_removed_with_a_row_that_repeats_its_name(tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / "compose.yml").write_text("volumes:\n  birch-ledger: {}")

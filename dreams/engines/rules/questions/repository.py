@@ -71,8 +71,9 @@ def says_already(context: Asking) -> Iterator[Question]:
     for unit in units:
         context.report.checkpoint()
         line = instructed.by(unit)
-        if line is None and not unit.frame and context.tree_before.kind(unit.path) not in _HIS_OWN:
-            line = told.by(unit)
+        if line is None and not unit.frame:
+            is_wish = context.tree_before.kind(unit.path) in _HIS_OWN
+            line = told.by(unit, least_values=2 if is_wish else 1)
         if line is not None:
             found[unit.path, line.path].append((unit, line))
     for (_, path), pairs in found.items():
@@ -164,14 +165,19 @@ class _Told:
                 for word in {*whole, *parts, *_NAME.findall(line)}:
                     self._by_value[word.casefold()].append((path, number))
 
-    def by(self, unit: Unit) -> _Line | None:
+    def by(self, unit: Unit, least_values: int = 1) -> _Line | None:
         """The line at which all that the statement names is found, if it says hardly anything else."""
         text = unit.text
         if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or statement(text).negations:
             return None
         values = _values(text)
         rarest = min(values, key=lambda value: len(self._at(value)), default="")
-        if len(rarest) < LEAST_VALUE or rarest.isdigit() or (len(values) == 1 and rarest.isalpha()):
+        if (
+            len(values) < least_values
+            or len(rarest) < LEAST_VALUE
+            or rarest.isdigit()
+            or (len(values) == 1 and rarest.isalpha())
+        ):
             return None
         for path, number in self._at(rarest)[:RARE]:
             near = self._lines[path][max(number - NEAR, 0) : number + NEAR + 1]

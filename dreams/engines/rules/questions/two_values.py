@@ -60,11 +60,15 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
     nouns = {path for path, text in asking.tree_before.texts.items() if capitalises_nouns(text)}
     for pair in (*_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
-        if statements in asked or _is_of_nouns(pair, nouns) or any(
-            asking.is_touched(place_of(each))
-            or not asking.tree_before.writable(each.path)
-            or day_in_name(each.path)  # the record of a day: what was so then
-            for each in statements
+        if (
+            statements in asked
+            or _is_of_nouns(pair, nouns)
+            or any(
+                asking.is_touched(place_of(each))
+                or not asking.tree_before.writable(each.path)
+                or day_in_name(each.path)  # the record of a day: what was so then
+                for each in statements
+            )
         ):
             continue
         first, second = _day_of(asking, pair.one), _day_of(asking, pair.other)
