@@ -24,6 +24,13 @@ _SAMPLE = re.compile(
     r"(?:test|demo|sample|admin|passw(?:or|0r)d|secret|qwerty|letmein|welcome|user|foobar)\d{0,4}",
     re.IGNORECASE,
 )
+# Nothing but such words, one of which says that it is for tests: "E2e!Passw0rd".
+_FOR_TESTS = re.compile(
+    r"(?=.*(?:test|demo|sample|fake|e2e))"
+    r"(?:(?:test|demo|sample|fake|e2e|passw(?:or|0r)d|pass|secret|token|user|admin)[\W\d_]{0,6})+",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(r"\d{1,4}(?:-[^\W\d_]{3,})+")  # "256-bit-random"
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5|blake2\w?)[:-][0-9a-fA-F+/=]{16,}$|[a-z]+\d+\.\w+$")
 _CALL = re.compile(
     r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*$|[\w./-]+\.(?:py|js|ts|go|rs|rb|sh|md|json|ya?ml|toml)\b"
@@ -54,7 +61,7 @@ def looks_secret(name: str, value: str) -> bool:
     """Random-looking: prose, identifiers, paths and placeholders behind "token:" are none."""
     if is_placeholder(value) or is_reference(value) or _NOT_A_VALUE.match(value) or _DIGEST.match(value):
         return False
-    if _PATH.fullmatch(value) or _SAMPLE.fullmatch(value):
+    if any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _FOR_TESTS, _COMPOUND)):
         return False
     if _BARE.search(name):  # "pass: 12_tests" and "auth: oauth2" are said of other things too
         return is_told(value) or is_token(value)
@@ -117,7 +124,7 @@ def is_uuid(value: str) -> bool:
 def _names_something(value: str) -> bool:
     if is_placeholder(value) or is_reference(value) or _DIGEST.match(value) or _CALL.match(value):
         return True
-    return any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _NO_WORD))
+    return any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _FOR_TESTS, _NO_WORD))
 
 
 def _kind(char: str) -> str:

@@ -212,6 +212,8 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "signing_key: keys/release-2024.asc",
         "password: !vault |",
         "password: test1234",
+        "the users of the browser tests have the fixed pw `E2e!Passw0rd`",
+        "a token is 256-bit-random, Token ist 128-Bit-Zufall",
         "SECRET_KEY=replace-me-with-32-chars",
         "nix hash sha256-" + some(43) + "=",
         "CLIENT_ID=" + some(32),
