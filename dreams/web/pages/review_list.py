@@ -136,6 +136,10 @@ class Listing:
     def last(self) -> int:
         return self.first + len(self.entries) - 1
 
+    @property
+    def viewed_words(self) -> str:
+        return f"{self.viewed} of {plural(self.files, 'file')} viewed"
+
 
 def listing(found: Passing, shown: Window) -> Listing:
     loaded, asked = found.loaded, found.asked
