@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from dreams.engines.rules.notes.wording import label_of
 from dreams.engines.rules.user_statements.stated_changes import Telling
 from dreams.language import lexicon, products, properties
 from dreams.language.pieces import ROLES, WEAK, Piece, keys_of, pieces
@@ -32,7 +33,6 @@ _ARTICLES = frozenset({"the", "our", "a", "an", "my", "its"})
 _OF = frozenset({"of", "for", "behind", "in", "on", "by"})
 _UNSAYING = WEAK | {"port", "version", "number", "day"}  # what a value says by itself
 _ENVIRONMENTS = frozenset(lexicon.ENVIRONMENTS) | frozenset(map(stem, lexicon.ENVIRONMENTS))
-_LABEL = re.compile(r"(?:\*\*|__)?(?P<name>[^*_:\n]{2,60}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
 _DESIGNATED = frozenset(
     map(
         stem,
@@ -40,10 +40,6 @@ _DESIGNATED = frozenset(
         "figure table room slot case test job batch replica partition cluster server instance machine zone team group option layer "
         "round day week month quarter".split(),
     )
-)
-# Such labels say what kind of remark follows, not of what it is.
-KINDS = lexicon.NOTE_KINDS | frozenset(
-    "notes example hint source idea question bug issue problem solution learned learnt fixed task cause result".split()  # noqa: SIM905 - a word list
 )
 _UNITS = frozenset(
     map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "hour", "week", "request", "item"])
@@ -147,10 +143,8 @@ def agree(old: str, new: str, beside: frozenset[str] = frozenset()) -> bool:
 
 def _unsaying(text: str) -> frozenset[str]:
     """What the values of a text say by themselves: Avro is a format, Jenkins runs the builds."""
-    kinds = {products.class_of(piece.text) for piece in pieces(text) if piece.shape in {"name", "code"}} - {
-        ""
-    }
-    return _UNSAYING.union(*(keys_of(products.words_for(kind)) for kind in kinds))
+    classes = {products.class_of(piece.text) for piece in pieces(text) if piece.shape in {"name", "code"}}
+    return _UNSAYING.union(*(keys_of(products.words_for(each)) for each in classes if each))
 
 
 def _run(found: Sequence[Piece], known: Collection[str]) -> Run | None:
@@ -294,8 +288,7 @@ def _is_measure(found: Sequence[Piece], place: int) -> bool:
 
 
 def _put_alike(mine: Sequence[Piece], gone: Run, theirs: Sequence[Piece], come: Run) -> bool:
-    """A number without a unit has the same word before it, or is as long as the other; a code is where the other is, or what
-    it is called."""
+    """A number without a unit has the same word before it, or is as long as the other; a code is a place too, or a name too."""
     was, now = mine[gone[0]], theirs[come[0]]
     if was.shape == "code" and not products.class_of(was.text):
         return _is_place(mine, gone) in {_is_place(theirs, come), None} or _is_place(theirs, come) is None
@@ -386,24 +379,9 @@ def is_later(old: str, new: str) -> bool:
     return len(days[0]) == len(days[1]) == 1 and days[0] < days[1] and _DAY.sub("", old) == _DAY.sub("", new)
 
 
-def label_of(text: str) -> str:
-    """The label that a statement is behind ("**Next:** …"), as it is compared; empty for none, and for one that only says what
-    kind of remark follows."""
-    found = _LABEL.match(text)
-    name = found["name"].strip().casefold() if found else ""
-    return "" if name in KINDS else name
-
-
 def opening(text: str) -> str:
     """The first word that says something, which a statement and the same put anew have alike."""
     return next((piece.key for piece in _telling(text) if not piece.key[:1].isdigit()), "")
-
-
-def below_label(old: str, new: str) -> str:
-    """What `new` says, behind the label as it is written in `old`."""
-    heads = [_LABEL.match(text) for text in (old, new)]
-    same = label_of(old) == label_of(new) != ""
-    return f"{old[: heads[0].end()]}{new[heads[1].end() :]}" if same and heads[0] and heads[1] else new
 
 
 def _shares_most(old: str, new: str, *, asked: bool) -> bool:

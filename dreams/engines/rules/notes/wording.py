@@ -13,6 +13,11 @@ _ABBREVIATION = re.compile(
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]*_`]*(?=\s)|[。！？]")
 _CLAUSE_END = re.compile(r"(?<=[.;:!?,])\s|\s(?=[—–-]\s)|\s(?=\()|(?<=[、。，；：！？])")
 _LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]{1,60}:?(?:\*\*|__):?")
+_NAMED_LABEL = re.compile(r"(?:\*\*|__)?(?P<name>[^*_:\n]{2,60}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
+# Such labels say what kind of remark follows, not of what it is.
+KINDS = lexicon.NOTE_KINDS | frozenset(
+    "notes example hint source idea question bug issue problem solution learned learnt fixed task cause result".split()  # noqa: SIM905 - a word list
+)
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 _SEMICOLON = re.compile(r"(?<=;)\s+")
 LEAST_CLAUSE = 12
@@ -119,3 +124,18 @@ def is_labelled(text: str) -> bool:
 
 def says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
+
+
+def label_of(text: str) -> str:
+    """The label that a statement is behind ("**Next:** …"), as it is compared; empty for none, and for one that only says what
+    kind of remark follows."""
+    found = _NAMED_LABEL.match(text)
+    name = found["name"].strip().casefold() if found else ""
+    return "" if name in KINDS else name
+
+
+def below_label(old: str, new: str) -> str:
+    """What `new` says, behind the label as it is written in `old`."""
+    heads = [_NAMED_LABEL.match(text) for text in (old, new)]
+    same = label_of(old) == label_of(new) != ""
+    return f"{old[: heads[0].end()]}{new[heads[1].end() :]}" if same and heads[0] and heads[1] else new

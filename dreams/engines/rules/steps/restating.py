@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from dreams import memdir
 from dreams.engines.rules.notes.bodies import standing_lines
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
+from dreams.engines.rules.notes.wording import below_label, label_of
 from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps.updating import is_free
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.phrases import DOUBTFUL
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted
-from dreams.engines.rules.value_updates import below_label, changed_by, label_of, opening, restated
+from dreams.engines.rules.value_updates import changed_by, opening, restated
 from dreams.engines.types import Citation
 from dreams.language import lexicon
 from dreams.language.pieces import keys_of

@@ -16,7 +16,8 @@ from dreams.engines.rules.notes import days, places
 from dreams.engines.rules.notes.bodies import Unit, standing_lines
 from dreams.engines.rules.notes.removing import fates, free_units, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory
-from dreams.engines.rules.value_updates import KINDS, exchanged, label_of, restated
+from dreams.engines.rules.notes.wording import KINDS, label_of
+from dreams.engines.rules.value_updates import exchanged, restated
 from dreams.engines.types import LineDate
 from dreams.language import helpers, properties
 from dreams.language.dates.roles import is_past
