@@ -98,7 +98,7 @@ def test_by_mouse(window: Page, address: str, proposal: Proposal) -> None:
     file.get_by_role("button", name="I saw this, allow it").click()
     expect(file).to_contain_text("Confirmed by owner")
     file.get_by_role("button", name="Viewed").click()
-    expect(page.locator("#review-viewed")).to_have_text("1 of 17 viewed")
+    expect(page.locator("#review-viewed")).to_have_text("1 of 17 files viewed")
     expect(file.locator(f"#hunk-{taste.pk}")).to_be_hidden()
     # Typing shows what would stand there and what the checks say, before anything is kept.
     speech = desk.hunk_with(proposal, "수요일")
@@ -155,7 +155,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     keys.press("n")
     keys.press("p")
     keys.press("v")
-    expect(page.locator("#review-viewed")).to_have_text("1 of 17 viewed")
+    expect(page.locator("#review-viewed")).to_have_text("1 of 17 files viewed")
     expect(present.get_by_role("button", name="Viewed")).to_have_attribute("aria-pressed", "true")
     keys.press("?")
     sheet = page.locator("#keys")
@@ -200,7 +200,7 @@ def test_by_thumb_at_390(chromium: Browser, address: str, proposal: Proposal) ->
     page.wait_for_url(f"{address}/")
     page.goto(at(address, proposal))
     importer = desk.hunk_with(proposal, "batches of 2,000")
-    page.get_by_text("0 of 17 viewed").tap()
+    page.get_by_text("0 of 17 files viewed").tap()
     page.get_by_role("link", name="project_importer.md").first.tap()
     approve = card(page, importer).get_by_role("button", name="Approve")
     # While any of a long change is seen, its buttons are in reach, and the bar does not cover them.

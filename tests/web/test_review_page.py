@@ -255,6 +255,6 @@ def test_a_file_that_is_not_text_can_be_decided_and_not_edited(browser: Client, 
 def test_viewed_is_gone_when_the_file_changes(browser: Client, proposal: Proposal) -> None:
     file = proposal.files.get(path="user_role.md")
     browser.post(f"/review/{proposal.public_id}/viewed/", {"file": file.pk, "viewed": "1"})
-    assert "1 of 5 viewed" in page(browser, proposal)
+    assert "1 of 5 files viewed" in page(browser, proposal)
     FileChange.objects.filter(pk=file.pk).update(base_sha=desk.rows.blob("another state"))
-    assert "0 of 5 viewed" in page(browser, proposal)
+    assert "0 of 5 files viewed" in page(browser, proposal)
