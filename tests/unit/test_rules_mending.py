@@ -45,8 +45,8 @@ def test_an_operation_that_a_check_blocks_or_with_a_wrong_day_is_taken_back_and_
     after, summary, told = _dream(tmp_path, blocks, code)
     assert "release_notes.md" in after["MEMORY.md"]
     assert "other.md" not in after["MEMORY.md"]
-    assert "Took back 1 change that did not hold up." in summary
-    assert "took back 1 change" in told.turns[-1][1]
+    assert "Undid 1 change that failed the checks." in summary
+    assert "undid 1 change" in told.turns[-1][1]
     assert "Repaired 1 index row." in summary and "added" not in summary
 
 

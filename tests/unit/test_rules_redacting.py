@@ -19,7 +19,7 @@ def test_the_line_stays_without_the_secret(tmp_path: Path) -> None:
     files = {"MEMORY.md": INDEX, "deploy.md": memory(BODY, name="Deploy", description="how we deploy")}
     made = dream(tmp_path, files)
     assert made.text("deploy.md") == files["deploy.md"].replace(TOKEN, "[redacted: github-token]")
-    assert "took out 1 secret" in made.summary.lower()
+    assert "removed 1 secret" in made.summary.lower()
     [edit] = made.edits
     assert "revoke" in edit.reason
     assert not any(TOKEN in part for c in edit.citations for part in (c.quote, c.note, c.context))

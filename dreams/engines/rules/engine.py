@@ -62,7 +62,7 @@ def _orient(tree: Tree, report: Reporter) -> None:
     rows = sum(len(memdir.parse_index(tree.texts[path]).rows) for path in tree.indexes())
     text = f"Read {plural(len(memories), 'memory', 'memories')} and {plural(rows, 'index row')}."
     if pinned:
-        text += f" {plural(pinned, 'memory is', 'memories are')} pinned and stay as they are."
+        text += f" {plural(pinned, 'memory is', 'memories are')} pinned and unchanged."
     lost = index.dangling(tree)
     if lost:
         text += f" {plural(lost, 'row points', 'rows point')} to a file that is not there."
@@ -85,7 +85,7 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
     if found.secrets:
         rec.note(f"Left out {plural(found.secrets, 'request')} that looked like a secret.")
     if found.undated:
-        rec.note(f"Left out {plural(found.undated, 'request')} with a date that nobody can work out.")
+        rec.note(f"Left out {plural(found.undated, 'request')} with a date that cannot be worked out.")
     report.turn(
         "gather",
         " ".join([text, *rec.notes]),
@@ -159,10 +159,8 @@ def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
     report.checkpoint()
     taken = mending.take_back(job, rec) if rec.edits else 0
     if taken:
-        rec.note(f"Took back {plural(taken, 'change')} that did not hold up.")
-        report.turn(
-            "prune", f"Checked the work, and took back {plural(taken, 'change')} that did not hold up."
-        )
+        rec.note(f"Undid {plural(taken, 'change')} that failed the checks.")
+        report.turn("prune", f"Checked the work and undid {plural(taken, 'change')} that failed the checks.")
 
 
 def _note_lost_rows(rec: Recorder) -> None:
@@ -211,10 +209,10 @@ def _told(counts: dict[str, int]) -> str:
     parts = [
         (counts.get("learnt", 0), "learnt {} from your prompts", "thing", "things"),
         (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
-        (counts.get("superseded", 0), "left out {} that a newer one contradicts", "statement", "statements"),
-        (counts.get("forgotten", 0), "took out {} that you asked to forget", "statement", "statements"),
-        (counts.get("expired", 0), "took out {} whose day has passed", "statement", "statements"),
-        (counts.get("derived", 0), "took out {} that the repository says", "statement", "statements"),
+        (counts.get("superseded", 0), "removed {} that a newer one contradicts", "statement", "statements"),
+        (counts.get("forgotten", 0), "removed {} that you asked to forget", "statement", "statements"),
+        (counts.get("expired", 0), "removed {} whose day has passed", "statement", "statements"),
+        (counts.get("derived", 0), "removed {} that the repository says already", "statement", "statements"),
         (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
         (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
         (counts.get("dated", 0), "dated {}", "line", "lines"),
@@ -226,7 +224,7 @@ def _told(counts: dict[str, int]) -> str:
             "index rows for memories that had none",
         ),
         (counts.get("links", 0), "repaired {}", "link", "links"),
-        (counts.get("redacted", 0), "took out {}", "secret", "secrets"),
+        (counts.get("redacted", 0), "removed {}", "secret", "secrets"),
     ]
     told = [form.format(plural(count, one, many)) for count, form, one, many in parts if count]
     return f"{', '.join(told).capitalize()}." if told else ""

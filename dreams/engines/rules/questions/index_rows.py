@@ -193,7 +193,7 @@ def _shorten(rec: Recorder, offer: _Offer) -> bool:
     lines = row.raw.split("\n")
     kept = new.lines[row.line_no - 1].rstrip("\r\n")
     fates = tuple(Fate(line, "kept-in", path, kept) for line in lines)
-    reason = f"The index is longer than an agent loads. {offer.topic} says the rest of the row."
+    reason = f"The index is longer than what an agent loads. {offer.topic} says the rest of the row."
     cited = (from_memory(path, row.line_no, row.raw),)
     changes = [Change(path, new.text, reason, fates, cited)]
     if offer.moves:

@@ -204,7 +204,7 @@ def _states(context: Asking, row: Statement, described: Statement) -> Iterator[Q
     yield Question(
         "conflict",
         f"{row.target} {ours} {theirs}",
-        f"The row of {row.target} says it is {ours}, the file's description that it is {theirs}.",
+        f"The row of {row.target} says it is {ours}, the file's description says it is {theirs}.",
         (_place(context.tree_before, row), _place(context.tree_before, described)),
         (option, KEEP),
         (_cited(context.tree_before, row), _cited(context.tree_before, described)),

@@ -134,7 +134,7 @@ def _move(rec: Recorder, section: _Section, row_max: int) -> bool:
     index = memdir.replace_lines("".join(lines), section.line + 1, section.last_line + 1, [row, ""])
     told = tuple(Fate(line, "kept-in", section.topic, line.strip()) for line in gone)
     head = f"---\nname: {_quoted(section.title)}\ndescription: {_quoted(said or section.title)}\ntype: project\n---\n\n"
-    reason = "The index is full; this is a memory of its own now."
+    reason = "The index is full; this is now a separate memory."
     cited = (from_memory(path, section.line, section.heading),)
     changes = [
         Change(section.topic, f"{head}{section.body}\n", reason, (), cited),

@@ -190,7 +190,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
         context.report.checkpoint()
         if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
             continue
-        note = f"It tells a state as of {day.isoformat()}."
+        note = f"It describes the state as of {day.isoformat()}."
         option = _without(context, unit, told, note)
         if option is not None:
             asked.add(unit.path)

@@ -27,8 +27,8 @@ from dreams.text import one_line
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
 )
-LABEL = "The label of a file that was merged; all that it held stays."
-LINK = "The file that it leads to was merged; the link leads to where that went."
+LABEL = "The label of a merged file; all its content is kept."
+LINK = "The linked file was merged; the link now leads to the merged memory."
 PARTNERS = 20  # files that share a line and are compared with one
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 COMMON_FROM = 50  # a line in more files than this tells nothing
@@ -125,18 +125,18 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
     if tree.settled(keep) or tree.settled(drop):
         return "one of the files is pinned or was edited by hand"
     if _own_fields(tree.document(drop)) - _own_fields(tree.document(keep)):
-        return f"{drop} has frontmatter of its own"
+        return f"{drop} has its own frontmatter"
     if (
         statement(_said_by_labels(tree, keep)).environments
         != statement(_said_by_labels(tree, drop)).environments
     ):
         return "they are of two environments"
     if _is_of_another_thing(tree, keep, drop):
-        return "their names are of two things, and the body does not say of which"
+        return "their names are about two things, and the text does not say which"
     if said := tells_more(tree, keep, drop):
         return f"only the labels of {drop} say {said}"
     if _is_linked_from_fixed(tree, drop):
-        return f"a file that may not be changed links to {drop}"
+        return f"a file that must not be changed links to {drop}"
     return ""
 
 

@@ -78,7 +78,7 @@ def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
         if drop.path not in rec.tree.texts or keep.path not in rec.tree.texts:
             continue
         place = "further up" if keep.path == drop.path else f"in {keep.path}"
-        reason = f"The same stands {place}: {quoted(keep.text)}."
+        reason = f"The same is {place}: {quoted(keep.text)}."
         cited = (
             from_memory(keep.path, keep.first_line, keep.text, "what stays"),
             from_memory(drop.path, drop.first_line, drop.text),

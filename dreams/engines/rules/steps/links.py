@@ -37,7 +37,7 @@ def _pointed(rec: Recorder, path: str, text: str, link: memdir.WikiLink, name: s
     change = Change(
         path,
         after,
-        f"[[{link.target}]] names no memory; {name} is the one that is meant.",
+        f"[[{link.target}]] matches no memory; {name} is the only match.",
         (Fate(old, "kept-in", path, new.strip()),),
         (from_memory(path, number + 1, old),),
     )

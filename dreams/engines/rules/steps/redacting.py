@@ -29,4 +29,4 @@ def redact(rec: Recorder) -> None:
         cited = (from_memory(path, line_no, quote, "shown without the secret"),)
         if rec.operation("edit", [Change(path, after, reason, citations=cited)]):
             rec.count("redacted", len(found))
-            rec.note(f"Proposed to take {plural(len(found), 'secret')} out of {path}.")
+            rec.note(f"Proposed to remove {plural(len(found), 'secret')} from {path}.")

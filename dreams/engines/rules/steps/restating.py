@@ -27,7 +27,7 @@ from dreams.lib.prose.statement_index import Statement, statements_of
 from dreams.text import quoted
 
 MOST_COMPARED = 200
-ANEW = "You put it anew."
+ANEW = "You reworded it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     if not chosen or len({(line.statement.target, normalised(line.text)) for line in chosen}) != 1:
         return False
     wordings = [Rewording(line.statement, below_label(line.text, text)) for line in chosen]
-    reason = f"You put it anew: {quoted(said.citations[-1].quote)}."
+    reason = f"You reworded it: {quoted(said.citations[-1].quote)}."
     return not text.startswith(("#", ">", "-", "|")) and reword(rec, wordings, reason, ANEW, said.citations)
 
 
