@@ -53,4 +53,4 @@ def test_an_operation_that_a_check_blocks_or_with_a_wrong_day_is_taken_back_and_
 def test_a_warning_is_left_to_the_person(tmp_path: Path) -> None:
     after, summary, _ = _dream(tmp_path, blocks=False)
     assert "other.md" in after["MEMORY.md"]
-    assert "Took back" not in summary and "Repaired 1 index row, added 1" in summary
+    assert "Undid" not in summary and "Repaired 1 index row, added 1" in summary
