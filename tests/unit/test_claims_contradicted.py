@@ -27,6 +27,7 @@ def answer(claim: str, *said: str) -> str:
         ("The client of the importer retries a failed upload", "The server of the importer retries a failed upload."),
         ("The importer has a queue of 500 rows", "The importer has a queue and 3 workers."),
         ("The importer writes its rows to `attic`", "The importer writes its rows with `pigeon`."),
+        ("never use capitals in the newsletter, people found them loud", "remember that the test group is 40 people, there is no second group"),
     ],
 )  # fmt: skip
 def test_another_member_of_one_class_is_no_contradiction(claim: str, said: str) -> None:

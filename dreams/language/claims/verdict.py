@@ -170,7 +170,10 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
     best = field.richest(_PLACES)
     denial = polarity.unfounded(field, claim)
     if denial is not None:
-        answer: Answer = "contradicted" if best and field.at(best[0]) >= SAME else "unsupported"
+        # Where most of its words are nowhere, the best place has a word in common with it and says nothing of it.
+        is_told = field.company.known / len(claim.pieces) >= KNOWN
+        is_same = best and field.at(best[0]) >= SAME
+        answer: Answer = "contradicted" if is_told and is_same else "unsupported"
         return Verdict(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
     opposite = turned_word(field, claim)
     if opposite is not None:
