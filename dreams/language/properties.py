@@ -103,13 +103,6 @@ class Stated:
     end: int
     bare: bool  # only the value's sort tells the property
 
-    @property
-    def is_distinct(self) -> bool:
-        """Whether hardly two things have the same by chance: a person, a clock's time, a number of three digits or more."""
-        return self.sort in {"name", "time", "channel", "url"} or (
-            self.sort == "number" and len(self.value[0]) > 2 and len(set(self.value[0])) > 1
-        )
-
     def text(self, whole: str) -> str:
         return whole[self.start : self.end]
 

@@ -87,14 +87,6 @@ class Process:
     def stat(self, path: str) -> os.stat_result:
         return self.tree.stat(self.tree.place(path, self.cwd))
 
-    def try_stat(self, path: str, status: int = 1) -> os.stat_result | None:
-        """What stands at `path`; None, and an error line, when nothing readable does."""
-        try:
-            return self.stat(path)
-        except (OSError, SafeFsError) as error:
-            self.complain(f"{path}: {trouble(error)}", status)
-            return None
-
     def chunks(self, path: str) -> Iterator[bytes]:
         """The bytes of a file, or of the input for `-`. Raises OSError or SafeFsError before the first one."""
         if path == "-":

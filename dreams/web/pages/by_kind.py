@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dreams import blobs, memdir, proposals, textdiff
@@ -76,9 +76,7 @@ def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
     parts = triage.parts([row.pk for row in operations])
     hunks = [hunk for each in parts.values() for hunk in each]
     against = triage.spoken_against(hunks)
-    texts = proposals.Texts(
-        blobs.get_many({sha for hunk in hunks for sha in (hunk.file.base_sha, hunk.file.new_sha)})
-    )
+    texts = texts_of(hunks)
     cards = [_card(row, parts[row.pk], against.get(row.pk, []), texts) for row in operations]
     able = [card for card in cards if not card.why_not]
     return ByKind(
@@ -94,18 +92,8 @@ def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
 
 
 def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: proposals.Texts) -> Card:
-    # What is remembered comes before the row that names it.
-    hunks = sorted(hunks, key=lambda hunk: hunk.file.path == memdir.INDEX_NAME)
-    found = [
-        (hunk, proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha)))
-        for hunk in hunks
-    ]
-    removed = "".join(lines.removed for _, lines in found)
-    mask = Mask.of(text for _, lines in found for text in (lines.removed, lines.added))
-    parts = [
-        part(hunk, shown)
-        for hunk, shown in zip(hunks, masking.hunks(mask, [x for _, x in found]), strict=True)
-    ]
+    hunks = index_last(hunks)
+    parts, removed, mask = masked_parts(hunks, texts)
     total = sum(len(part.lines) for part in parts)
     return Card(
         pk=row.pk,
@@ -123,7 +111,31 @@ def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: 
     )
 
 
-def part(hunk: Hunk, lines: textdiff.Hunk) -> Part:
+def texts_of(hunks: Iterable[Hunk]) -> proposals.Texts:
+    """Both states of every file that is changed here, in one query."""
+    return proposals.Texts(
+        blobs.get_many({sha for hunk in hunks for sha in (hunk.file.base_sha, hunk.file.new_sha)})
+    )
+
+
+def index_last(hunks: Iterable[Hunk]) -> list[Hunk]:
+    """What is remembered comes before the row that names it."""
+    return sorted(hunks, key=lambda hunk: hunk.file.path == memdir.INDEX_NAME)
+
+
+def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[Part], str, Mask]:
+    """The lines of each hunk with secrets hidden, all that is removed as it is, and what hides. Raises MissingBlob."""
+    found = [
+        proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
+        for hunk in hunks
+    ]
+    mask = Mask.of(text for lines in found for text in (lines.removed, lines.added))
+    shown = masking.hunks(mask, found)
+    parts = [_part(hunk, lines) for hunk, lines in zip(hunks, shown, strict=True)]
+    return parts, "".join(lines.removed for lines in found), mask
+
+
+def _part(hunk: Hunk, lines: textdiff.Hunk) -> Part:
     shown = tuple(
         Line(line.kind, line.old_no if line.kind == "del" else line.new_no, runs(line))
         for line in textdiff.hunk_rows(lines)

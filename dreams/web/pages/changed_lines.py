@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from dreams import blobs, memdir, proposals
+from dreams import blobs, proposals
 from dreams.models import Hunk
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from dreams.services import decisions
 from dreams.text import plural
-from dreams.web.pages.by_kind import Part, part
+from dreams.web.pages.by_kind import Part, index_last, masked_parts, texts_of
 
 #: A proposal that changes more lines is decided on its own page.
 MOST_LINES = 80
@@ -39,12 +37,9 @@ def of(proposal_pks: Collection[int]) -> dict[int, Shown]:
     rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
     rows = rows.select_related("file", "operation").order_by("file__path", "number")
     found: dict[int, list[Hunk]] = {pk: [] for pk in proposal_pks}
-    # As in a review: what is remembered comes before the rows that name it.
-    for row in sorted(rows, key=lambda row: row.file.path == memdir.INDEX_NAME):
+    for row in index_last(rows):
         found[row.file.proposal_id].append(row)
-    texts = proposals.Texts(
-        blobs.get_many({sha for row in rows for sha in (row.file.base_sha, row.file.new_sha)})
-    )
+    texts = texts_of(rows)
     return {pk: _of_one(hunks, texts) for pk, hunks in found.items()}
 
 
@@ -59,20 +54,12 @@ def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
     count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
     if count > MOST_LINES:
         return Shown(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
-    lines = [
-        proposals.lines_of(hunk, texts.lines(hunk.file.base_sha), texts.lines(hunk.file.new_sha))
-        for hunk in hunks
-    ]
-    mask = Mask.of(text for one in lines for text in (one.removed, one.added))
+    shown, _, mask = masked_parts(hunks, texts)
     if mask.shown:
         return Shown(why_not="It has a secret, which is hidden here. Review it.")
-    parts = dict(zip((hunk.pk for hunk in hunks), masking.hunks(mask, lines), strict=True))
-    shown = [_decision(group, [part(hunk, parts[hunk.pk]) for hunk in group]) for group in _groups(hunks)]
-    return Shown(shown)
-
-
-def _groups(hunks: Sequence[Hunk]) -> list[list[Hunk]]:
-    return list(decisions.grouped(hunks).values())
+    parts = {hunk.pk: part for hunk, part in zip(hunks, shown, strict=True)}
+    groups = decisions.grouped(hunks).values()
+    return Shown([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])
 
 
 def _decision(hunks: Sequence[Hunk], parts: Sequence[Part]) -> Decision:

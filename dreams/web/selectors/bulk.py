@@ -28,7 +28,6 @@ class Choice:
 
     public_id: str
     project: str
-    summary: str
     paths: list[str]
     more_paths: int
     counts: Counts
@@ -65,7 +64,6 @@ def _choice(
     return Choice(
         public_id=loaded.proposal.public_id,
         project=str(loaded.proposal.project),
-        summary=loaded.proposal.summary,
         paths=[file.path for file in loaded.shown_files[:MOST_PATHS]],
         more_paths=max(0, len(loaded.shown_files) - MOST_PATHS),
         counts=counts,
