@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from dreams import text
+from dreams.lib.files import text
 from dreams.models import Blob
 
 

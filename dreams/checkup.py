@@ -10,8 +10,8 @@ from django.core.cache import cache
 
 from dreams import conf, findings, hostkey, instructions, memories, repeated
 from dreams.findings.base import Found, Report
+from dreams.lib.source_digest import source_digest
 from dreams.models import Project
-from dreams.source_digest import source_digest
 
 #: A report is kept under what it was made from, so an old one is never shown for a new state.
 KEPT_SECONDS = 24 * 3600

@@ -15,9 +15,9 @@ from django.db.models.functions import Length
 from dreams import conf, inputs, pricing
 from dreams.engines.anthropic import briefing
 from dreams.engines.anthropic.estimate import Estimate, Guess, Size, estimate, words
+from dreams.lib.files.text import plural
 from dreams.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Project, Prompt
-from dreams.text import plural
 
 LAST_DREAMS = 8
 # Fewer than this say little about the next one.

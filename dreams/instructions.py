@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams import safefs, text
+from dreams.lib.files import safefs, text
 from dreams.models import Project
 from dreams.sources.claude_code import ClaudeCode
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams import memdir, text
+from dreams import memdir
 from dreams.engines.types import EvidenceSource, LineDate
+from dreams.lib.files import text
 
 AT_ONCE = dt.timedelta(minutes=1)
 JUST_BEFORE = dt.timedelta(days=1)

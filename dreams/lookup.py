@@ -7,8 +7,8 @@ import os
 
 from django.db.models import Q
 
-from dreams import text
 from dreams.hosts import host
+from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal
 
 MAX_CANDIDATES = 10

@@ -12,7 +12,8 @@ from typing import Literal
 
 from django.db import transaction
 
-from dreams import blobs, drafts, merge, proposals, text, textdiff
+from dreams import blobs, drafts, merge, proposals, textdiff
+from dreams.lib.files import text
 from dreams.models import FileChange, Finding, Hunk, Proposal
 
 Outcome = Literal["same", "rebased", "conflict", "already-there"]

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from dreams import memdir
 from dreams.language import lexicon
 from dreams.language.statements import statement
-from dreams.text import decode
+from dreams.lib.files.text import decode
 
 MOST_LOOKED_AT = 200
 MOST_CHOSEN = 5

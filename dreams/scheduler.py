@@ -16,9 +16,10 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import database, discovery, dreaming, gates, holds, journal, notify, process, writing
+from dreams import database, discovery, dreaming, gates, holds, journal, notify, writing
 from dreams.facts import Everywhere, facts_of
 from dreams.hosts import cluster_name, host
+from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 from dreams.search import index
 

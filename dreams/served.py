@@ -10,12 +10,12 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import process
+from dreams.lib import process
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that runs now. `started` is its process' start time (`dreams.process`), `at` when it began to serve."""
+    """A server that runs now. `started` is its process' start time (`dreams.lib.process`), `at` when it began to serve."""
 
     pid: int
     started: float

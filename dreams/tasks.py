@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreams import dreaming, notify, scheduler
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 
 def tick() -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from django.db.models import Exists, OuterRef, QuerySet
 
 from dreams import auditlog, history, journal, memories, recovery, writing
+from dreams.lib.files.text import sha256
 from dreams.models import AuditEntry, Blob, Project, Version
-from dreams.text import sha256
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
 CHUNK = 200

@@ -16,19 +16,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import (
-    auditlog,
-    database,
-    history,
-    holds,
-    journal,
-    locks,
-    memories,
-    workspace,
-)
+from dreams import auditlog, database, history, holds, journal, locks, memories
+from dreams.lib.files import workspace
+from dreams.lib.files.safefs import SafeFsError
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.review import Reviewer
-from dreams.safefs import SafeFsError
 from dreams.services import late_texts
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from dreams import blobs, text
+from dreams import blobs
 from dreams.blaming.lines import Origin, lines_of, origins
+from dreams.lib.files import text
 from dreams.models import Memory, Version
 
 #: Beyond these the oldest states are taken as one: what they brought is "before that".

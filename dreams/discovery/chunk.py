@@ -20,7 +20,7 @@ from dreams.discovery.reading import (
     usage_row,
 )
 from dreams.discovery.resume import stat_mark, state_of
-from dreams.text import storable
+from dreams.lib.files.text import storable
 from dreams.transcripts import Batch, Prompt, UsageRow
 
 FILES_AT_ONCE = 2_000

@@ -7,8 +7,8 @@ import datetime as dt
 from dreams import conf, demo, discovery
 from dreams.doctor.check import Check
 from dreams.engines.anthropic import keys
+from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Project
-from dreams.text import plural
 
 RECENT = dt.timedelta(days=7)
 MOST_NAMES = 5

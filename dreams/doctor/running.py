@@ -10,7 +10,7 @@ from dreams import scheduler, served
 from dreams.doctor.check import Check
 from dreams.hosts import cluster_name, host
 from dreams.language import ages
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 # A tick is due every minute and is looked for every half minute.
 LATE = dt.timedelta(minutes=3)

@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 
 from dreams import verifying
 from dreams.doctor.check import Check
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 KEPT = {
     "histories": ("history", "histories"),

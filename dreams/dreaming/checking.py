@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import drafts, findings, hostkey, proposals, text
+from dreams import drafts, findings, hostkey, proposals
 from dreams.engines.types import Edit, Problem
 from dreams.findings.base import Found, Report
+from dreams.lib.files import text
+from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
-from dreams.workspace import Workspace
 
 #: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
 MENDABLE = frozenset(

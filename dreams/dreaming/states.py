@@ -11,13 +11,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import (
-    auditlog,
-    conf,
-    database,
-    holds,
-    process,
-)
+from dreams import auditlog, conf, database, holds
+from dreams.lib import process
 from dreams.models import (
     DreamRun,
     Project,

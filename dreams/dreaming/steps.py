@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from django.db.models import Max
 
-from dreams import text
 from dreams.engines.types import Edit
+from dreams.lib.files import text
 from dreams.models import DreamRun, Session, WorkStep, WorkText
 from dreams.proposals import edit_rows
 

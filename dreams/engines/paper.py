@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dreams import safefs, text
-from dreams.workspace import MAX_FILE_BYTES, Snapshot, Workspace, WorkspaceRefused
+from dreams.lib.files import safefs, text
+from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot, Workspace, WorkspaceRefused
 
 
 class Paper:

@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from dreams.conf import Config
 from dreams.engines.tokens import ModelUsage
-from dreams.workspace import Workspace
+from dreams.lib.files.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
 OperationKind = Literal["learn", "merge", "date", "index", "demote", "update", "prune", "edit", "undo"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dreams import memdir
 from dreams.findings.base import Found, Severity, Subject
-from dreams.text import decode, plural
+from dreams.lib.files.text import decode, plural
 
 CHECK = "budget"
 

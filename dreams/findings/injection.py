@@ -16,8 +16,8 @@ from dreams.findings.added import Line, added_lines, found_at, new_lines, standi
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.prompt_injection.weighing import told
 from dreams.findings.statements import facts
+from dreams.lib.files.text import decode
 from dreams.secrets import redact
-from dreams.text import decode
 
 CHECK = "injection"
 LONG_LINE = 1000

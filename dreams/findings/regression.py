@@ -21,7 +21,7 @@ from dreams.findings.statements.units import Unit, units_of
 from dreams.findings.statements.wordings import LONGEST
 from dreams.language import lexicon
 from dreams.language.statements import statement
-from dreams.text import decode, plural
+from dreams.lib.files.text import decode, plural
 
 MOST_ASKED = 40
 MOST_NOTED = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dreams.text import one_line
+from dreams.lib.files.text import one_line
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}\Z")
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from .look import look
 from .plan import JournalDamaged

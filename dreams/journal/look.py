@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.manifest import read_xattrs
-from dreams.safefs import Root, SafeFsError, kind_of
+from dreams.lib.files.manifest import read_xattrs
+from dreams.lib.files.safefs import Root, SafeFsError, kind_of
 
 from .plan import FILE_LIMIT, DirState, FileState, sha256_of
 from .records import Task

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dreams.safefs import UnsafePath, split
+from dreams.lib.files.safefs import UnsafePath, split
 
 FILE_LIMIT = 64 * 1024 * 1024  # bytes; a memory is a few kilobytes, and old and new texts are held in memory
 Status = Literal["applied", "conflict", "failed", "dry_run"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from dreams.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError
 
 from .plan import JournalDamaged, Result
 from .records import End, KeptTexts, Script, Staged

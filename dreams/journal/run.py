@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
 from .records import End, Outcome, Script

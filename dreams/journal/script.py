@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.safefs import Root, SafeFsError, UnsafePath
+from dreams.lib.files.safefs import Root, SafeFsError, UnsafePath
 
 from .look import Seen, dir_state, look, state_of
 from .plan import BadPlan, Conflict, DirState, FileOp, FileState, Plan, check_plan, sha256_of

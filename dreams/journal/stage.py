@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from dreams.safefs import Root
+from dreams.lib.files.safefs import Root
 
 from .look import Seen, Texts, Who, who
 from .plan import FileState

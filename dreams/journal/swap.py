@@ -8,7 +8,7 @@ import secrets
 import stat as st
 from contextlib import suppress
 
-from dreams.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError
 
 from .look import Seen, look, restore_mtime
 from .plan import Conflict

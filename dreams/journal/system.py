@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
-from dreams.safefs.handles import NEW_FILE, open_regular
+from dreams.lib.files.safefs.handles import NEW_FILE, open_regular
 
 _NOREPLACE, _EXCHANGE = 1, 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)

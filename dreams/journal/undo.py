@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from .look import Seen, Who, look, restore_mtime
 from .plan import FileState, JournalDamaged, sha256_of

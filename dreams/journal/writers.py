@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from dreams.safefs.handles import open_regular
+from dreams.lib.files.safefs.handles import open_regular
 
 from .system import System
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 
-from dreams import blobs, hostkey, text
+from dreams import blobs, hostkey
 from dreams.findings import secrets
+from dreams.lib.files import text
 from dreams.models import (
     AppliedFile,
     Blob,

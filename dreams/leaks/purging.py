@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, history, hostkey, journal, memories, text, writing
+from dreams import auditlog, blobs, history, hostkey, journal, memories, writing
 from dreams.findings import secrets
 from dreams.leaks import looking, rows
+from dreams.lib.files import text
+from dreams.lib.files.text import plural
 from dreams.models import FileChange, Project, Proposal, Purge
 from dreams.review import Reviewer
 from dreams.secrets.finding import spans
 from dreams.secrets.redact import without
-from dreams.text import plural
 
 log = logging.getLogger(__name__)
 #: A shorter value stands in too many words by chance to be replaced wherever it stands.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from dreams import manual, memories, text
+from dreams import manual, memories
+from dreams.lib.files import text
+from dreams.lib.files.text import plural
 from dreams.models import Hunk, Project, Proposal
 from dreams.review import Reviewer
 from dreams.secrets.redact import values, without
-from dreams.text import plural
 
 
 def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -> Proposal | None:

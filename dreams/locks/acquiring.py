@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dreams.gates.facts import LockFact
 from dreams.language.ages import ago, until
+from dreams.lib.process import ProcessIdentity
 from dreams.locks.held import Held, LockRecord, record_of
 from dreams.locks.judging import STALE_AFTER, judge, nearest_existing
 from dreams.locks.lockfile import (
@@ -30,7 +31,6 @@ from dreams.locks.lockfile import (
     write_body,
     write_new,
 )
-from dreams.process import ProcessIdentity
 
 LIFETIME = timedelta(hours=2)
 _WAIT_SECONDS = 0.5

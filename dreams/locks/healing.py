@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from dreams.lib.process import is_alive
 from dreams.locks.lockfile import (
     DirectoryBusy,
     contents_of,
@@ -15,7 +16,6 @@ from dreams.locks.lockfile import (
     put_back,
     remove,
 )
-from dreams.process import is_alive
 
 _WAIT_SECONDS = 1.0
 

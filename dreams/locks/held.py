@@ -19,6 +19,7 @@ from typing import Self
 
 from dreams.gates.moments import to_ns
 from dreams.language.ages import exact
+from dreams.lib.process import ProcessIdentity
 from dreams.locks.lockfile import (
     Contents,
     DirectoryBusy,
@@ -33,7 +34,6 @@ from dreams.locks.lockfile import (
     stamp,
     write_new,
 )
-from dreams.process import ProcessIdentity
 
 _RELEASE_WAIT = 5.0
 _BEAT_WAIT = 1.0

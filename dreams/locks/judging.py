@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dreams.gates.facts import LockFact
 from dreams.gates.moments import from_ns, later, to_ns
+from dreams.lib.process import ProcessIdentity, is_alive
 from dreams.locks.lockfile import (
     Contents,
     DirectoryBusy,
@@ -16,7 +17,6 @@ from dreams.locks.lockfile import (
     opened_directory,
     peek,
 )
-from dreams.process import ProcessIdentity, is_alive
 
 STALE_AFTER = timedelta(minutes=60)
 

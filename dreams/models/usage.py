@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from dreams.lib.files.text import plural
 from dreams.models.dreams import DreamRun
-from dreams.text import plural
 
 
 class Price(models.Model):

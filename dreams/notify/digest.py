@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from dreams import conf, served
 from dreams.language import ages
+from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
 from dreams.services import waiting
 from dreams.services.waiting import Facts, Kind
-from dreams.text import plural
 
 #: A digest is a reminder, not the inbox: what is beyond is counted.
 MOST = 20

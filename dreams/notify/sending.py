@@ -12,7 +12,8 @@ import logging
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import auditlog, conf, text
+from dreams import auditlog, conf
+from dreams.lib.files import text
 from dreams.models import Channel
 from dreams.notify import mail, webhook
 from dreams.notify.digest import Digest, collect

@@ -8,8 +8,8 @@ from typing import get_args
 
 from django.utils.dateparse import parse_datetime
 
-from dreams import text
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
+from dreams.lib.files import text
 from dreams.proposals.limits import QUOTE_LIMIT
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams import text
 from dreams.engines.types import Citation
 from dreams.findings.base import Found, Heard
 from dreams.language import claims
+from dreams.lib.files import text
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.proposals.limits import QUOTE_LIMIT
 from dreams.secrets import redact

@@ -13,13 +13,13 @@ from typing import TypedDict
 from django.db import transaction
 from django.db.models import Q
 
-from dreams import text
 from dreams.findings import secrets
 from dreams.findings.base import Found, Judged, Report, Subject, Told
+from dreams.lib.files import text
+from dreams.lib.source_digest import source_digest
 from dreams.models import FileChange, Finding, Hunk, LedgerEntry, Proposal
 from dreams.proposals.hearing import Hearing, stored
 from dreams.proposals.limits import QUOTE_LIMIT
-from dreams.source_digest import source_digest
 
 Places = Mapping[tuple[str, str], Hunk]
 _LINE = re.compile(r"\bline \d+")

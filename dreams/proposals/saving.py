@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from dreams import auditlog, blobs, drafts, text
+from dreams import auditlog, blobs, drafts
 from dreams.engines.types import Citation, Fate
 from dreams.findings.evidence import judge
+from dreams.lib.files import text
 from dreams.models import (
     DreamRun,
     Evidence,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dreams import auditlog, text
+from dreams import auditlog
+from dreams.lib.files import text
 from dreams.models import FileChange, Memory, Proposal
 from dreams.review.base import Reviewer
 

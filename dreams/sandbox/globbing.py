@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import re2
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from .limits import Meter
 from .mounts import Place, Tree

@@ -10,7 +10,7 @@ from functools import cache
 
 import re2
 
-from dreams.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError
 
 LONGEST_FILE = 256 * 1024
 MOST_RULES = 2_000

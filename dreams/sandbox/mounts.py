@@ -14,7 +14,7 @@ import stat as st
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dreams.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError
 
 LONGEST_PATH = 4096
 MOST_ENTRIES = 200_000

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from dreams import blobs
-from dreams import text as texts
+from dreams.lib.files import text as texts
 from dreams.models import Memory, Project, Prompt, Session, Version
 from dreams.search.backend import earlier, is_common, matching, surely
 from dreams.search.kinds import CANDIDATES, FEW, Kind

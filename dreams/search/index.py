@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams import blobs
-from dreams import text as texts
+from dreams.lib.files import text as texts
 from dreams.models import Prompt, SearchText, Session, Version
 from dreams.search import backend
 from dreams.search.folding import fold

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dreams import textdiff
+from dreams.lib.files.text import decode, encode
 from dreams.secrets.redact import replaced, values
-from dreams.text import decode, encode
 
 HIDDEN = "•" * 8
 #: Of a shorter secret even its ends would help to guess it.

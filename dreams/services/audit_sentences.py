@@ -13,9 +13,9 @@ from typing import Any
 
 from dreams import conf, memdir
 from dreams.engines import versions
+from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, Memory, Proposal, Question
 from dreams.services import kinds
-from dreams.text import plural
 
 SYSTEM = "memoryweb"
 POLICY = "policy"

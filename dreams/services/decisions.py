@@ -16,9 +16,9 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from dreams.lib.files.text import plural
 from dreams.models import FileChange, Hunk
 from dreams.proposals.renames import old_names
-from dreams.text import plural
 
 Verdict = Hunk.Verdict
 #: `undecided`: at least one of its changes waits. `mixed`: some were approved and some rejected, as after a rebase.

@@ -15,11 +15,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import auditlog
+from dreams.lib.files.text import plural
 from dreams.models import FeedToken, Proposal
 from dreams.secrets.redact import redact
 from dreams.services import waiting
 from dreams.services.waiting import Item, Kind
-from dreams.text import plural
 
 #: How exactly it is known when the feed was last read: a reader that asks every minute is no write every minute.
 READ_EVERY = dt.timedelta(hours=1)

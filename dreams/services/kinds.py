@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dreams.lib.files.text import plural
 from dreams.models import Operation
-from dreams.text import plural
 
 Kind = Operation.Kind
 _NOUNS: dict[str, tuple[str, str]] = {

@@ -13,7 +13,8 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import blobs, database, history, journal, memories, workspace
+from dreams import blobs, database, history, journal, memories
+from dreams.lib.files import workspace
 from dreams.models import Memory, Project, Proposal, Version
 from dreams.search import index
 

@@ -20,8 +20,8 @@ from dreams.facts import Everywhere, facts_of
 from dreams.gates.moments import to_ns
 from dreams.gates.sessions import ENOUGH, Tally
 from dreams.language import ages
+from dreams.lib.files.text import plural
 from dreams.models import GateEvaluation, Project, Session
-from dreams.text import plural
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = ("inputs", "engine", "budget", "lock")

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from django.db.models import Count
 
 from dreams import manual
+from dreams.lib.files.text import plural
 from dreams.memdir import INDEX_NAME
 from dreams.models import Application, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
 from dreams.services import decisions
 from dreams.services.decisions import Counts, Decided
-from dreams.text import plural
 
 Kind = Operation.Kind
 State = Proposal.State

@@ -18,11 +18,11 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dreams import hosts
+from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
 from dreams.services import snoozing, summaries
 from dreams.services.decisions import Counts
 from dreams.services.summaries import Summary
-from dreams.text import plural
 
 #: More than these are not listed; the title still counts them.
 MOST = 200

@@ -15,7 +15,7 @@ import time
 
 from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
-from dreams import process
+from dreams.lib import process
 
 QUIET_SECONDS = 120.0
 _SLOTS = 1024

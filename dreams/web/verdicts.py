@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from dreams import blobs, review
+from dreams.lib.files.text import plural
 from dreams.models import Hunk, Proposal
 from dreams.review import Reviewer, ReviewRefused
-from dreams.text import plural
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 
 from dreams import apply as applying
 from dreams import rebase, review
+from dreams.lib.files.manifest import manifest
 from dreams.login import make_link
-from dreams.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from tests.browser.judging import bring_rules, broken_rules
 from tests.pipeline import world

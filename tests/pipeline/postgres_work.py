@@ -42,7 +42,8 @@ def schedule(number: int, times: int) -> None:
 
 def sync(number: int, times: int, project: int) -> None:
     """The same new files, seen by several processes at once."""
-    from dreams import memories, workspace
+    from dreams import memories
+    from dreams.lib.files import workspace
     from dreams.models import Project
 
     found = Project.objects.get(pk=project)

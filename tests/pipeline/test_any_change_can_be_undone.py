@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import drafts, memories, proposals, review, rollback, workspace
-from dreams.manifest import manifest
+from dreams import drafts, memories, proposals, review, rollback
+from dreams.lib.files import workspace
+from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from tests.pipeline import world
 

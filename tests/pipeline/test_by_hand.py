@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams import manual, rollback, text
+from dreams import manual, rollback
 from dreams.dreaming.reading import hand_edited
-from dreams.manifest import manifest
+from dreams.lib.files import text
+from dreams.lib.files.manifest import manifest
 from dreams.models import Application, Memory, Proposal, Version
 from tests.pipeline import world
 

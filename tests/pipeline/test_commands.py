@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from tests.pipeline import forked, world
 from tests.pipeline.servers import with_database
 

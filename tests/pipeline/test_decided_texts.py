@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import memories, proposals, review, workspace
+from dreams import memories, proposals, review
 from dreams.engines.types import Edit, Fate
+from dreams.lib.files import workspace
 from dreams.models import Hunk, LedgerEntry, Proposal
 from tests.pipeline import world
 

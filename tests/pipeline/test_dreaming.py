@@ -9,7 +9,7 @@ import pytest
 
 from dreams import dreaming, holds, locks, review, settings_service
 from dreams.engines.types import EngineError, Job, Reporter
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from tests.pipeline import engines, world
 

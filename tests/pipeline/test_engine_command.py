@@ -35,8 +35,8 @@ from dreams.engines.wire import (
     stalled,
     status,
 )
+from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
-from dreams.manifest import manifest
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from tests.pipeline import world
 

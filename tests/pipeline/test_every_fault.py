@@ -18,7 +18,7 @@ from django.core.cache import cache
 from dreams import dreaming, locks
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer, say
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, LockHold, Project, Proposal
 from memoryweb import BASE_DIR
 from tests.pipeline import fault_rows, world

@@ -11,7 +11,7 @@ from dreams import apply as applying
 from dreams import review, rollback
 from dreams.engines.types import Option, Place
 from dreams.engines.types import Question as Asked
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.review import ReviewRefused
 from dreams.services.questions import answering

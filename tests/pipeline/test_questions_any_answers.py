@@ -14,7 +14,7 @@ from dreams import apply as applying
 from dreams import review, rollback
 from dreams.engines.types import Edit, Option, Place
 from dreams.engines.types import Question as Asked
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Finding, Hunk, Project, Proposal, Question
 from dreams.review import ReviewRefused
 from dreams.services.questions import answering

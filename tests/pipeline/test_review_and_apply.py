@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dreams import apply as applying
-from dreams import blobs, proposals, review, rollback, text
-from dreams.manifest import manifest
+from dreams import blobs, proposals, review, rollback
+from dreams.lib.files import text
+from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
 from tests.pipeline import world
 

@@ -9,8 +9,8 @@ from django.core.management import call_command
 
 from dreams import apply as applying
 from dreams import dreaming, proposals, review, rollback
+from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
-from dreams.manifest import manifest
 from dreams.models import DreamRun, Hunk, Proposal, Version
 from dreams.rollback import Selection
 from tests.pipeline import world

@@ -11,7 +11,8 @@ from django.core.cache import cache
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from dreams import conf, discovery, dreaming, process, scheduler
+from dreams import conf, discovery, dreaming, scheduler
+from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal
 from tests.pipeline import engines, world
 

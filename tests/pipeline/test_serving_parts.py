@@ -16,7 +16,8 @@ import pytest
 from django.contrib.staticfiles import finders
 from pytest_django import Settings
 
-from dreams import process, served
+from dreams import served
+from dreams.lib import process
 from dreams.serving import assets, browser, groups, pulse, single, supervisor
 
 

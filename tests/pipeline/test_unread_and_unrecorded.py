@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import history, memories, review, rollback, workspace
+from dreams import history, memories, review, rollback
+from dreams.lib.files import workspace
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from tests.pipeline import world
 

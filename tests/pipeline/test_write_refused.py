@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import journal, memories, review, text
+from dreams import journal, memories, review
+from dreams.lib.files import text
+from dreams.lib.files.safefs import SafeFsError
 from dreams.models import AuditEntry, Hunk, Project, Proposal
-from dreams.safefs import SafeFsError
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

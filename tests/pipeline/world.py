@@ -7,8 +7,9 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from dreams import discovery, drafts, hosts, memories, proposals, workspace
+from dreams import discovery, drafts, hosts, memories, proposals
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
+from dreams.lib.files import workspace
 from dreams.models import Project, Proposal
 from dreams.review import Reviewer
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dreams import workspace
 from dreams.conf import Config
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
@@ -31,6 +30,7 @@ from dreams.engines.types import (
     Usage,
 )
 from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
+from dreams.lib.files import workspace
 from dreams.sandbox import Tree
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)

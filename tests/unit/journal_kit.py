@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.journal import FileOp, Plan, System, sha256_of
-from dreams.manifest import Entry, manifest
+from dreams.lib.files.manifest import Entry, manifest
 
 LONG_AGO = 1_600_000_000_123_456_789
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams import conf, engines, text, workspace
+from dreams import conf, engines
 from dreams.engines.types import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage, Work
+from dreams.lib.files import text, workspace
 
 NOON = dt.datetime(2026, 10, 10, 12, tzinfo=dt.UTC)  # a Saturday
 WRITTEN = LineDate(dt.date(2026, 10, 1), "history", "first seen in the history")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.safefs import Root
+from dreams.lib.files.safefs import Root
 from dreams.sandbox import Answer, Ignored, Limits, Mount, Shell, Tree
 
 OUTSIDE = "what nobody may read"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.engines.eyes.tools import Tools
-from dreams.safefs import Root
+from dreams.lib.files.safefs import Root
 from dreams.sandbox import Limits, Mount, Tree
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dreams.journal import Plan, abandon, list_journals, recover, run
-from dreams.manifest import manifest
-from dreams.safefs import UnsafePath
+from dreams.lib.files.manifest import manifest
+from dreams.lib.files.safefs import UnsafePath
 from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
 
 LEVELS = pytest.mark.parametrize("above", [False, True], ids=["directory", "one-above"])

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dreams import process
+from dreams.lib import process
+from dreams.lib.process import ProcessIdentity
 from dreams.locks import (
     LOCK_NAME,
     Busy,
@@ -23,7 +24,6 @@ from dreams.locks import (
     read,
     status,
 )
-from dreams.process import ProcessIdentity
 
 ME = process.current()
 LONG_AGO_NS = 1_600_000_000_123_456_789

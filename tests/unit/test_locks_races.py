@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dreams import process
+from dreams.lib import process
 from dreams.locks import LOCK_NAME, Busy, Healing, Held, LockLost, acquire, heal, last_consolidated_ns, status
 from dreams.locks.lockfile import write_body
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.manifest import TooManyNames, manifest
+from dreams.lib.files.manifest import TooManyNames, manifest
 
 
 @pytest.fixture

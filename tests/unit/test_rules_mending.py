@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams import conf, drafts, engines, workspace
+from dreams import conf, drafts, engines
 from dreams.engines.types import Edit, Job, Problem
+from dreams.lib.files import workspace
 from tests.unit.rules_kit import NOON, Told
 
 FILES = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.safefs import Root, TooLarge, UnsafePath, split
+from dreams.lib.files.safefs import Root, TooLarge, UnsafePath, split
 
 
 @pytest.fixture

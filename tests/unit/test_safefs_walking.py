@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.safefs import Found, Root, Skipped
+from dreams.lib.files.safefs import Found, Root, Skipped
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.safefs import Root, UnsafePath
+from dreams.lib.files.safefs import Root, UnsafePath
 
 
 def test_a_new_file_is_private_and_a_changed_one_keeps_its_mode(tmp_path: Path) -> None:

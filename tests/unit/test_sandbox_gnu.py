@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.shell_differential import Maker, alike, compare, host_answer, make_tree
-from dreams.safefs import Root
+from dreams.lib.files.safefs import Root
 from dreams.sandbox import Mount, Shell, Tree
 
 SEED = 20_260

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams import workspace
-from dreams.manifest import manifest
+from dreams.lib.files import workspace
+from dreams.lib.files.manifest import manifest
 
 
 @pytest.fixture

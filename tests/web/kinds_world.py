@@ -12,8 +12,9 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals, workspace
+from dreams import drafts, memories, proposals
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
+from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Project, Proposal
 from tests import world as rows
 from tests.pipeline import world

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals, workspace
+from dreams import drafts, memories, proposals
 from dreams.engines.types import Citation, Edit, Fate, Option, Place
 from dreams.engines.types import Question as Asked
+from dreams.lib.files import workspace
 from dreams.models import DreamRun, Project, Proposal, Question
 from dreams.services.questions import asking
 from tests import world as rows

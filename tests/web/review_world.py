@@ -7,8 +7,9 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals, workspace
+from dreams import drafts, memories, proposals
 from dreams.engines.types import Citation, Edit, Fate
+from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from tests import world as rows
 from tests.pipeline import world

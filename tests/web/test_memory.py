@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import manual, memories, review, text
+from dreams import manual, memories, review
+from dreams.lib.files import text
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.review import ReviewRefused
 from tests.pipeline import world as real

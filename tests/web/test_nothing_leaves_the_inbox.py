@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import journal, rebase, review, workspace, writing
+from dreams import journal, rebase, review, writing
+from dreams.lib.files import workspace
 from dreams.models import Hunk, Project, Proposal
 from tests.pipeline import world
 

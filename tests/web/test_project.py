@@ -219,7 +219,8 @@ def test_the_timeline_tells_of_gates_dreams_verdicts_and_edits_outside(browser: 
 
 
 def test_an_applied_change_can_be_undone_from_the_timeline(browser: Client, real_project: Project) -> None:
-    from dreams import manual, memories, text
+    from dreams import manual, memories
+    from dreams.lib.files import text
 
     memory = real_project.memories.get(path="project_deploy.md")
     now = memories.contents(real_project)[memory.path]

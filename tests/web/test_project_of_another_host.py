@@ -15,8 +15,8 @@ from django.utils import timezone
 from dreams import apply as applying
 from dreams import discovery, exports, holds, manual, memories, review, rollback
 from dreams.leaks import redacting
+from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
-from dreams.manifest import manifest
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
 from tests.pipeline import world
 

@@ -12,8 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals, review, workspace
+from dreams import drafts, memories, proposals, review
 from dreams.engines.types import Edit
+from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from tests.pipeline import world
 from tests.web import review_world as desk

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import drafts, memories, proposals, workspace
+from dreams import drafts, memories, proposals
 from dreams.engines.types import Citation, Edit
+from dreams.lib.files import workspace
 from dreams.models import Hunk, Proposal
 from tests.pipeline import world
 from tests.web.test_review_page import many_files

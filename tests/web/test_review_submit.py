@@ -11,7 +11,7 @@ from django.test import Client
 
 from dreams import apply as applying
 from dreams import review, writing
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
 from dreams.services.questions import answering
 from dreams.web.pages import review_loaded as selector

@@ -10,7 +10,7 @@ from django.test import Client
 
 from dreams import apply as applying
 from dreams import review
-from dreams.manifest import manifest
+from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, LeftOut, Proposal
 from dreams.web.pages import undo as selector
 from tests.pipeline import world

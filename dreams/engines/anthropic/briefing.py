@@ -10,7 +10,7 @@ from dreams.engines.anthropic import repository
 from dreams.engines.anthropic.data import attribute, fenced
 from dreams.engines.anthropic.dating import dated_lines
 from dreams.engines.types import Job, PromptBrief, SessionBrief
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 MOST_SESSIONS = 60
 MOST_FILES = 300

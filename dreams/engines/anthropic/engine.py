@@ -19,8 +19,8 @@ from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.anthropic.waiting import watched
 from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter
+from dreams.lib.files.text import plural
 from dreams.memdir import INDEX_NAME
-from dreams.text import plural
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client

@@ -15,7 +15,7 @@ from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.types import EngineError, LimitReached
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 FIRST_CAP = 8_000
 RAISED_CAP = 64_000

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from dreams import text as texts
 from dreams.engines.anthropic.evidence import BadCitations, Checked, Evidence
 from dreams.engines.anthropic.writing import Refusal, Writer
 from dreams.engines.paper import Paper
@@ -27,6 +26,7 @@ from dreams.engines.types import (
     QuestionKind,
 )
 from dreams.language.pieces import keys_of
+from dreams.lib.files import text as texts
 from dreams.secrets import redact
 
 #: Questions that are kept for each one that is shown: the others come with "show more".

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from dreams import safefs
 from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
 from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
+from dreams.lib.files import safefs
+from dreams.lib.files.workspace import Workspace, WorkspaceRefused
 from dreams.memdir import INDEX_NAME as INDEX
 from dreams.secrets import redact
-from dreams.workspace import Workspace, WorkspaceRefused
 
 if TYPE_CHECKING:
     from dreams.engines.paper import Paper

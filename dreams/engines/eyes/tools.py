@@ -11,7 +11,7 @@ from typing import Any
 
 import re2
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 from dreams.sandbox import Limits, Shell, Tree
 from dreams.sandbox.errors import LimitReached
 from dreams.sandbox.limits import Meter

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from dreams.engines.eyes import fence
 from dreams.engines.eyes.tools import NAMES, Reply, Tools
-from dreams.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.sandbox import Ignored, Mount, Tree
 
 LONGEST = 4 * 1024 * 1024

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dreams.engines.paper import Paper
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.types import Edit, Option, Reporter
-from dreams.workspace import Workspace
+from dreams.lib.files.workspace import Workspace
 
 
 class Draftsman:

@@ -28,7 +28,7 @@ from dreams.engines.rules.steps import (
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.types import Job, Outcome, Phase, Reporter
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 Step = Callable[[], None]
 ROUNDS = 6  # one step may make work for another; more than two rounds were hardly ever needed

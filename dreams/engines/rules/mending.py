@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dreams import drafts, text
+from dreams import drafts
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.types import Job
+from dreams.lib.files import text
 
 # Warnings of which a person could only say that the day is wrong.
 _WRONG_DAYS = frozenset({"date-changed", "date-without-source"})

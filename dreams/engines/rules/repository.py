@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from dreams import safefs
-from dreams import text as texts
+from dreams.lib.files import safefs
+from dreams.lib.files import text as texts
 
 MOST_NAMES = 20_000
 MOST_CONFIGS = 200

@@ -10,9 +10,9 @@ import os
 from collections import OrderedDict
 from pathlib import Path
 
-from dreams import safefs
 from dreams.language.claims.evidence import Evidence
 from dreams.language.claims.verdict import Verdict, check
+from dreams.lib.files import safefs
 from dreams.transcripts.decode import Json, objects
 from dreams.transcripts.reader import MAX_LINE_BYTES, Source, opened
 from dreams.transcripts.typed import parted

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import checkup, memories
+from dreams.lib.files.text import plural
 from dreams.management import finding, named
 from dreams.management.base import Command as BaseCommand
 from dreams.services.questions import reading
-from dreams.text import plural
 
 
 class Command(BaseCommand):

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import review, text
+from dreams import review
+from dreams.lib.files import text
 from dreams.management import named
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand

@@ -12,8 +12,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import discovery
+from dreams.lib.files.text import plural
 from dreams.management import base
-from dreams.text import plural
 
 SKIPS_SHOWN = 20
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from dreams import conf, discovery, dreaming, forecast, gates, holds, scheduler, writing
 from dreams.facts import Everywhere, facts_of
+from dreams.lib.files.text import plural
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project
-from dreams.text import plural
 
 
 class Command(BaseCommand):

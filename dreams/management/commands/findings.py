@@ -8,10 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import findings, text
+from dreams import findings
 from dreams.findings import directories
 from dreams.findings.directories import Said, with_citations
 from dreams.findings.explaining import rule_of
+from dreams.lib.files import text
 from dreams.management import base, finding
 from dreams.secrets.redact import redact
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.models import DreamRun
 from dreams.services.questions import asking, reading
-from dreams.text import plural
 
 
 class Command(BaseCommand):

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.stoppable_shell import StoppableShell
 from dreams.management import base, batch, batch_command
-from dreams.safefs import Root, SafeFsError
 from dreams.sandbox import Answer, Ignored, Mount, Tree
 
 

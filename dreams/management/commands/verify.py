@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import verifying
+from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
-from dreams.text import plural
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ import stat as st
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 from dreams.textdiff.lines import Change, changes
 
 from ..errors import Refused, UsageError

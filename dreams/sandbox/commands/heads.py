@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ..errors import UsageError
 from ..mounts import trouble

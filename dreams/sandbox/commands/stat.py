@@ -7,7 +7,7 @@ import re
 import stat as st
 from collections.abc import Callable, Iterator
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ..errors import Refused, UsageError
 from ..mounts import trouble

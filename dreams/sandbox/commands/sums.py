@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterator
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ..errors import UsageError
 from ..mounts import trouble

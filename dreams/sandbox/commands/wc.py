@@ -7,7 +7,7 @@ import stat as st
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ..mounts import trouble
 from ..options import Spec, read

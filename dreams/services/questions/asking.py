@@ -9,9 +9,10 @@ from typing import Any, get_args
 
 from django.db import transaction
 
-from dreams import blobs, conf, memories, text
+from dreams import blobs, conf, memories
 from dreams.engines.types import Edit, Option, Place, QuestionKind
 from dreams.engines.types import Question as Asked
+from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.proposals import edit_rows
 from dreams.proposals.limits import QUOTE_LIMIT

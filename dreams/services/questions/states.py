@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import blobs, ids, text
+from dreams import blobs, ids
+from dreams.lib.files import text
 from dreams.models import Hunk, Operation, Project, Proposal, Question
 
 State = Question.State

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dreams import blobs, memdir, proposals, textdiff
+from dreams.lib.files.text import plural
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
 from dreams.services import triage
 from dreams.services.triage import KindCount
-from dreams.text import plural
 from dreams.web.pages.review_evidence import Quote, quote
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.diffs import Line, runs

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Min, Q
 
-from dreams import memdir, review, text, textdiff
+from dreams import memdir, review, textdiff
 from dreams.findings.base import Found
+from dreams.lib.files import text
+from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Finding, Hunk, Proposal
 from dreams.services import decisions, summaries
-from dreams.text import plural
 from dreams.web.pages import review_findings, review_state
 from dreams.web.pages.review_card import FileCard
 from dreams.web.pages.review_cards import cards

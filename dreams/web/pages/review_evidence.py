@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dreams.findings.base import Answer
+from dreams.lib.files.text import plural
 from dreams.models import Evidence, LedgerEntry
 from dreams.proposals import hearing
 from dreams.secrets.masking import Mask
-from dreams.text import plural
 
 ROLES = {
     "user": "You",

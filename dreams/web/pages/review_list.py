@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dreams import review, textdiff
+from dreams.lib.files.text import plural
 from dreams.models import FileChange
-from dreams.text import plural
 from dreams.web.pages.review_loaded import WORST, Loaded
 from dreams.web.pages.review_shown import (
     FILTERS,

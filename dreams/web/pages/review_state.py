@@ -10,7 +10,8 @@ from pathlib import Path
 
 from django.db.models import Q
 
-from dreams import hosts, safefs, text, workspace, writing
+from dreams import hosts, writing
+from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Hunk, Memory, Proposal
 from dreams.services import summaries
 

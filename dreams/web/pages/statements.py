@@ -15,11 +15,12 @@ from typing import Final
 
 from django.core.cache import cache
 
-from dreams import memories, text, textdiff
+from dreams import memories, textdiff
+from dreams.lib.files import text
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
+from dreams.lib.source_digest import source_digest
 from dreams.models import Memory, Project
 from dreams.secrets.masking import Mask
-from dreams.source_digest import source_digest
 
 KEPT_SECONDS: Final = 24 * 3600
 #: About a thousand statements, compared in two to five seconds. The memories that changed last are read.

@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import drafts, rollback, text
+from dreams import drafts, rollback
+from dreams.lib.files import text
+from dreams.lib.files.text import plural
 from dreams.models import Hunk, Proposal
 from dreams.proposals.renames import renames
 from dreams.rollback import Preview, Selection, UndoneFile
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask
 from dreams.services import decisions
-from dreams.text import plural
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from django.utils.safestring import SafeString
 
-from dreams.text import plural
+from dreams.lib.files.text import plural
 from dreams.web.pictures import svg
 from dreams.web.pictures.base import Key, Picture, long_day
 

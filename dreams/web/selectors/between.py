@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams import blobs, text
+from dreams import blobs
+from dreams.lib.files import text
 from dreams.models import Blob, Project
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask

@@ -10,11 +10,11 @@ from itertools import islice
 from dreams import blobs, manual, textdiff
 from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
 from dreams.blaming.chain import Chain, chain
+from dreams.lib.files.text import plural
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
 from dreams.secrets import redact
 from dreams.secrets.masking import Mask
 from dreams.services import summaries
-from dreams.text import plural
 from dreams.web.selectors.sight import Sight
 from dreams.web.selectors.versions import ORIGINS
 from dreams.web.shown import shown

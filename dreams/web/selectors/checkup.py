@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dreams import checkup, textdiff
 from dreams.findings.base import Found
+from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.text import plural
 from dreams.web.selectors.placed import without_place
 
 MOST = 300

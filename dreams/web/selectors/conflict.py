@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dreams import merge, rebase, text, textdiff
+from dreams import merge, rebase, textdiff
+from dreams.lib.files import text
 from dreams.models import FileChange, Proposal
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreams import facts, gates, scheduler
+from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.next_dream import NextDream, without_distance
-from dreams.text import plural
 from dreams.web.selectors.gate_names import GATES
 from dreams.web.selectors.projects import ACTIVE
 

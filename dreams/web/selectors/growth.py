@@ -10,8 +10,8 @@ from django.db.models.functions import Cast, Substr
 from django.utils import timezone
 
 from dreams import moments
+from dreams.lib.files.text import plural
 from dreams.models import Project, Session, Version
-from dreams.text import plural
 from dreams.web.pictures.base import Picture, short_size, size, whole
 from dreams.web.pictures.calendar import WEEKS, by_day
 from dreams.web.pictures.series import Measure, over_time

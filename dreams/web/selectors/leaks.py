@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dreams import leaks
+from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.text import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from dreams import conf, history, memdir, moments, text, textdiff
+from dreams import conf, history, memdir, moments, textdiff
+from dreams.lib.files import text
 from dreams.models import Memory, Project, Version
 from dreams.secrets.masking import Mask
 from dreams.web.paging import Listed, page_of

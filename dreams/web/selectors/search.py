@@ -14,6 +14,7 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from dreams.lib.files.text import plural
 from dreams.models import Memory, Prompt, Session
 from dreams.search import finding, index
 from dreams.search.backend import impatient, is_common
@@ -21,7 +22,6 @@ from dreams.search.finding import Filters, MemoryHit, SessionHit, TypedHit, Vers
 from dreams.search.kinds import Kind
 from dreams.search.marking import Excerpt, Part
 from dreams.search.query import Query
-from dreams.text import plural
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.versions import ORIGINS
 

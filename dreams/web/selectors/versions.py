@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from dreams import blobs, text
+from dreams import blobs
+from dreams.lib.files import text
 from dreams.models import Memory, Version
 from dreams.secrets import masking
 from dreams.secrets.masking import Mask

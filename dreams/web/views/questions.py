@@ -17,10 +17,10 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
+from dreams.lib.files.text import plural
 from dreams.models import Finding, Project, Proposal, Question
 from dreams.review import ReviewRefused
 from dreams.services.questions import answering, asking, reading
-from dreams.text import plural
 from dreams.web.access import is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import questions as selector

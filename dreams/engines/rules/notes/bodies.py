@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dreams import memdir
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences
 from dreams.language import similarity
-from dreams.text import one_line
+from dreams.lib.files.text import one_line
 
 _BULLET = re.compile(r"^\s*[-*+]\s+")
 

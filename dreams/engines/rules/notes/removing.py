@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from dreams import memdir
-from dreams import text as texts
 from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
 from dreams.engines.rules.notes.summaries import summed_up_anew
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
+from dreams.lib.files import text as texts
+from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
-from dreams.text import one_line
 
 # Such a sentence says nothing without the one before it.
 _LEANS_BACK = re.compile(

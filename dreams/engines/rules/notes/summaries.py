@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dreams import memdir
-from dreams import text as texts
 from dreams.engines.rules.notes.tree import Tree
 from dreams.engines.rules.notes.wording import sentences
-from dreams.text import one_line
+from dreams.lib.files import text as texts
+from dreams.lib.files.text import one_line
 
 LONGEST_SUMMARY = 160  # characters of a sentence that is put in the place of a summary
 

@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from dreams import memdir
-from dreams import text as texts
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.types import Citation, Edit, Fate, OperationKind, Reporter
-from dreams.workspace import MAX_FILE_BYTES, Snapshot
+from dreams.lib.files import text as texts
+from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot
 
 # These change no line but in place, for its own sake.
 _KEEPING: frozenset[OperationKind] = frozenset({"date", "edit"})

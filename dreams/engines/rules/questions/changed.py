@@ -17,11 +17,11 @@ from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED, TROUB
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
+from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import exchange, is_told_past, things
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import Value, read
-from dreams.text import quoted
 
 MOST_PROMPT = 2_000  # characters of a prompt that are read: who pastes more tells no change
 MOST_WORDS = 40  # of a typed sentence

@@ -15,9 +15,9 @@ from dreams.engines.rules.user_statements.remember_requests import Wish
 from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Option, Place, Question
 from dreams.language.statements import canonical
+from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
-from dreams.text import quoted
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
 LEAST_WORD = 0.5  # the weight of a word that may name a thing

@@ -19,8 +19,8 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place, removal
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.lib.files.text import one_line, plural
 from dreams.linedates import day_in_name
-from dreams.text import one_line, plural
 
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12

@@ -20,7 +20,7 @@ from dreams.engines.rules.notes.wording import ends_open, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.types import Edit, Fate, Option, Place, Question
 from dreams.language import lexicon
-from dreams.text import decode, one_line, plural
+from dreams.lib.files.text import decode, one_line, plural
 
 MOST_ROWS = 40
 LEAST_GAIN = 20  # characters

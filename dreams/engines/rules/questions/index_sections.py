@@ -17,7 +17,7 @@ from dreams.engines.rules.notes.wording import sentences, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.index_rows import rules_in
 from dreams.engines.types import Edit, Fate, Option, Place, Question
-from dreams.text import one_line, plural
+from dreams.lib.files.text import one_line, plural
 
 FULL = 0.98  # of the lines or bytes that an agent loads
 LEAST_LINES, MOST_SECTIONS = 5, 6

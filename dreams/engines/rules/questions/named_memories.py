@@ -22,8 +22,8 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP
 from dreams.engines.rules.steps.links import Names, dead_links
 from dreams.engines.types import Fate, Place, Question
+from dreams.lib.files.text import one_line, plural, quoted
 from dreams.lib.prose.statement_index import Statement
-from dreams.text import one_line, plural, quoted
 
 MOST_LINKS = 12  # of one question
 OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15

@@ -11,7 +11,6 @@ from functools import partial
 from rapidfuzz import fuzz
 
 from dreams import memdir
-from dreams import text as texts
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder
@@ -23,9 +22,10 @@ from dreams.engines.types import Citation, Question
 from dreams.language import similarity
 from dreams.language.pieces import pieces
 from dreams.language.statements import canonical, statement
+from dreams.lib.files import text as texts
+from dreams.lib.files.text import one_line, quoted
 from dreams.lib.prose.values import read
 from dreams.linedates import day_in_name
-from dreams.text import one_line, quoted
 
 LONGEST = 240  # characters of a statement that says only this
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3

@@ -17,11 +17,11 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps import files
 from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.exchanges import told_twice
 from dreams.lib.prose.statement_index import FEW, Statement, StatementIndex, places_of
 from dreams.lib.prose.values import read
-from dreams.text import decode, one_line, quoted
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 ONE_THING = 0.5  # how sure two short statements of one thing with the same value are

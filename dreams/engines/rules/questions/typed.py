@@ -11,7 +11,7 @@ from dreams.engines.rules.steps import learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.language.pieces import keys_of
-from dreams.text import plural
+from dreams.lib.files.text import plural
 
 MOST_QUESTIONS = 6  # of one dream: whoever types a lot in passing is not asked about all of it
 WEIGHT = 0.4  # such an answer adds a line; it sets nothing right

@@ -17,7 +17,7 @@ from dreams.engines.types import Citation
 from dreams.language import lexicon, similarity
 from dreams.language.pieces import keys_of
 from dreams.language.statements import statement
-from dreams.text import quoted
+from dreams.lib.files.text import quoted
 
 LEAST_WORDS = 3
 

@@ -20,9 +20,9 @@ from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.language import similarity
 from dreams.language.statements import statement
+from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.values import read
-from dreams.text import one_line
 
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}

@@ -19,9 +19,9 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.language import lexicon, properties, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
+from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
-from dreams.text import quoted
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 _WHOLE = frozenset({"code", "address", "path", "number"})  # such a value says by itself which fact is meant

@@ -24,7 +24,7 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.types import Citation, Fate
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
-from dreams.text import one_line
+from dreams.lib.files.text import one_line
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
 _PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")

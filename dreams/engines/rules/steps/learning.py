@@ -19,9 +19,9 @@ from dreams.engines.types import Citation
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import tokens
+from dreams.lib.files.text import quoted
 from dreams.lib.prose.exchanges import exchange, things
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.text import quoted
 
 MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
 SHARED_WORDS = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dreams.engines.rules.notes.tree import Change, Recorder, from_memory, is_log
+from dreams.lib.files.text import plural
 from dreams.secrets import redact as redaction
 from dreams.secrets.finding import spans
-from dreams.text import plural
 
 
 def redact(rec: Recorder) -> None:

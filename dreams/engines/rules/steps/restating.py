@@ -23,8 +23,8 @@ from dreams.language import lexicon
 from dreams.language.pieces import keys_of
 from dreams.language.similarity import normalised
 from dreams.language.statements import statement as read
+from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import Statement, statements_of
-from dreams.text import quoted
 
 MOST_COMPARED = 200
 ANEW = "You reworded it."

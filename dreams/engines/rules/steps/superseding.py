@@ -23,7 +23,7 @@ from dreams.language import helpers, properties
 from dreams.language.dates.roles import is_past
 from dreams.language.pieces import WEAK, keys_of
 from dreams.language.similarity import normalised, same
-from dreams.text import decode, quoted
+from dreams.lib.files.text import decode, quoted
 
 COMMON = 60  # statements that have a word, before it finds none
 LOG_LINES = 3

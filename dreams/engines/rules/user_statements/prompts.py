@@ -16,8 +16,8 @@ from dreams.engines.rules.user_statements.retractions import is_remark, narrows,
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.language.pieces import keys_of
+from dreams.lib.files.text import quoted
 from dreams.lib.prose.values import read
-from dreams.text import quoted
 
 _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 

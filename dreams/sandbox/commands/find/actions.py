@@ -7,7 +7,7 @@ import re
 import stat as st
 from collections.abc import Callable
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ...errors import Refused
 from ...process import raw

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import re2
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ...errors import Refused, UsageError
 from ...globbing import matches

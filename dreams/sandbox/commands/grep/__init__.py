@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ... import posix as posix
 from ...errors import Refused, UsageError

@@ -6,7 +6,7 @@ import os
 import stat as st
 from collections.abc import Iterable
 
-from dreams.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError
 
 from ...errors import UsageError
 from ...mounts import Entry

@@ -9,8 +9,8 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
+from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage
-from dreams.text import plural
 from dreams.web.amounts import money
 from dreams.web.amounts import tokens as counted
 from dreams.web.pictures.base import Picture, whole

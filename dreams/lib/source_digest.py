@@ -11,6 +11,6 @@ from pathlib import Path
 def source_digest() -> str:
     """Hex digest of the app's own modules, read once per process."""
     made = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         made.update(path.read_bytes())
     return made.hexdigest()

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
 
-from dreams import safefs, text
+from dreams.lib.files import safefs, text
 
 MAX_FILES = 5_000
 MAX_FILE_BYTES = 4 * 1024 * 1024

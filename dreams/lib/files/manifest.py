@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dreams.safefs import Root
+from dreams.lib.files.safefs import Root
 
 Kind = Literal["file", "dir", "link", "other"]
 
