@@ -22,10 +22,10 @@ if __name__ == "__main__":
 
 from dreams import memdir, textdiff
 from dreams.language import dates, similarity
+from dreams.lib.agents.transcripts import is_correction
 from dreams.merge import merge3, merge_index
 from dreams.search import folding
 from dreams.secrets import finding as secrets
-from dreams.transcripts import is_correction
 
 # fmt: off
 SIGNS = [

@@ -20,8 +20,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench._corpus import SHAPES, Corpus
-from dreams.transcripts import Reader, Scan, UsageRow, keep_best, read_whole, scan, without_replays
-from dreams.transcripts.ahead import Ahead, cores
+from dreams.lib.agents.transcripts import (
+    Reader,
+    Scan,
+    UsageRow,
+    keep_best,
+    read_whole,
+    scan,
+    without_replays,
+)
+from dreams.lib.agents.transcripts.ahead import Ahead, cores
 
 ROUNDS = 5
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.lib.files import safefs, text
 from dreams.models import Project
-from dreams.sources.claude_code import ClaudeCode
 
 MAX_FILES = 40
 MAX_BYTES = 200_000

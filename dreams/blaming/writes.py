@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Iterator
 
-from dreams.transcripts.decode import Json, objects
-from dreams.transcripts.reader import Source, opened
+from dreams.lib.agents.transcripts.decode import Json, objects
+from dreams.lib.agents.transcripts.reader import Source, opened
 
 #: A record with a whole memory in it is some ten kilobytes; the longest line ever seen had 2.1 MB.
 MAX_RECORD_BYTES = 4 << 20

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dreams.demo.model import Project, Talk
 from dreams.demo.transcripts import transcript
-from dreams.sources.claude_code import slug_of
+from dreams.lib.agents.claude_code import slug_of
 
 README = """# Demo
 

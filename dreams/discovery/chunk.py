@@ -20,8 +20,8 @@ from dreams.discovery.reading import (
     usage_row,
 )
 from dreams.discovery.resume import stat_mark, state_of
+from dreams.lib.agents.transcripts import Batch, Prompt, UsageRow
 from dreams.lib.files.text import storable
-from dreams.transcripts import Batch, Prompt, UsageRow
 
 FILES_AT_ONCE = 2_000
 ROWS_AT_ONCE = 20_000

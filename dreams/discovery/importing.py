@@ -19,10 +19,10 @@ from dreams.discovery.reading import Reading
 from dreams.discovery.report import IsCancelled, OnProgress, Progress, Tally
 from dreams.discovery.resume import Kept, kept, resume, start_over
 from dreams.discovery.rows import drop_replays
-from dreams.sources.claude_code.listing import printable, why
-from dreams.transcripts import Cancelled, Reader, Scan, Whole, scan, seen
-from dreams.transcripts.ahead import Ahead, children_for
-from dreams.transcripts.reader import opened
+from dreams.lib.agents.claude_code.listing import printable, why
+from dreams.lib.agents.transcripts import Cancelled, Reader, Scan, Whole, scan, seen
+from dreams.lib.agents.transcripts.ahead import Ahead, children_for
+from dreams.lib.agents.transcripts.reader import opened
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from dreams.discovery.places import Place
 from dreams.discovery.report import Tally
+from dreams.lib.agents.base import FoundTranscript
 from dreams.models import Session, TranscriptFile
-from dreams.sources.base import FoundTranscript
 
 _BATCH = 500
 

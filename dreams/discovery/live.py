@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dreams.lib.agents.base import LiveSession
+from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import Project
-from dreams.sources.base import LiveSession
-from dreams.sources.claude_code import ClaudeCode
 
 
 def live_session_ids(project: Project) -> set[str]:

@@ -11,8 +11,8 @@ from dreams import gates, locks, memories
 from dreams.discovery.places import Place
 from dreams.discovery.report import Tally
 from dreams.gates.moments import from_ns
+from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.models import Memory, Project
-from dreams.sources.base import AgentSettings, FoundMemory
 
 log = logging.getLogger(__name__)
 

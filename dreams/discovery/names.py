@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from dreams.sources.base import FoundProject
+from dreams.lib.agents.base import FoundProject
 
 _MOST = 4
 

@@ -13,9 +13,18 @@ from dreams.discovery import rows
 from dreams.discovery.listing import Job
 from dreams.discovery.resume import Problems
 from dreams.gates.moments import from_ns
+from dreams.lib.agents.transcripts import (
+    Prompt,
+    Scan,
+    Seen,
+    Summary,
+    UsageRow,
+    Whole,
+    identity_of,
+    uuid_key,
+)
 from dreams.lib.files.text import storable
 from dreams.secrets.redact import redact
-from dreams.transcripts import Prompt, Scan, Seen, Summary, UsageRow, Whole, identity_of, uuid_key
 
 MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from dreams.sources.base import Skipped
+from dreams.lib.agents.base import Skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import msgspec
 from django.db import transaction
 
+from dreams.lib.agents.transcripts import Change, Cursor, FileMark, Scan, Seen, Summary, change
 from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
-from dreams.transcripts import Change, Cursor, FileMark, Scan, Seen, Summary, change
 
 Problems = list[dict[str, int | str]]
 

@@ -18,9 +18,9 @@ from dreams.discovery.listing import Plan
 from dreams.discovery.places import Place
 from dreams.discovery.report import IsCancelled, OnProgress, Report, Tally
 from dreams.hosts import host as current_host
+from dreams.lib.agents.base import FoundProject
+from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.sources.base import FoundProject
-from dreams.sources.claude_code import ClaudeCode
 
 
 def configured_roots() -> tuple[Path, ...]:

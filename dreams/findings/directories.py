@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dreams import drafts, transcripts
+from dreams import drafts
 from dreams.conf import Config
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Subject
@@ -15,6 +15,7 @@ from dreams.findings.statements import facts
 from dreams.findings.statements.standing import Standing, State
 from dreams.findings.statements.units import units_of_lines
 from dreams.language import claims
+from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
 
 

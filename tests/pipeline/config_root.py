@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from dreams.discovery import Report, discover
+from dreams.lib.agents.claude_code import slug_of
 from dreams.models import Project, Session
-from dreams.sources.claude_code import slug_of
 
 Record = dict[str, object]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import transcripts
 from dreams.dev.dreambench import folders, generator
 from dreams.dev.dreambench.baselines import naive_merge, nothing
 from dreams.dev.dreambench.passages import Directory
 from dreams.dev.dreambench.truth import KINDS, OWN_KINDS, World
 from dreams.dev.dreambench.wordings import ATTRIBUTES, FOUND, TYPED, Deal
+from dreams.lib.agents import transcripts
 
 
 @pytest.fixture(scope="module", params=sorted(generator.WORDINGS))

@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from dreams.sources.base import AgentSource, FoundMemory, FoundProject, FoundTranscript, LiveSession, Skipped
-from dreams.sources.claude_code import (
+from dreams.lib.agents.base import (
+    AgentSource,
+    FoundMemory,
+    FoundProject,
+    FoundTranscript,
+    LiveSession,
+    Skipped,
+)
+from dreams.lib.agents.claude_code import (
     ClaudeCode,
     default_root,
     folder_name,

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dreams.transcripts import Cancelled, Whole, ahead, read_whole, whole
-from dreams.transcripts.ahead import Ahead, children_for
+from dreams.lib.agents.transcripts import Cancelled, Whole, ahead, read_whole, whole
+from dreams.lib.agents.transcripts.ahead import Ahead, children_for
 
 T0 = "2026-03-01T10:00:00.123456Z"
 pack = msgspec.msgpack.Encoder().encode

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.transcripts import answered
+from dreams.lib.agents.transcripts import answered
 from tests.unit.rules_kit import said
 
 ASKED = said(1, "So the port is 9500 now?", "assistant")

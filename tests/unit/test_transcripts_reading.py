@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.transcripts import Cancelled, Cursor, Reader
+from dreams.lib.agents.transcripts import Cancelled, Cursor, Reader
 
 
 def record(number: int, **extra: object) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.transcripts import (
+from dreams.lib.agents.transcripts import (
     Batch,
     Cancelled,
     Prompt,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dreams import transcripts
 from dreams.engines.types import Citation, EvidenceSource, Job, SessionBrief
+from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
 from dreams.secrets import redact
 

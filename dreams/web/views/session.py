@@ -8,9 +8,9 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
+from dreams.lib.agents.transcripts.within import Within
 from dreams.models import Session, TranscriptFile
 from dreams.search import query
-from dreams.transcripts.within import Within
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.paging import number_or_none

@@ -8,7 +8,6 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from dreams import transcripts
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.user_statements.confirmations import Assent, as_told, assent, summed_up
 from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
@@ -16,6 +15,7 @@ from dreams.engines.rules.user_statements.retractions import is_remark, narrows,
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.language.pieces import keys_of
+from dreams.lib.agents import transcripts
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.values import read
 

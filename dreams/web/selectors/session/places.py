@@ -8,10 +8,10 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import transcripts
+from dreams.lib.agents import transcripts
+from dreams.lib.agents.transcripts.within import MAX_HITS, Hit, Within, find_within
 from dreams.models import Session
 from dreams.search.query import Query
-from dreams.transcripts.within import MAX_HITS, Hit, Within, find_within
 from dreams.web.selectors.session import turns
 from dreams.web.selectors.session.page import Place
 

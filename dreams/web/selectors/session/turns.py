@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from dreams import transcripts
+from dreams.lib.agents import transcripts
 from dreams.search.folding import fold
 from dreams.web.shown import shown
 

@@ -38,7 +38,7 @@ PATIENCE_SECONDS = 60
 FILE_COST = 16 << 10
 # A child needs no secrets.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
-_CODE = "from dreams.transcripts.child import main; main()"
+_CODE = "from dreams.lib.agents.transcripts.child import main; main()"
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=Path(__file__).resolve().parents[2],
+            cwd=Path(__file__).resolve().parents[4],
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         )
         self.asked: set[int] = set()
