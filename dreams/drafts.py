@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from dreams import lineage, memdir, textdiff
+from dreams import lineage, textdiff
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
+from dreams.lib import memdir
 from dreams.lib.files import text
 
 Item = TypeVar("Item")

@@ -16,7 +16,7 @@ from dreams import conf, inputs, pricing
 from dreams.engines.anthropic import briefing
 from dreams.engines.anthropic.estimate import Estimate, Guess, Size, estimate, words
 from dreams.lib.files.text import plural
-from dreams.memdir import INDEX_NAME
+from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Project, Prompt
 
 LAST_DREAMS = 8

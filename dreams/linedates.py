@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.engines.types import EvidenceSource, LineDate
+from dreams.lib import memdir
 from dreams.lib.files import text
 
 AT_ONCE = dt.timedelta(minutes=1)

@@ -17,7 +17,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import blobs, database, history, holds, memdir
+from dreams import blobs, database, history, holds
+from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.language import lexicon
 from dreams.language.statements import statement
+from dreams.lib import memdir
 from dreams.lib.files.text import decode
 
 MOST_LOOKED_AT = 200

@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dreams import memdir
 from dreams.findings.base import Repeated
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import units_of
+from dreams.lib import memdir
 
 if TYPE_CHECKING:
     from dreams.engines.rules.steps import deriving

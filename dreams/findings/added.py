@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams import memdir
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject, Told
 from dreams.findings.statements.units import Unit, bare_lines, lines_of, spread, units_of_lines
 from dreams.language.statements import statement
+from dreams.lib import memdir
 
 #: Fields that all memories have: they say of a file what it is.
 BOOKKEEPING = frozenset({"type", "node_type", "modified", "created", "updated", "metadata", "pinned"})

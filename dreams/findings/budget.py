@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dreams import memdir
 from dreams.findings.base import Found, Severity, Subject
+from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
 CHECK = "budget"

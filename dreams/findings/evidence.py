@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
-from dreams import memdir
 from dreams.engines.types import Citation
 from dreams.findings import dates
 from dreams.findings.added import added_units, needs_no_source
@@ -19,6 +18,7 @@ from dreams.language import claims, lexicon
 from dreams.language.claims.evidence import FOREIGN
 from dreams.language.statements import statement
 from dreams.language.words import stem
+from dreams.lib import memdir
 from dreams.lib.prose.comparing import says_more
 from dreams.secrets import redact
 

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from dreams import memdir, textdiff
+from dreams import textdiff
 from dreams.findings.base import Found, Subject
+from dreams.lib import memdir
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.findings import budget
 from dreams.findings.added import Line, added_lines, found_at, is_bookkeeping, new_lines, standing_lines
 from dreams.findings.base import Found, Severity, Subject, Told
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import has_content, keyed, units_of, units_of_lines
 from dreams.language import similarity
+from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
 CHECK = "taxonomy"

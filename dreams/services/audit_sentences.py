@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dreams import conf, memdir
+from dreams import conf
 from dreams.engines import versions
+from dreams.lib import memdir
 from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, Memory, Proposal, Question
 from dreams.services import kinds

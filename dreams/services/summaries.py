@@ -15,7 +15,7 @@ from django.db.models import Count
 
 from dreams import manual
 from dreams.lib.files.text import plural
-from dreams.memdir import INDEX_NAME
+from dreams.lib.memdir import INDEX_NAME
 from dreams.models import Application, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
 from dreams.services import decisions
 from dreams.services.decisions import Counts, Decided

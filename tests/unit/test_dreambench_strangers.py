@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams import memdir
 from dreams.dev.dreambench import folders, shapes, strangers
 from dreams.dev.dreambench.passages import Directory
 from dreams.dev.dreambench.truth import KINDS, World
+from dreams.lib import memdir
 
 ROWS = [
     *(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import MemoryEditError, parse, with_body, with_lines
+from dreams.lib.memdir import MemoryEditError, parse, with_body, with_lines
 
 BOM = b"\xef\xbb\xbf"
 _pieces = st.sampled_from(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import MemoryEditError, parse, with_field
+from dreams.lib.memdir import MemoryEditError, parse, with_field
 
 FLAT = b"---\n# kept\nname: 'a'\ntype: user # why\nother: \"x\"\n---\nBody\n"
 NESTED = b"---\r\nname: a\r\nmetadata: \r\n    node_type: memory\r\n    type: user\r\n---\r\nBody"

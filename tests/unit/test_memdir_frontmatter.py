@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import Frontmatter, parse
-from dreams.memdir.blocks import read_simple, read_yaml
+from dreams.lib.memdir import Frontmatter, parse
+from dreams.lib.memdir.blocks import read_simple, read_yaml
 
 
 def read(block: str) -> Frontmatter:

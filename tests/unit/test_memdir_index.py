@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import IndexRow, MemoryEditError, parse_index, render_row
+from dreams.lib.memdir import IndexRow, MemoryEditError, parse_index, render_row
 
 
 def only_row(line: str) -> IndexRow:

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import markdown_links, mask_code, retarget, wikilinks
+from dreams.lib.memdir import markdown_links, mask_code, retarget, wikilinks
 
 
 def test_the_parts_of_a_wikilink():

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import INDEX_MAX_BYTES, loaded
+from dreams.lib.memdir import INDEX_MAX_BYTES, loaded
 
 
 def test_a_small_index_is_loaded_whole():

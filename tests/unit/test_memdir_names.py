@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import memory_type, name_key, parse, safe_file_name, slug_for
+from dreams.lib.memdir import memory_type, name_key, parse, safe_file_name, slug_for
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.memdir import sections, with_children
+from dreams.lib.memdir import sections, with_children
 
 BODY = """# Title
 

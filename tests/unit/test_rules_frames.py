@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams import memdir
 from dreams.engines.rules.notes import bodies
+from dreams.lib import memdir
 
 LINES = [
     "- one",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.memdir import parse
+from dreams.lib.memdir import parse
 from tests.unit.rules_kit import NOON, dream, memory, session
 
 INDEX = "# Memory\n\n- [Queue](project_queue.md) — the queue\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from dreams import memdir
 from dreams.engines.anthropic import repository
 from dreams.engines.anthropic.data import attribute, fenced
 from dreams.engines.anthropic.dating import dated_lines
 from dreams.engines.types import Job, PromptBrief, SessionBrief
+from dreams.lib import memdir
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import plural
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from dreams import memdir
 from dreams.engines.types import Job, LineDate
 from dreams.language import dates
+from dreams.lib import memdir
 
 MOST_LINES = 40
 LINE_CHARS = 200

@@ -20,7 +20,7 @@ from dreams.engines.anthropic.usage import Ledger, PriceTable
 from dreams.engines.anthropic.waiting import watched
 from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
-from dreams.memdir import INDEX_NAME
+from dreams.lib.memdir import INDEX_NAME
 
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client

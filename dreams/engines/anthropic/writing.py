@@ -14,7 +14,7 @@ from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, 
 from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib.files import safefs
 from dreams.lib.files.workspace import Workspace, WorkspaceRefused
-from dreams.memdir import INDEX_NAME as INDEX
+from dreams.lib.memdir import INDEX_NAME as INDEX
 from dreams.secrets import redact
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from dreams import memdir
 from dreams.engines.rules import mending, questions, repository
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.repository import Repository
@@ -28,6 +27,7 @@ from dreams.engines.rules.steps import (
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.types import Job, Outcome, Phase, Reporter
+from dreams.lib import memdir
 from dreams.lib.files.text import plural
 
 Step = Callable[[], None]

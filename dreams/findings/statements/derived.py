@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from dreams import memdir
 from dreams.findings.base import Subject
 from dreams.findings.statements import facts, keeping
 from dreams.findings.statements.facts import changed_places
@@ -18,6 +17,7 @@ from dreams.findings.statements.wordings import LONGEST, WHOLE, has, known, made
 from dreams.language import dates, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
+from dreams.lib import memdir
 from dreams.secrets import redact
 
 FILE_LEFT = "Its file is removed, line by line."

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dreams import memdir
 from dreams.language import similarity
 from dreams.language.statements import plain, unmarked
 from dreams.language.words import code_spans
+from dreams.lib import memdir
 from dreams.lib.files import text
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]

@@ -15,7 +15,7 @@ from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor, LinkInlineProcessor, SimpleTagInlineProcessor
 from markdown.preprocessors import Preprocessor
 
-from dreams import memdir
+from dreams.lib import memdir
 from dreams.lib.markdown.dialect import rewritten
 
 # Name of a memory as `[[name]]` writes it → its page's address, or None where there is none.

@@ -16,7 +16,7 @@ from typing import Literal
 
 import re2
 
-from dreams import memdir
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.prose.comparing import OPENING, Compared, compare
 from dreams.lib.prose.values import LONGEST, Reading, encodable, read

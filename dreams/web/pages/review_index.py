@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import blobs, conf, drafts, memdir
+from dreams import blobs, conf, drafts
+from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import AppliedFile, Proposal
 from dreams.web.pages.review_loaded import Loaded, file_texts

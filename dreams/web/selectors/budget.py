@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams import conf, memdir
+from dreams import conf
+from dreams.lib import memdir
 
 MOST_ROWS_SHOWN = 30
 

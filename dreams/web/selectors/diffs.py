@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from dreams import memdir, textdiff
+from dreams import textdiff
+from dreams.lib import memdir
 from dreams.textdiff import Hunk, Row
 
 CONTEXT = 2

@@ -14,7 +14,7 @@ from django.shortcuts import render as rendered
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 
-from dreams import memdir
+from dreams.lib import memdir
 from dreams.models import FileChange, Proposal
 from dreams.review import Reviewer
 from dreams.services import summaries

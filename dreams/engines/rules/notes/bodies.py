@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams import memdir
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences
 from dreams.language import similarity
+from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 
 _BULLET = re.compile(r"^\s*[-*+]\s+")

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
 from dreams.engines.rules.notes.summaries import summed_up_anew
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more

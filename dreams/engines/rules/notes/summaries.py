@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dreams import memdir
 from dreams.engines.rules.notes.tree import Tree
 from dreams.engines.rules.notes.wording import sentences
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line
 

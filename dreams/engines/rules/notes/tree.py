@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from dreams import memdir
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.types import Citation, Edit, Fate, OperationKind, Reporter
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot
 

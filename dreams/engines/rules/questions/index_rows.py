@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
@@ -20,6 +19,7 @@ from dreams.engines.rules.notes.wording import ends_open, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.types import Edit, Fate, Option, Place, Question
 from dreams.language import lexicon
+from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural
 
 MOST_ROWS = 40

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from dreams import memdir
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory
 from dreams.engines.rules.notes.wording import sentences, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.index_rows import rules_in
 from dreams.engines.types import Edit, Fate, Option, Place, Question
+from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural
 
 FULL = 0.98  # of the lines or bytes that an agent loads

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from dreams import memdir
 from dreams.engines.rules.notes.tree import (
     Change,
     Recorder,
@@ -22,6 +21,7 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP
 from dreams.engines.rules.steps.links import Names, dead_links
 from dreams.engines.types import Fate, Place, Question
+from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
 from dreams.lib.prose.statement_index import Statement
 

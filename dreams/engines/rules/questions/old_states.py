@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dreams import memdir
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import Part, Unit
 from dreams.engines.rules.notes.removing import remove_parts
@@ -31,6 +30,7 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, removal
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.language import similarity
+from dreams.lib import memdir
 from dreams.linedates import day_in_name
 
 OLD, WEIGHT = 180, 0.35  # days; how much an answer helps

@@ -10,7 +10,6 @@ from functools import partial
 
 from rapidfuzz import fuzz
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder
@@ -22,6 +21,7 @@ from dreams.engines.types import Citation, Question
 from dreams.language import similarity
 from dreams.language.pieces import pieces
 from dreams.language.statements import canonical, statement
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line, quoted
 from dreams.lib.prose.values import read

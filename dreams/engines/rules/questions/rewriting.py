@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dreams import memdir
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
 from dreams.engines.types import Citation, Fate
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.prose.statement_index import Statement
 from dreams.lib.prose.values import Value

@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import Unit, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
@@ -17,6 +16,7 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps import files
 from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.exchanges import told_twice

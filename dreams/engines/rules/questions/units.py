@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dreams import memdir
 from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.notes.bodies import Unit, units
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.types import Citation, Option, Place
+from dreams.lib import memdir
 
 KEEP = Option("keep", "Leave it as it is")
 

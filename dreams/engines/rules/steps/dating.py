@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import memdir
 from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes import days as days_of
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.engines.types import Citation, Fate, LineDate
 from dreams.language import dates
+from dreams.lib import memdir
 from dreams.lib.files import text as texts
 
 # A day that stands above a line is the day it counts from, and we would count from another.

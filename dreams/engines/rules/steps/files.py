@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import says_something
@@ -20,6 +19,7 @@ from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.language import similarity
 from dreams.language.statements import statement
+from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.values import read

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import Part, Unit, units
 from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
@@ -19,6 +18,7 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.language import lexicon, properties, similarity
 from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
+from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-from dreams import memdir
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import (
     Change,
@@ -24,6 +23,7 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.types import Citation, Fate
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
+from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import with_bullet
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
@@ -19,6 +18,7 @@ from dreams.engines.types import Citation
 from dreams.language import lexicon
 from dreams.language.statements import statement
 from dreams.language.words import tokens
+from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.exchanges import exchange, things
 from dreams.lib.prose.statement_index import StatementIndex

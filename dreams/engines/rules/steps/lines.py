@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams import memdir
 from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import Unit, units
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index, is_team
 from dreams.language import lexicon, similarity
 from dreams.language.statements import statement
+from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 
 LEAST_WORDS = 3

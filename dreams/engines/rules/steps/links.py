@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from dreams import memdir
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory
 from dreams.engines.types import Fate
+from dreams.lib import memdir
 
 _FILE = re.compile(r"`?[\w./-]+\.md`?")
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import standing_lines
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import below_label, label_of
@@ -23,6 +22,7 @@ from dreams.language import lexicon
 from dreams.language.pieces import keys_of
 from dreams.language.similarity import normalised
 from dreams.language.statements import statement as read
+from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import Statement, statements_of
 

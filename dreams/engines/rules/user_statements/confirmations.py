@@ -16,7 +16,7 @@ from dreams.engines.rules.user_statements.phrases import TASK, UNSURE, is_own_wo
 from dreams.engines.rules.user_statements.retractions import narrows, takes_back
 from dreams.engines.rules.user_statements.speech import LIST_ITEM
 from dreams.language.pieces import keys_of
-from dreams.memdir import mask_code
+from dreams.lib.memdir import mask_code
 
 MOST_ANSWER = 300  # characters
 MOST_TURN = 20_000

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dreams import memdir
 from dreams.engines.rules.notes.bodies import statements
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.rules.notes.known import Known
@@ -22,6 +21,7 @@ from dreams.engines.rules.value_updates import changed_by
 from dreams.engines.types import Citation, Job
 from dreams.language import dates, similarity
 from dreams.language.pieces import keys_of, pieces
+from dreams.lib import memdir
 
 MOST_LESSONS = 200
 MOST_COMPARED = 200

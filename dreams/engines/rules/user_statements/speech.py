@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dreams.engines.rules.user_statements.phrases import PLAYED, TASK
-from dreams.memdir import mask_code
+from dreams.lib.memdir import mask_code
 
 TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
 EDGE_LINES = 6
