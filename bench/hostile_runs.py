@@ -20,11 +20,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams import textdiff
 from dreams.language import dates, similarity
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 from dreams.lib.agents.transcripts import is_correction
-from dreams.merge import merge3, merge_index
+from dreams.lib.merge import merge3, merge_index
 from dreams.search import folding
 from dreams.secrets import finding as secrets
 

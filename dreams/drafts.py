@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from dreams import lineage, textdiff
+from dreams import lineage
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 
 Item = TypeVar("Item")

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import textdiff
+from dreams.lib import textdiff
 
 # Shorter lines ("---", "type: user") stand in many places without coming from one of them.
 MIN_KNOWN = 16

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 
-from dreams import auditlog, drafts, memories, merge, proposals, rebase
+from dreams import auditlog, drafts, memories, proposals, rebase
 from dreams.dreaming import steps
 from dreams.engines.types import Edit
+from dreams.lib import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal

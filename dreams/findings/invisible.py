@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from dreams import textdiff
 from dreams.findings.added import Line, added_lines, found_at, standing_lines
 from dreams.findings.base import Found, Severity, Subject
+from dreams.lib import textdiff
 
 CHECK = "invisible"
 _SHOWN = re.compile(r"⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")

@@ -9,9 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from dreams import textdiff
 from dreams.findings.base import Found, Subject
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})

@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser, SystemCheckError
 from django.db import DatabaseError, connections
 
-from dreams import textdiff
+from dreams.lib import textdiff
 from memoryweb import faults
 
 DONE, REFUSED, USAGE = 0, 1, 2

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any, cast
 
-from dreams import blobs, dreaming, proposals, textdiff
+from dreams import blobs, dreaming, proposals
 from dreams.apply import ApplyReport
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.explaining import rule_of
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question

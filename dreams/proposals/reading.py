@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from dreams import blobs, drafts, textdiff
+from dreams import blobs, drafts
 from dreams.engines.types import Citation, Fate
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.models import (
     FileChange,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from dreams import blobs, textdiff
+from dreams import blobs
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation
 

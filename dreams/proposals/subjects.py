@@ -9,10 +9,11 @@ from dataclasses import replace
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from dreams import conf, drafts, instructions, repeated, textdiff
+from dreams import conf, drafts, instructions, repeated
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
+from dreams.lib import textdiff
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
 from dreams.proposals.hearing import Hearing
 from dreams.proposals.reading import (

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, memories, proposals, textdiff
+from dreams import auditlog, blobs, memories, proposals
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from dreams import blobs, proposals, textdiff
+from dreams import blobs, proposals
 from dreams.findings.invisible import without_hidden
+from dreams.lib import textdiff
+from dreams.lib.textdiff.lines import terminated
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.review.base import Reviewer, ReviewRefused
 from dreams.review.deciding import edit
 from dreams.secrets.redact import values, without
-from dreams.textdiff.lines import terminated
 
 LOSS = "unexplained-loss"
 Mend = Literal["keep", "redact", "unhide"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams import memories, proposals, textdiff
+from dreams import memories, proposals
 from dreams.findings.base import SEVERITIES, Found
+from dreams.lib import textdiff
 from dreams.models import Hunk, Proposal
 from dreams.review.selecting import together
 

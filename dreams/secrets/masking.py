@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from dreams import textdiff
+from dreams.lib import textdiff
 from dreams.lib.files.text import decode, encode
 from dreams.secrets.redact import replaced, values
 

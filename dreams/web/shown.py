@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams import textdiff
+from dreams.lib import textdiff
 from dreams.secrets import redact
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams import textdiff
+from dreams.lib import textdiff
 from dreams.web.pictures import svg
 from dreams.web.pictures.base import Picture, Plot, round_up
 from dreams.web.pictures.calendar import LEVELS, by_day, level

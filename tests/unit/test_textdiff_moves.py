@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from dreams.textdiff import hunks, moved
+from dreams.lib.textdiff import hunks, moved
 from tests.unit.textdiff_strategies import pairs
 
 FACT = "- The release branch is cut every second Tuesday.\n"

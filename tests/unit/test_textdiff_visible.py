@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.textdiff import visible
+from dreams.lib.textdiff import visible
 from tests.unit.textdiff_strategies import texts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams import textdiff
+from dreams.lib import textdiff
 from dreams.web.selectors import diffs
 
 LINES = st.lists(

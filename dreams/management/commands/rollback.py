@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, journal, review, rollback, textdiff, writing
+from dreams import holds, journal, review, rollback, writing
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand

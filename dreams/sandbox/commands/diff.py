@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.textdiff.lines import Change, changes
+from dreams.lib.textdiff.lines import Change, changes
 
 from ..errors import Refused, UsageError
 from ..globbing import matches

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dreams import blobs, merge, rebase, textdiff
+from dreams import blobs, rebase
 from dreams.engines.types import Edit, Fate
+from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.models import Question, QuestionOption, Session
 from dreams.proposals import edit_rows

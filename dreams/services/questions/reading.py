@@ -10,7 +10,8 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import blobs, textdiff
+from dreams import blobs
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.secrets.masking import Mask

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import blobs, proposals, textdiff
-from dreams.lib import memdir
+from dreams import blobs, proposals
+from dreams.lib import memdir, textdiff
 from dreams.lib.files.text import plural
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal
 from dreams.secrets import masking

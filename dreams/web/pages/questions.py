@@ -17,7 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from dreams import blobs, textdiff
+from dreams import blobs
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Hunk, Memory, Project, Proposal, Question, QuestionOption, Session
 from dreams.secrets.masking import Mask

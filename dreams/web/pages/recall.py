@@ -6,9 +6,10 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import conf, memories, proposals, recall, textdiff
+from dreams import conf, memories, proposals, recall
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Memory, Project, Proposal
 from dreams.secrets.masking import Mask

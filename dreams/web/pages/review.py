@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Min, Q
 
-from dreams import review, textdiff
+from dreams import review
 from dreams.findings.base import Found
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Finding, Hunk, Proposal

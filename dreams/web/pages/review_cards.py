@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.urls import reverse
 
-from dreams import review, textdiff
+from dreams import review
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
 from dreams.web.pages import review_evidence as evidence

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from dreams import review, textdiff
+from dreams import review
+from dreams.lib import textdiff
 from dreams.lib.files.text import plural
 from dreams.models import FileChange
 from dreams.web.pages.review_loaded import WORST, Loaded

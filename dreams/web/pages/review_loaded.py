@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from django.db.models import Model
 from django.urls import reverse
 
-from dreams import blobs, drafts, proposals, textdiff
-from dreams.lib import memdir
+from dreams import blobs, drafts, proposals
+from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.proposals.renames import renames as find_renames

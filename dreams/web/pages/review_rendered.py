@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams import textdiff
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 from dreams.web.pages.review_loaded import FileTexts
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")

@@ -14,8 +14,9 @@ from functools import cached_property
 
 from django.urls import reverse
 
-from dreams import blobs, textdiff
+from dreams import blobs
 from dreams.findings.statements import derived
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry
 from dreams.web.pages.review_loaded import Loaded, address, file_texts

@@ -15,7 +15,8 @@ from typing import Final
 
 from django.core.cache import cache
 
-from dreams import memories, textdiff
+from dreams import memories
+from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
 from dreams.lib.source_digest import source_digest

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams import textdiff
+from dreams.lib import textdiff
 
 #: All pictures have this width of their own, so that their small print is the same size everywhere.
 WIDTH = 300

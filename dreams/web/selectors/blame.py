@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams import blobs, manual, textdiff
+from dreams import blobs, manual
 from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
 from dreams.blaming.chain import Chain, chain
+from dreams.lib import textdiff
 from dreams.lib.files.text import plural
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
 from dreams.secrets import redact

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams import checkup, textdiff
+from dreams import checkup
 from dreams.findings.base import Found
+from dreams.lib import textdiff
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.web.selectors.placed import without_place

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dreams import merge, rebase, textdiff
+from dreams import rebase
+from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Proposal
 from dreams.secrets import masking

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dreams import textdiff
+from dreams.lib import textdiff
 
 _SIGNS = {"ins": ("+", "Added: "), "del": ("−", "Removed: ")}
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from dreams import textdiff
-from dreams.lib import memdir
-from dreams.textdiff import Hunk, Row
+from dreams.lib import memdir, textdiff
+from dreams.lib.textdiff import Hunk, Row
 
 CONTEXT = 2
 # A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.

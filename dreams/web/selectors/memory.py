@@ -11,8 +11,8 @@ from urllib.parse import unquote
 from django.db.models import Sum
 from django.urls import reverse
 
-from dreams import blobs, textdiff
-from dreams.lib import memdir
+from dreams import blobs
+from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.models import Blob, Evidence, Memory, Project
 from dreams.secrets.masking import Mask

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from dreams import conf, history, moments, textdiff
-from dreams.lib import memdir
+from dreams import conf, history, moments
+from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.models import Memory, Project, Version
 from dreams.secrets.masking import Mask

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from dreams import memories, proposals, rebase
-from dreams.merge import Choice, Edited, Side
+from dreams.lib.merge import Choice, Edited, Side
 from dreams.models import FileChange, Proposal
 from dreams.web import unmasked
 from dreams.web.access import owner

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams import textdiff
 from dreams.engines.rules.drafting import Draftsman
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.questions import (
@@ -28,6 +27,7 @@ from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
+from dreams.lib import textdiff
 from dreams.lib.prose.statement_index import statements_of
 
 __all__ = ["FAMILIES", "Asking", "Family", "ask"]

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from dreams import textdiff
 from dreams.conf import Config
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import (
@@ -22,7 +21,7 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_something, sentences, summed_up
 from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.language import similarity
-from dreams.lib import memdir
+from dreams.lib import memdir, textdiff
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
 
 TITLE_MAX = 60

@@ -6,9 +6,9 @@ from typing import Final
 
 from rapidfuzz.distance import Indel
 
-from dreams.textdiff.lines import Change, terminated
-from dreams.textdiff.units import Unit, UnitKind, units
-from dreams.textdiff.words import tokens
+from dreams.lib.textdiff.lines import Change, terminated
+from dreams.lib.textdiff.units import Unit, UnitKind, units
+from dreams.lib.textdiff.words import tokens
 
 # Two units are one that was reworded when they share this much; below it, one left and another arrived.
 SAME_UNIT: Final = 0.45

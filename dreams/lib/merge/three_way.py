@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dreams.merge.model import Chunk, ChunkKind, Merge, Part
-from dreams.textdiff.hunks import Granularity, line_changes
-from dreams.textdiff.lines import line_end_of, split_lines, terminated
+from dreams.lib.merge.model import Chunk, ChunkKind, Merge, Part
+from dreams.lib.textdiff.hunks import Granularity, line_changes
+from dreams.lib.textdiff.lines import line_end_of, split_lines, terminated
 
 Adjacent = Literal["conflict", "merge"]
 

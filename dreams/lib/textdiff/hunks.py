@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dreams.textdiff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
-from dreams.textdiff.refine import refine
+from dreams.lib.textdiff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
+from dreams.lib.textdiff.refine import refine
 
 ID_LENGTH: Final = 12
 

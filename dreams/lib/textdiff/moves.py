@@ -9,7 +9,7 @@ from typing import Final
 from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Opcode
 
-from dreams.textdiff.hunks import Hunk
+from dreams.lib.textdiff.hunks import Hunk
 
 # Shorter lines ("---", "type: user", "## Why") stand in many files without having moved.
 MIN_LENGTH: Final = 16

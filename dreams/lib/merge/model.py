@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dreams.textdiff.lines import join_lines, split_lines
+from dreams.lib.textdiff.lines import join_lines, split_lines
 
 ChunkKind = Literal["stable", "merged", "conflict"]
 Side = Literal["ours", "theirs", "both", "base"]

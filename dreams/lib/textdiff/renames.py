@@ -7,7 +7,7 @@ from typing import Final
 
 from rapidfuzz.distance import Indel
 
-from dreams.textdiff.words import tokens
+from dreams.lib.textdiff.words import tokens
 
 # Below this another file came, whatever it took over; the same share as git's.
 LEAST: Final = 0.5
