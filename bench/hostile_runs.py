@@ -24,8 +24,8 @@ from dreams.language import dates, similarity
 from dreams.lib import memdir, textdiff
 from dreams.lib.agents.transcripts import is_correction
 from dreams.lib.merge import merge3, merge_index
+from dreams.lib.secrets import finding as secrets
 from dreams.search import folding
-from dreams.secrets import finding as secrets
 
 # fmt: off
 SIGNS = [

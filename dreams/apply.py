@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import auditlog, holds, journal, locks, memories, proposals, rebase, review
+from dreams import auditlog, holds, journal, memories, proposals, rebase, review
+from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.review import Reviewer, ReviewRefused

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import database
+from dreams.lib.secrets.redact import redact
 from dreams.models import AuditEntry, Project
-from dreams.secrets.redact import redact
 
 # Registered actions: a typo must not make a new kind of entry that no filter shows.
 ACTIONS = {

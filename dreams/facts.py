@@ -11,9 +11,9 @@ from pathlib import Path
 
 from django.db.models import Q, QuerySet
 
-from dreams import conf, discovery, forecast, gates, inputs, locks, pricing
+from dreams import conf, discovery, forecast, gates, inputs, pricing
 from dreams.engines.anthropic import keys
-from dreams.lib import process
+from dreams.lib import locks, process
 from dreams.models import LockHold, Project, Proposal, Session
 
 AT_ONCE = 500

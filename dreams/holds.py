@@ -13,9 +13,9 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import auditlog, conf, locks
+from dreams import auditlog, conf
 from dreams.hosts import host
-from dreams.lib import process
+from dreams.lib import locks, process
 from dreams.models import LockHold, Project
 
 

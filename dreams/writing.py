@@ -16,7 +16,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, database, history, holds, journal, locks, memories
+from dreams import auditlog, database, history, holds, journal, memories
+from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version

@@ -7,11 +7,12 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from dreams import gates, locks, memories
+from dreams import gates, memories
 from dreams.discovery.places import Place
 from dreams.discovery.report import Tally
-from dreams.gates.moments import from_ns
+from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
+from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,6 @@ from django.utils import timezone
 from dreams.discovery import rows
 from dreams.discovery.listing import Job
 from dreams.discovery.resume import Problems
-from dreams.gates.moments import from_ns
 from dreams.lib.agents.transcripts import (
     Prompt,
     Scan,
@@ -24,7 +23,8 @@ from dreams.lib.agents.transcripts import (
     uuid_key,
 )
 from dreams.lib.files.text import storable
-from dreams.secrets.redact import redact
+from dreams.lib.secrets.redact import redact
+from dreams.lib.timestamps import from_ns
 
 MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
 

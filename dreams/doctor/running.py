@@ -9,7 +9,7 @@ from django.core.cache import cache
 from dreams import scheduler, served
 from dreams.doctor.check import Check
 from dreams.hosts import cluster_name, host
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.lib.files.text import plural
 
 # A tick is due every minute and is looked for every half minute.

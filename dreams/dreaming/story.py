@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams import (
     apply as applying,
 )
-from dreams import conf, discovery, drafts, engines, holds, inputs, locks, memories, proposals, review
+from dreams import conf, discovery, drafts, engines, holds, inputs, memories, proposals, review
 from dreams.dreaming import checking, steps
 from dreams.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.dreaming.states import claim, end
@@ -31,6 +31,7 @@ from dreams.engines.types import (
     LimitReached,
     Outcome,
 )
+from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.models import (
     DreamRun,

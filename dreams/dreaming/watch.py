@@ -14,7 +14,7 @@ from typing import Self
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
 
-from dreams import conf, locks, pricing
+from dreams import conf, pricing
 from dreams.dreaming import steps
 from dreams.dreaming.bookkeeping import book
 from dreams.dreaming.states import LEASE
@@ -28,11 +28,12 @@ from dreams.engines.types import (
     Usage,
     Work,
 )
+from dreams.lib import locks
+from dreams.lib.secrets import redact
 from dreams.models import (
     DreamRun,
     Turn,
 )
-from dreams.secrets import redact
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from dreams.language.statements import statement
 from dreams.language.words import stem
 from dreams.lib import memdir
 from dreams.lib.prose.comparing import says_more
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 CHECK = "evidence"
 BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing

@@ -19,7 +19,7 @@ from dreams.findings import (
     taxonomy,
 )
 from dreams.findings.base import SEVERITIES, Check, Found, Judged, Repeated, Report, Row, Subject, Told
-from dreams.secrets.redact import redact
+from dreams.lib.secrets.redact import redact
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
 _CHECKS: tuple[tuple[str, Check], ...] = (

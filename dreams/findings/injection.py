@@ -17,7 +17,7 @@ from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.prompt_injection.weighing import told
 from dreams.findings.statements import facts
 from dreams.lib.files.text import decode
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 CHECK = "injection"
 LONG_LINE = 1000

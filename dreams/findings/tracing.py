@@ -30,7 +30,7 @@ from dreams.findings.statements.units import (
 from dreams.findings.statements.wordings import made
 from dreams.language import claims
 from dreams.language.statements import Statement
-from dreams.secrets.redact import redact
+from dreams.lib.secrets.redact import redact
 
 CHECK = "ledger"
 _TURNED = re.compile(r"(.+) \(now (.+)\)")

@@ -29,7 +29,7 @@ from dreams.gates.facts import (
     first_explicit,
     is_live,
 )
-from dreams.gates.moments import day_start, month_start
+from dreams.lib.timestamps import day_start, month_start
 
 __all__ = [
     "FORCEABLE",

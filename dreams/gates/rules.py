@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from dreams.gates.config import GateConfig
 from dreams.gates.facts import Facts, LockFact, Mode, SpendingFact
-from dreams.gates.moments import from_ns, later, next_day, next_month, to_ns
 from dreams.gates.sessions import count_sessions
-from dreams.language.ages import ago, exact, until
+from dreams.lib.ages import ago, exact, until
+from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
 
 # The lock file is dated by the file system's clock, which may run a moment ahead of ours.
 _CLOCK_SKEW_NS = 2_000_000_000

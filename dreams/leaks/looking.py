@@ -15,6 +15,8 @@ from django.db.models import Model, Q, QuerySet
 from dreams import blobs, hostkey
 from dreams.findings import secrets
 from dreams.lib.files import text
+from dreams.lib.secrets.finding import spans
+from dreams.lib.secrets.redact import values
 from dreams.models import (
     AppliedFile,
     Blob,
@@ -26,8 +28,6 @@ from dreams.models import (
     QuestionOption,
     Version,
 )
-from dreams.secrets.finding import spans
-from dreams.secrets.redact import values
 
 #: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
 MOST_TEXTS = 20_000

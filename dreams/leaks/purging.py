@@ -21,10 +21,10 @@ from dreams.findings import secrets
 from dreams.leaks import looking, rows
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.finding import spans
+from dreams.lib.secrets.redact import without
 from dreams.models import FileChange, Project, Proposal, Purge
 from dreams.review import Reviewer
-from dreams.secrets.finding import spans
-from dreams.secrets.redact import without
 
 log = logging.getLogger(__name__)
 #: A shorter value stands in too many words by chance to be replaced wherever it stands.

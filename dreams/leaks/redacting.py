@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from dreams import manual, memories
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import values, without
 from dreams.models import Hunk, Project, Proposal
 from dreams.review import Reviewer
-from dreams.secrets.redact import values, without
 
 
 def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -> Proposal | None:

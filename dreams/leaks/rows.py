@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 
+from dreams.lib.secrets.redact import without
 from dreams.models import (
     AppliedFile,
     Blob,
@@ -32,7 +33,6 @@ from dreams.models import (
     WorkText,
 )
 from dreams.search import index
-from dreams.secrets.redact import without
 
 CHUNK = 500
 

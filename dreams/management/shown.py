@@ -13,9 +13,9 @@ from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.explaining import rule_of
 from dreams.lib import textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
-from dreams.secrets.masking import Mask
 from dreams.services import summaries
 
 

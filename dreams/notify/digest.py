@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 
 from dreams import conf, served
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
 from dreams.services import waiting

@@ -15,9 +15,9 @@ from dreams.engines.types import Citation
 from dreams.findings.base import Found, Heard
 from dreams.language import claims
 from dreams.lib.files import text
+from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.proposals.limits import QUOTE_LIMIT
-from dreams.secrets import redact
 
 log = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.language import similarity
 from dreams.lib import textdiff
+from dreams.lib.secrets import redact
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
 from dreams.proposals.hearing import Hearing
 from dreams.proposals.reading import (
@@ -26,7 +27,6 @@ from dreams.proposals.reading import (
     text_hunks,
     texts_of,
 )
-from dreams.secrets import redact
 
 #: Changes that an engine drafted; the others a person wrote or wants back.
 _DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS)

@@ -13,11 +13,11 @@ from typing import Literal
 from dreams import blobs, proposals
 from dreams.findings.invisible import without_hidden
 from dreams.lib import textdiff
+from dreams.lib.secrets.redact import values, without
 from dreams.lib.textdiff.lines import terminated
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.review.base import Reviewer, ReviewRefused
 from dreams.review.deciding import edit
-from dreams.secrets.redact import values, without
 
 LOSS = "unexplained-loss"
 Mend = Literal["keep", "redact", "unhide"]

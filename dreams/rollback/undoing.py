@@ -11,9 +11,10 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import drafts, holds, journal, locks, memories, proposals, rebase, review, writing
+from dreams import drafts, holds, journal, memories, proposals, rebase, review, writing
 from dreams.apply import ApplyReport, Waiting, Written
 from dreams.engines.types import Edit
+from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.models import Application, FileChange, Hunk, LeftOut, Proposal, Session, Version
 from dreams.review import Reviewer

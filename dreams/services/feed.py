@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from dreams import auditlog
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import redact
 from dreams.models import FeedToken, Proposal
-from dreams.secrets.redact import redact
 from dreams.services import waiting
 from dreams.services.waiting import Item, Kind
 

@@ -17,10 +17,10 @@ from django.db.models.functions import Cast, Coalesce
 
 from dreams import discovery, gates, hosts
 from dreams.facts import Everywhere, facts_of
-from dreams.gates.moments import to_ns
 from dreams.gates.sessions import ENOUGH, Tally
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.lib.files.text import plural
+from dreams.lib.timestamps import to_ns
 from dreams.models import GateEvaluation, Project, Session
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
-from dreams.language import ages
+from dreams.lib import ages
 
 
 def bytes_(count: int | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreams.lib import textdiff
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 
 def shown(text: str) -> str:

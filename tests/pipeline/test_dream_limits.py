@@ -15,9 +15,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import dreaming, locks
+from dreams import dreaming
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer
+from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
 from tests.pipeline import world
 from tests.unit import engine_kit as kit

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams import dreaming, holds, locks, review, settings_service
+from dreams import dreaming, holds, review, settings_service
 from dreams.engines.types import EngineError, Job, Reporter
+from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from tests.pipeline import engines, world

@@ -18,7 +18,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from dreams import dreaming, locks
+from dreams import dreaming
 from dreams.dreaming.watch import Watch
 from dreams.engines.anthropic import Patience
 from dreams.engines.wire import (
@@ -35,6 +35,7 @@ from dreams.engines.wire import (
     stalled,
     status,
 )
+from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
@@ -235,7 +236,7 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
 ) -> None:
     """Nobody may think that a dream is dead because its model takes long, or because the database was busy once."""
     often = dt.timedelta(seconds=0.05)
-    monkeypatch.setattr("dreams.locks.Heartbeat", partial(locks.Heartbeat, every=often))
+    monkeypatch.setattr("dreams.lib.locks.Heartbeat", partial(locks.Heartbeat, every=often))
     monkeypatch.setattr("dreams.dreaming.watch.LEASE_EVERY_SECONDS", 0.05)
     monkeypatch.setattr("dreams.dreaming.watch.close_old_connections", _busy_once())
     lock = world.folder(project) / ".consolidate-lock"

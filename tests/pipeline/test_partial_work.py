@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import dreaming, locks, proposals, review, rollback
+from dreams import dreaming, proposals, review, rollback
 from dreams.dreaming import steps
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, status
+from dreams.lib import locks
 from dreams.lib.files import text
 from dreams.management.base import Refused
 from dreams.models import (

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from dreams import findings
 from dreams.findings import secrets
-from dreams.secrets.finding import spans
-from dreams.secrets.redact import redact, redact_counted
+from dreams.lib.secrets.finding import spans
+from dreams.lib.secrets.redact import redact, redact_counted
 from tests.unit.findings_kit import FILES, changed, codes, one, report
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.language.ages import ago, exact, span, until
+from dreams.lib.ages import ago, exact, span, until
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from dreams.gates import Facts, GateConfig, SpendingFact, day_start, evaluate, month_start
-from dreams.gates.moments import next_day, next_month
+from dreams.lib.timestamps import next_day, next_month
 
 NOW = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

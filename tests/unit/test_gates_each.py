@@ -21,7 +21,7 @@ from dreams.gates import (
     Switch,
     evaluate,
 )
-from dreams.gates.moments import to_ns
+from dreams.lib.timestamps import to_ns
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -22,7 +22,7 @@ from dreams.gates import (
     fingerprint,
     is_open,
 )
-from dreams.gates.moments import to_ns
+from dreams.lib.timestamps import to_ns
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

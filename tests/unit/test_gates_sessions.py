@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.gates import Facts, GateConfig, Mode, SessionFact, detect_mode, evaluate, first_explicit, is_live
-from dreams.gates.moments import to_ns
 from dreams.gates.sessions import count_sessions
+from dreams.lib.timestamps import to_ns
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LAST_NS = to_ns(NOW - timedelta(days=3))

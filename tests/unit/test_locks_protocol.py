@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dreams.lib import process
-from dreams.lib.process import ProcessIdentity
-from dreams.locks import (
+from dreams.lib.locks import (
     LOCK_NAME,
     Busy,
     Healing,
@@ -24,6 +23,7 @@ from dreams.locks import (
     read,
     status,
 )
+from dreams.lib.process import ProcessIdentity
 
 ME = process.current()
 LONG_AGO_NS = 1_600_000_000_123_456_789

@@ -9,8 +9,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dreams.lib import process
-from dreams.locks import LOCK_NAME, Busy, Healing, Held, LockLost, acquire, heal, last_consolidated_ns, status
-from dreams.locks.lockfile import write_body
+from dreams.lib.locks import (
+    LOCK_NAME,
+    Busy,
+    Healing,
+    Held,
+    LockLost,
+    acquire,
+    heal,
+    last_consolidated_ns,
+    status,
+)
+from dreams.lib.locks.lockfile import write_body
 
 FORK = multiprocessing.get_context("fork")
 RACERS = 6

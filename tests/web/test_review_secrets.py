@@ -10,9 +10,9 @@ from django.test import Client
 from dreams import apply as applying
 from dreams import leaks, review
 from dreams.engines.types import Edit
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.models import AuditEntry, Hunk, Proposal
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from typing import Any
 from dreams.engines.types import Citation, EvidenceSource, Job, SessionBrief
 from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 MOST_CITATIONS = 20
 QUOTE_CHARS = 1_000

@@ -27,7 +27,7 @@ from dreams.engines.types import (
 )
 from dreams.language.pieces import keys_of
 from dreams.lib.files import text as texts
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 #: Questions that are kept for each one that is shown: the others come with "show more".
 PER_SHOWN = 3

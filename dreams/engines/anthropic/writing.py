@@ -15,7 +15,7 @@ from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib.files import safefs
 from dreams.lib.files.workspace import Workspace, WorkspaceRefused
 from dreams.lib.memdir import INDEX_NAME as INDEX
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 if TYPE_CHECKING:
     from dreams.engines.paper import Paper

@@ -18,7 +18,7 @@ from dreams.language import dates, lexicon
 from dreams.language.statements import statement
 from dreams.language.words import stem
 from dreams.lib import memdir
-from dreams.secrets import redact
+from dreams.lib.secrets import redact
 
 FILE_LEFT = "Its file is removed, line by line."
 SUMMED_UP = "It sums up its file, which is accounted for line by line."

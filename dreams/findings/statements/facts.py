@@ -25,7 +25,7 @@ from dreams.findings.statements.wordings import (
 from dreams.language import lexicon
 from dreams.language.statements import Item, Statement, statement
 from dreams.language.words import Token, code_spans, stem, tokens
-from dreams.secrets.redact import redact
+from dreams.lib.secrets.redact import redact
 
 _LABEL = 3  # words of a clause in front that is said of what follows
 _FRAME = 5  # words in front, in the same clause

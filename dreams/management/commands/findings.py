@@ -13,8 +13,8 @@ from dreams.findings import directories
 from dreams.findings.directories import Said, with_citations
 from dreams.findings.explaining import rule_of
 from dreams.lib.files import text
+from dreams.lib.secrets.redact import redact
 from dreams.management import base, finding
-from dreams.secrets.redact import redact
 
 
 class Command(base.Command):

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dreams.hosts import host
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.management import base
 from dreams.models import Memory, Project, Session
 

@@ -12,12 +12,12 @@ from dreams import apply as applying
 from dreams import holds, journal, review, rollback, writing
 from dreams.lib import textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 
 
 class Command(BaseCommand):

@@ -13,8 +13,8 @@ from django.utils import timezone
 from dreams import blobs
 from dreams.lib import textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
-from dreams.secrets.masking import Mask
 from dreams.services.questions import asking, options
 
 State = Question.State

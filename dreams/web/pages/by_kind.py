@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from dreams import blobs, proposals
 from dreams.lib import memdir, textdiff
 from dreams.lib.files.text import plural
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from dreams.services import triage
 from dreams.services.triage import KindCount
 from dreams.web.pages.review_evidence import Quote, quote

@@ -20,8 +20,8 @@ from django.utils.dateparse import parse_datetime
 from dreams import blobs
 from dreams.lib import textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Memory, Project, Proposal, Question, QuestionOption, Session
-from dreams.secrets.masking import Mask
 from dreams.services.questions import answering, asking, options, reading
 from dreams.web.pages.review_evidence import ROLES
 from dreams.web.selectors import diffs

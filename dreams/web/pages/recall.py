@@ -11,8 +11,8 @@ from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
 from dreams.lib import textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Proposal
-from dreams.secrets.masking import Mask
 
 MOST_LINES = 8
 #: How much of a question's weight a line must have to be shown as what speaks to it.

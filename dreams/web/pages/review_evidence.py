@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from dreams.findings.base import Answer
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, LedgerEntry
 from dreams.proposals import hearing
-from dreams.secrets.masking import Mask
 
 ROLES = {
     "user": "You",

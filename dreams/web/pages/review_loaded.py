@@ -16,9 +16,9 @@ from django.urls import reverse
 from dreams import blobs, drafts, proposals
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.proposals.renames import renames as find_renames
-from dreams.secrets.masking import Mask
 from dreams.services import decisions
 from dreams.web.selectors.sight import Sight
 

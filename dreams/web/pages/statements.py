@@ -19,9 +19,9 @@ from dreams import memories
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
+from dreams.lib.secrets.masking import Mask
 from dreams.lib.source_digest import source_digest
 from dreams.models import Memory, Project
-from dreams.secrets.masking import Mask
 
 KEPT_SECONDS: Final = 24 * 3600
 #: About a thousand statements, compared in two to five seconds. The memories that changed last are read.

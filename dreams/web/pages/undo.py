@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from dreams import drafts, rollback
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
 from dreams.proposals.renames import renames
 from dreams.rollback import Preview, Selection, UndoneFile
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from dreams.services import decisions
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from dreams import blobs, memories
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
+from dreams.lib.secrets.masking import Mask
 from dreams.lib.textdiff import visible
 from dreams.models import AppliedFile, Memory, Prompt, Proposal, Session
-from dreams.secrets.masking import Mask
 from dreams.web.pages import recall
 from dreams.web.pages.recall import Answer
 

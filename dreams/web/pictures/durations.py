@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.web.pictures import svg
 from dreams.web.pictures.base import Key, Picture, Plot, long_day

@@ -8,9 +8,9 @@ from itertools import islice
 
 from dreams import blobs
 from dreams.lib.files import text
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Project
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from dreams.web.selectors import difflines
 from dreams.web.selectors.difflines import DiffLine
 

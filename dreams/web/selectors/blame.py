@@ -12,9 +12,9 @@ from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
 from dreams.blaming.chain import Chain, chain
 from dreams.lib import textdiff
 from dreams.lib.files.text import plural
+from dreams.lib.secrets import redact
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
-from dreams.secrets import redact
-from dreams.secrets.masking import Mask
 from dreams.services import summaries
 from dreams.web.selectors.sight import Sight
 from dreams.web.selectors.versions import ORIGINS

@@ -15,7 +15,7 @@ from dreams.doctor import Check, machine
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Finding
 from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
-from dreams.language.ages import exact
+from dreams.lib.ages import exact
 from dreams.models import Project
 from dreams.web.paging import Listed, listed, page_of
 from dreams.web.selectors.settings import SOURCES, as_text

@@ -11,8 +11,8 @@ from django.utils import timezone
 from dreams import conf, history, moments
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Version
-from dreams.secrets.masking import Mask
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget
 from dreams.web.selectors.memory import Body, body_of

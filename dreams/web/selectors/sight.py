@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dreams.secrets.masking import Mask
+from dreams.lib.secrets.masking import Mask
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from dreams import blobs
 from dreams.lib.files import text
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Version
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from dreams.services import summaries
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import difflines

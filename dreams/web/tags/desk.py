@@ -20,9 +20,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.language import ages
-from dreams.lib import textdiff
-from dreams.secrets.masking import Mask
+from dreams.lib import ages, textdiff
+from dreams.lib.secrets.masking import Mask
 from dreams.web import amounts, icons, render
 
 register = template.Library()

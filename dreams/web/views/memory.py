@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dreams import blobs, conf, history, holds, manual
 from dreams.apply import ApplyReport
 from dreams.lib.files import safefs, text
+from dreams.lib.secrets import masking
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Proposal
 from dreams.review import Reviewer, ReviewRefused
-from dreams.secrets import masking
-from dreams.secrets.masking import Mask
 from dreams.web import unmasked
 from dreams.web.access import actor, is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment

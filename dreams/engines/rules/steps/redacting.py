@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dreams.engines.rules.notes.tree import Change, Recorder, from_memory, is_log
 from dreams.lib.files.text import plural
-from dreams.secrets import redact as redaction
-from dreams.secrets.finding import spans
+from dreams.lib.secrets import redact as redaction
+from dreams.lib.secrets.finding import spans
 
 
 def redact(rec: Recorder) -> None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Prefetch
 
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.models import DreamRun, Project, Proposal, WorkStep
 from dreams.services import summaries
 from dreams.services.summaries import Summary

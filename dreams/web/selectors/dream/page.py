@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dreams.engines.anthropic import data
-from dreams.language import ages
+from dreams.lib import ages
 from dreams.models import DreamRun, Turn
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.dream.listing import PHASES, TONES, engine_words, is_stopping, status_words

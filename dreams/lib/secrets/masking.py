@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from dreams.lib import textdiff
 from dreams.lib.files.text import decode, encode
-from dreams.secrets.redact import replaced, values
+from dreams.lib.secrets.redact import replaced, values
 
 HIDDEN = "•" * 8
 #: Of a shorter secret even its ends would help to guess it.

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from dreams.gates.facts import LockFact
-from dreams.language.ages import ago, until
-from dreams.lib.process import ProcessIdentity
-from dreams.locks.held import Held, LockRecord, record_of
-from dreams.locks.judging import STALE_AFTER, judge, nearest_existing
-from dreams.locks.lockfile import (
+from dreams.lib.ages import ago, until
+from dreams.lib.locks.held import Held, LockRecord, record_of
+from dreams.lib.locks.judging import STALE_AFTER, judge, nearest_existing
+from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,
     contents_of,
@@ -31,6 +30,7 @@ from dreams.locks.lockfile import (
     write_body,
     write_new,
 )
+from dreams.lib.process import ProcessIdentity
 
 LIFETIME = timedelta(hours=2)
 _WAIT_SECONDS = 0.5

@@ -10,12 +10,12 @@
 lets it go · `heartbeat` keeps it fresh · `healing` repairs what a crash left. No Django; POSIX only.
 """
 
-from dreams.locks.acquiring import LIFETIME, Busy, acquire
-from dreams.locks.healing import Healed, Healing, heal
-from dreams.locks.heartbeat import EVERY, Heartbeat
-from dreams.locks.held import Held, LockLost, LockRecord, Released
-from dreams.locks.judging import STALE_AFTER, status
-from dreams.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
+from dreams.lib.locks.acquiring import LIFETIME, Busy, acquire
+from dreams.lib.locks.healing import Healed, Healing, heal
+from dreams.lib.locks.heartbeat import EVERY, Heartbeat
+from dreams.lib.locks.held import Held, LockLost, LockRecord, Released
+from dreams.lib.locks.judging import STALE_AFTER, status
+from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
 
 __all__ = [
     "EVERY",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from dreams.gates.moments import to_ns
+from dreams.lib.timestamps import to_ns
 
 LOCK_NAME = ".consolidate-lock"
 # The agent writes it with its default mode; ours must not shut the agent out, nor open more than it does.

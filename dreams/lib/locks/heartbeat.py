@@ -6,7 +6,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from dreams.locks.held import Held, LockLost
+from dreams.lib.locks.held import Held, LockLost
 
 EVERY = timedelta(minutes=1)
 _JOIN_SECONDS = 5.0

@@ -6,9 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from dreams.gates.facts import LockFact
-from dreams.gates.moments import from_ns, later, to_ns
-from dreams.lib.process import ProcessIdentity, is_alive
-from dreams.locks.lockfile import (
+from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,
     describe,
@@ -17,6 +15,8 @@ from dreams.locks.lockfile import (
     opened_directory,
     peek,
 )
+from dreams.lib.process import ProcessIdentity, is_alive
+from dreams.lib.timestamps import from_ns, later, to_ns
 
 STALE_AFTER = timedelta(minutes=60)
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from dreams.lib.process import is_alive
-from dreams.locks.lockfile import (
+from dreams.lib.locks.lockfile import (
     DirectoryBusy,
     contents_of,
     describe,
@@ -16,6 +15,7 @@ from dreams.locks.lockfile import (
     put_back,
     remove,
 )
+from dreams.lib.process import is_alive
 
 _WAIT_SECONDS = 1.0
 

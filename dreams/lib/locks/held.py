@@ -17,10 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dreams.gates.moments import to_ns
-from dreams.language.ages import exact
-from dreams.lib.process import ProcessIdentity
-from dreams.locks.lockfile import (
+from dreams.lib.ages import exact
+from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,
     describe,
@@ -34,6 +32,8 @@ from dreams.locks.lockfile import (
     stamp,
     write_new,
 )
+from dreams.lib.process import ProcessIdentity
+from dreams.lib.timestamps import to_ns
 
 _RELEASE_WAIT = 5.0
 _BEAT_WAIT = 1.0
