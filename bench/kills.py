@@ -26,7 +26,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams import journal
+from dreams.lib.storage import journal
 
 APPENDERS = 3
 Tree = dict[str, bytes]

@@ -24,13 +24,13 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams import journal
 from dreams.conf import Config
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.eyes.tools import Reply, Tools
 from dreams.engines.types import Job
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.storage import journal
 from dreams.sandbox import Mount, Tree
 
 OUTSIDE = "what nobody may read"

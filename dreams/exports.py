@@ -16,8 +16,9 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
-from dreams import auditlog, blobs, history, holds, lookup, memories
-from dreams.history import HistoryStore
+from dreams import auditlog, blobs, holds, lookup, memories
+from dreams.lib.storage import history
+from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
 from dreams.review import Reviewer
 

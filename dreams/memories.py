@@ -17,9 +17,10 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import blobs, database, history, holds
+from dreams import blobs, database, holds
 from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index
 from dreams.services.questions import states

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import exports, history, journal, leaks, scheduler, writing
+from dreams import exports, leaks, scheduler, writing
+from dreams.lib.storage import history, journal
 
 log = logging.getLogger(__name__)
 

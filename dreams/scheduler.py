@@ -16,10 +16,11 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import database, discovery, dreaming, gates, holds, journal, notify, writing
+from dreams import database, discovery, dreaming, gates, holds, notify, writing
 from dreams.facts import Everywhere, facts_of
 from dreams.hosts import cluster_name, host
 from dreams.lib import process
+from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 from dreams.search import index
 

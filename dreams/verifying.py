@@ -11,8 +11,9 @@ from pathlib import Path
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from dreams import auditlog, history, journal, memories, recovery, writing
+from dreams import auditlog, memories, recovery, writing
 from dreams.lib.files.text import sha256
+from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."

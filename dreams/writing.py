@@ -16,10 +16,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, database, history, holds, journal, memories
+from dreams import auditlog, database, holds, memories
 from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.storage import history, journal
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.review import Reviewer
 from dreams.services import late_texts

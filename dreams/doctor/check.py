@@ -9,7 +9,7 @@ from typing import Literal
 from django.db import DatabaseError
 
 from dreams import conf
-from dreams.history import HistoryError
+from dreams.lib.storage.history import HistoryError
 
 # `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
 State = Literal["ok", "warn", "bad", "info"]

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, history, hostkey, journal, memories, writing
+from dreams import auditlog, blobs, hostkey, memories, writing
 from dreams.findings import secrets
 from dreams.leaks import looking, rows
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import without
+from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Project, Proposal, Purge
 from dreams.review import Reviewer
 

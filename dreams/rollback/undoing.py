@@ -11,11 +11,12 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import drafts, holds, journal, memories, proposals, rebase, review, writing
+from dreams import drafts, holds, memories, proposals, rebase, review, writing
 from dreams.apply import ApplyReport, Waiting, Written
 from dreams.engines.types import Edit
 from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.storage import journal
 from dreams.models import Application, FileChange, Hunk, LeftOut, Proposal, Session, Version
 from dreams.review import Reviewer
 from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of

@@ -13,8 +13,9 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import blobs, database, history, journal, memories
+from dreams import blobs, database, memories
 from dreams.lib.files import workspace
+from dreams.lib.storage import history, journal
 from dreams.models import Memory, Project, Proposal, Version
 from dreams.search import index
 

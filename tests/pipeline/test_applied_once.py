@@ -9,8 +9,9 @@ from django.db import OperationalError
 from pytest_django import Settings
 
 from dreams import apply as applying
-from dreams import journal, memories, review, rollback, scheduler, writing
-from dreams.journal.store import locked
+from dreams import memories, review, rollback, scheduler, writing
+from dreams.lib.storage import journal
+from dreams.lib.storage.journal.store import locked
 from dreams.models import Application, Hunk, Project, Proposal
 from tests.pipeline import world
 

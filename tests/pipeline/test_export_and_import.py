@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from dreams import exports, history, leaks, memories, recovery, verifying
+from dreams import exports, leaks, memories, recovery, verifying
+from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
 from tests.pipeline import world
 from tests.pipeline.world import ME

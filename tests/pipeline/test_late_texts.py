@@ -11,8 +11,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from dreams import apply as applying
-from dreams import journal, memories, review, writing
-from dreams.journal import System
+from dreams import memories, review, writing
+from dreams.lib.storage import journal
+from dreams.lib.storage.journal import System
 from dreams.models import Hunk, Proposal, Version
 from tests.pipeline import world
 

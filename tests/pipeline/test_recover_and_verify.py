@@ -13,7 +13,8 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import apply, auditlog, journal, memories, recovery, review, writing
+from dreams import apply, auditlog, memories, recovery, review, writing
+from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
 from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
 from tests.pipeline import world

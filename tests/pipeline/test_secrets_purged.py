@@ -10,7 +10,8 @@ from django.conf import settings
 from django.db import connection
 
 from dreams import apply as applying
-from dreams import blobs, history, leaks, memories, recovery, review, rollback, verifying
+from dreams import blobs, leaks, memories, recovery, review, rollback, verifying
+from dreams.lib.storage import history
 from dreams.models import (
     AuditEntry,
     Blob,

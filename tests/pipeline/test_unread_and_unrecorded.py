@@ -9,8 +9,9 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import history, memories, review, rollback
+from dreams import memories, review, rollback
 from dreams.lib.files import workspace
+from dreams.lib.storage import history
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from tests.pipeline import world
 

@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import journal, memories, review
+from dreams import memories, review
 from dreams.lib.files import text
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.storage import journal
 from dreams.models import AuditEntry, Hunk, Project, Proposal
 from tests.pipeline import world
 

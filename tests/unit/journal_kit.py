@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.journal import FileOp, Plan, System, sha256_of
 from dreams.lib.files.manifest import Entry, manifest
+from dreams.lib.storage.journal import FileOp, Plan, System, sha256_of
 
 LONG_AGO = 1_600_000_000_123_456_789
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from dulwich.objects import Blob
 
-from dreams.history import HistoryBusy, HistoryStore, Meta
-from dreams.history.gitrepo import GitRepo
+from dreams.lib.storage.history import HistoryBusy, HistoryStore, Meta
+from dreams.lib.storage.history.gitrepo import GitRepo
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 STEPS = [(os, "fsync"), (os, "replace"), (Path, "rename"), (Path, "unlink"), (os, "unlink"), (os, "mkdir")]
@@ -213,7 +213,7 @@ def test_a_stale_ref_lock_is_named_and_removed_only_by_recover(tmp_path):
 
 
 def test_a_writer_waits_for_another_and_then_says_who_is_in_the_way(tmp_path, monkeypatch):
-    monkeypatch.setattr("dreams.history.durable.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("dreams.lib.storage.history.durable.LOCK_SECONDS", 0.05)
     with HistoryStore.open_or_create(tmp_path / "p.git") as store:
         release, held = os.pipe(), os.pipe()
         child = os.fork()

@@ -10,7 +10,7 @@ from dulwich.repo import Repo
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dreams.history import HistoryDamaged, HistoryError, HistoryStore, Meta
+from dreams.lib.storage.history import HistoryDamaged, HistoryError, HistoryStore, Meta
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

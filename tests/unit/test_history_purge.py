@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dreams.history import HistoryError, HistoryStore, Meta, UnknownVersion
+from dreams.lib.storage.history import HistoryError, HistoryStore, Meta, UnknownVersion
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LEAK = b"".join((b"pass", b"word: ", b"hunter", b"2\n"))
@@ -115,7 +115,7 @@ def test_a_branch_made_by_hand_that_may_hold_the_text_stops_a_purge(store):
 
 
 def test_the_note_of_an_unfinished_purge_holds_no_content(store, monkeypatch):
-    monkeypatch.setattr("dreams.history.purge.sweep", lambda repo: 1 / 0)
+    monkeypatch.setattr("dreams.lib.storage.history.purge.sweep", lambda repo: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.purge([sha256(LEAK)], "leaked", "Ann", NOON)
     note = (store.path / "purge.json").read_bytes()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion
-from dreams.history import manifest as manifests
-from dreams.history import message as messages
+from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion
+from dreams.lib.storage.history import manifest as manifests
+from dreams.lib.storage.history import message as messages
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 META = Meta(0o640, 1_700_000_000_123_456_789, {"user.note": b"\x00\xff"})

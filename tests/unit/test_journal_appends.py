@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import kills
-from dreams.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
+from dreams.lib.storage.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
 from tests.unit.journal_kit import Dying, Traced, dies
 
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])

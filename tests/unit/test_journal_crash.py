@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from dreams.journal import FileOp, Plan, inverse, list_journals, read_text, recover, run, sha256_of
 from dreams.lib.files.manifest import manifest
+from dreams.lib.storage.journal import (
+    FileOp,
+    Plan,
+    inverse,
+    list_journals,
+    read_text,
+    recover,
+    run,
+    sha256_of,
+)
 from tests.unit.journal_kit import (
     LONG_AGO,
     NEW,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams.journal import Plan, abandon, list_journals, recover, run
 from dreams.lib.files.manifest import manifest
 from dreams.lib.files.safefs import UnsafePath
+from dreams.lib.storage.journal import Plan, abandon, list_journals, recover, run
 from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
 
 LEVELS = pytest.mark.parametrize("above", [False, True], ids=["directory", "one-above"])
@@ -123,7 +123,7 @@ def test_a_directory_exchanged_before_it_is_opened_is_refused(
 ) -> None:
     world = Exchanged(tmp_path / "w", above=False)
     plan = make_plan(world.place)
-    from dreams.journal import script
+    from dreams.lib.storage.journal import script
 
     place = script.locate(plan)
     monkeypatch.setattr(script, "locate", lambda _: (world.exchange(), place)[1])

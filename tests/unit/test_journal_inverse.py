@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.journal import FileOp, Plan, Result, inverse, read_text, run, sha256_of
 from dreams.lib.files.manifest import manifest
+from dreams.lib.storage.journal import FileOp, Plan, Result, inverse, read_text, run, sha256_of
 from tests.unit.journal_kit import LONG_AGO, NEW, OLD, Place, make_place, make_plan
 
 

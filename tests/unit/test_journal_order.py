@@ -3,7 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 
-from dreams.journal import run, sha256_of
+from dreams.lib.storage.journal import run, sha256_of
 from tests.unit.journal_kit import NEW, OLD, Traced, make_place, make_plan
 
 

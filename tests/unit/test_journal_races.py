@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.journal import Plan, collect_late, handed_over, recover, run, sha256_of
+from dreams.lib.storage.journal import Plan, collect_late, handed_over, recover, run, sha256_of
 from tests.unit.journal_kit import (
     NEW,
     OLD,
@@ -434,7 +434,7 @@ def test_a_file_system_without_the_renames_is_noticed_by_its_answer(
         ctypes.set_errno(errno.EINVAL)
         return -1
 
-    monkeypatch.setattr("dreams.journal.system._renameat2", lambda: refuses)
+    monkeypatch.setattr("dreams.lib.storage.journal.system._renameat2", lambda: refuses)
     assert run(make_plan(place), place.journal).status == "applied"
     assert asked
     assert place.texts() == NEW

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.journal import (
+from dreams.lib.storage.journal import (
     FileOp,
     JournalBusy,
     Plan,
@@ -22,7 +22,7 @@ from dreams.journal import (
     sha256_of,
     verify_journals,
 )
-from dreams.journal.store import locked
+from dreams.lib.storage.journal.store import locked
 from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
 
 

@@ -10,8 +10,9 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import journal, rebase, review, writing
+from dreams import rebase, review, writing
 from dreams.lib.files import workspace
+from dreams.lib.storage import journal
 from dreams.models import Hunk, Project, Proposal
 from tests.pipeline import world
 

@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, journal, review, writing
+from dreams import holds, review, writing
+from dreams.lib.storage import journal
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused

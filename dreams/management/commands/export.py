@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import exports, history
+from dreams import exports
+from dreams.lib.storage import history
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused

@@ -9,11 +9,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, journal, review, rollback, writing
+from dreams import holds, review, rollback, writing
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
+from dreams.lib.storage import journal
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from dreams import conf, history, moments
+from dreams import conf, moments
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
+from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget

@@ -12,11 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dreams import blobs, conf, history, holds, manual
+from dreams import blobs, conf, holds, manual
 from dreams.apply import ApplyReport
 from dreams.lib.files import safefs, text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
+from dreams.lib.storage import history
 from dreams.models import Memory, Proposal
 from dreams.review import Reviewer, ReviewRefused
 from dreams.web import unmasked

@@ -13,8 +13,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import blobs, history, manual, memories, moments
+from dreams import blobs, manual, memories, moments
 from dreams.lib.files import safefs
+from dreams.lib.storage import history
 from dreams.models import Project
 from dreams.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
