@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams.language.claims import check, read
+from dreams.lib.prose.claims import check, read
 
 VERBS = ("parse", "merge", "flush", "rotate", "index", "verify", "export", "throttle", "compact", "replay")
 THINGS = (

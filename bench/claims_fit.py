@@ -6,7 +6,7 @@
 True claims are what assistants say below ROOT of what they read and did (but for the lines of --without), and those of FILE, JSON
 lines {claim, transcript, before_line, kind?, was?}; false ones are the same with one thing changed. Each folder right below
 ROOT is held out once. Prints the table by kind and folder, whole verdicts with weights that never saw the folder, then
-`the weights of dreams/language/claims/binding.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
+`the weights of dreams/lib/prose/claims/binding.py`. An assistant also says what no source bears out: read what is doubted, and leave it out.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench._claims_changes import Sources, changed
 from bench._claims_true import Claim, claims_in, claims_of
-from dreams.language.claims import Evidence, check, read
-from dreams.language.claims.anchors import Kind, claim_of
-from dreams.language.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_told, observations
+from dreams.lib.prose.claims import Evidence, check, read
+from dreams.lib.prose.claims.anchors import Kind, claim_of
+from dreams.lib.prose.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_told, observations
 
 # Which way each observation may speak; what is in neither list may speak both ways.
 MORE = {"crowd", "far lost", "line gap", "near gap", "odd in list", "rival", "slot gap", "slot other"}

@@ -20,10 +20,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams.language import dates, similarity
 from dreams.lib import memdir, textdiff
 from dreams.lib.agents.transcripts import is_correction
 from dreams.lib.merge import merge3, merge_index
+from dreams.lib.prose import dates, similarity
 from dreams.lib.secrets import finding as secrets
 from dreams.search import folding
 

@@ -26,7 +26,7 @@ _MADE_IN = {
     ("rules", "index"): ("engines/rules/steps/index.py", "engines/rules/steps/orphans.py"),
 }
 #: Imports are followed into these: the reading of prose and of memory files. The rest of the app makes no changes.
-_READING = ("engines/rules", "language", "lib")
+_READING = ("engines/rules", "lib")
 
 
 def maker(engine: str, model: str, kind: OperationKind) -> str:

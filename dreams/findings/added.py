@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject, Told
 from dreams.findings.statements.units import Unit, bare_lines, lines_of, spread, units_of_lines
-from dreams.language.statements import statement
 from dreams.lib import memdir
+from dreams.lib.prose.statements import statement
 
 #: Fields that all memories have: they say of a file what it is.
 BOOKKEEPING = frozenset({"type", "node_type", "modified", "created", "updated", "metadata", "pinned"})

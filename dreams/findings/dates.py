@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dreams.engines.types import Citation
 from dreams.findings.added import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject
-from dreams.language import dates
 from dreams.lib.files.text import decode
+from dreams.lib.prose import dates
 
 CHECK = "dates"
 _ISO = re.compile(r"(?<![\w-])\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])(?![\w-])")

@@ -14,9 +14,9 @@ from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.statements import facts
 from dreams.findings.statements.standing import Standing, State
 from dreams.findings.statements.units import units_of_lines
-from dreams.language import claims
 from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
+from dreams.lib.prose import claims
 
 
 def between(

@@ -14,12 +14,12 @@ from dreams.findings.statements import facts
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import Unit, has_content, keyed, units_of, units_of_lines
 from dreams.findings.statements.wordings import LONGEST
-from dreams.language import claims, lexicon
-from dreams.language.claims.evidence import FOREIGN
-from dreams.language.statements import statement
-from dreams.language.words import stem
 from dreams.lib import memdir
+from dreams.lib.prose import claims, lexicon
+from dreams.lib.prose.claims.evidence import FOREIGN
 from dreams.lib.prose.comparing import says_more
+from dreams.lib.prose.statements import statement
+from dreams.lib.prose.words import stem
 from dreams.lib.secrets import redact
 
 CHECK = "evidence"

@@ -13,16 +13,15 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal
 
-from dreams import recall
 from dreams.findings.base import Found, Subject
 from dreams.findings.statements import facts, keeping
 from dreams.findings.statements.standing import Standing, State
 from dreams.findings.statements.units import Unit, units_of
 from dreams.findings.statements.wordings import LONGEST
-from dreams.language import lexicon
-from dreams.language.statements import statement
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
+from dreams.lib.prose import lexicon, recall
+from dreams.lib.prose.statements import statement
 
 MOST_ASKED = 40
 MOST_NOTED = 60

@@ -15,9 +15,9 @@ from dreams.findings.added import Line, added_lines, found_at, is_bookkeeping, n
 from dreams.findings.base import Found, Severity, Subject, Told
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import has_content, keyed, units_of, units_of_lines
-from dreams.language import similarity
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
+from dreams.lib.prose import similarity
 
 CHECK = "taxonomy"
 POINTER_CHARS = 600  # a reference shorter than this is short enough, wherever it points

@@ -28,8 +28,8 @@ from dreams.findings.statements.units import (
     units_of,
 )
 from dreams.findings.statements.wordings import made
-from dreams.language import claims
-from dreams.language.statements import Statement
+from dreams.lib.prose import claims
+from dreams.lib.prose.statements import Statement
 from dreams.lib.secrets.redact import redact
 
 CHECK = "ledger"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from dreams.engines.types import Citation
 from dreams.findings.base import Found, Heard
-from dreams.language import claims
 from dreams.lib.files import text
+from dreams.lib.prose import claims
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.proposals.limits import QUOTE_LIMIT

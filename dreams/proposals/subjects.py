@@ -12,8 +12,8 @@ from django.utils import timezone
 from dreams import conf, drafts, instructions, repeated
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
-from dreams.language import similarity
 from dreams.lib import textdiff
+from dreams.lib.prose import similarity
 from dreams.lib.secrets import redact
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
 from dreams.proposals.hearing import Hearing

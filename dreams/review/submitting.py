@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams import auditlog, memories, proposals
-from dreams.language import similarity
+from dreams.lib.prose import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
 from dreams.services.questions import states

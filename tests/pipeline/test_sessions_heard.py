@@ -104,7 +104,7 @@ def test_what_was_answered_once_is_not_read_again(
 ) -> None:
     made = propose(project, dream, SAID, NOWHERE)
     kept = answers(made)
-    monkeypatch.setattr("dreams.language.claims.read", lambda source: pytest.fail("read again"))
+    monkeypatch.setattr("dreams.lib.prose.claims.read", lambda source: pytest.fail("read again"))
     proposals.examine(made, memories.contents(project), undecided=False)
     proposals.examine(made, memories.contents(project))
     assert answers(made) == kept
@@ -115,7 +115,7 @@ def test_what_a_person_types_is_looked_up_before_the_transaction_that_keeps_it(
 ) -> None:
     made = propose(project, dream, NOWHERE)
     heard = proposals.listened(made, f"\n{SAID}\n")
-    monkeypatch.setattr("dreams.language.claims.read", lambda source: pytest.fail("read in the transaction"))
+    monkeypatch.setattr("dreams.lib.prose.claims.read", lambda source: pytest.fail("read in the transaction"))
     found = heard.ask(SAID)
     assert found is not None and found.answer == "supported"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.language.claims import Evidence, check
+from dreams.lib.prose.claims import Evidence, check
 
 
 def answer(claim: str, *said: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.language.claims import Evidence, check
+from dreams.lib.prose.claims import Evidence, check
 
 ASIDE = [
     ("The nightly export runs at 04:15, not 02:30 any more.", "02:30", "04:15"),

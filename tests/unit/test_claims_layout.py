@@ -2,8 +2,8 @@
 
 import pytest
 
-from dreams.language.claims import Evidence
-from dreams.language.claims.evidence import pieces_of
+from dreams.lib.prose.claims import Evidence
+from dreams.lib.prose.claims.evidence import pieces_of
 
 
 def above(text: str, *, prose: bool) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.language.claims.wordings import denied_elsewhere
+from dreams.lib.prose.claims.wordings import denied_elsewhere
 
 SOURCE = "Parse the log, find calls that match the filter, and never keep drafts of a locked page. Guests of the house can't print posters."
 

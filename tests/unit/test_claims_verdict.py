@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams.language.claims import Evidence, anchors, check, read
-from dreams.language.claims.anchors import claim_of
-from dreams.language.claims.binding import bind
-from dreams.language.claims.occurrences import occurrences
+from dreams.lib.prose.claims import Evidence, anchors, check, read
+from dreams.lib.prose.claims.anchors import claim_of
+from dreams.lib.prose.claims.binding import bind
+from dreams.lib.prose.claims.occurrences import occurrences
 from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.language.dates import resolve, rewrite, told
+from dreams.lib.prose.dates import resolve, rewrite, told
 
 WEDNESDAY = dt.date(2026, 3, 4)
 

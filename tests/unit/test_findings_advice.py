@@ -12,7 +12,7 @@ from dreams.conf import Config
 from dreams.findings import examine, examining
 from dreams.findings.base import Repeated
 from dreams.findings.directories import between
-from dreams.language import similarity
+from dreams.lib.prose import similarity
 from tests.unit.findings_kit import FILES, INDEX, changed, codes, one, report
 
 

@@ -8,7 +8,7 @@ from dreams.engines.types import Citation
 from dreams.findings.base import Heard, Judged
 from dreams.findings.directories import between
 from dreams.findings.evidence import judge
-from dreams.language import claims
+from dreams.lib.prose import claims
 
 SAID = "The importer of the shop reads 500 rows per batch from the bucket."
 HEAD = "---\ntype: project\n---\n\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.language import properties
+from dreams.lib.prose import properties
 
 OTHERS = [
     ("coral-proxy listens on port 8080", "coral-proxy listens on port 8080 in staging"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams import recall
+from dreams.lib.prose import recall
 
 DEPLOY = b"---\nname: Deploying the shop\ndescription: Where releases go and who may start them\n---\n\nPort 8443.\n"
 TESTS = b"---\nname: Test database\ndescription: How integration tests are run\n---\n\nUse PostgreSQL 16.\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.language.similarity import Similarity, same
 from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.similarity import Similarity, same
 
 LINES = [
     "The exporter writes one file per customer and compresses it before the upload to the bucket",

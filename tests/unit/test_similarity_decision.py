@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.language.similarity import candidates, normalised, same
 from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.similarity import candidates, normalised, same
 from tests.unit import similarity_pairs as table
 
 # Each line holds two statements that differ in one thing that matters.

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from dreams.engines.types import Job, LineDate
-from dreams.language import dates
 from dreams.lib import memdir
+from dreams.lib.prose import dates
 
 MOST_LINES = 40
 LINE_CHARS = 200

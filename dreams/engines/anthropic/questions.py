@@ -25,8 +25,8 @@ from dreams.engines.types import (
     Question,
     QuestionKind,
 )
-from dreams.language.pieces import keys_of
 from dreams.lib.files import text as texts
+from dreams.lib.prose.pieces import keys_of
 from dreams.lib.secrets import redact
 
 #: Questions that are kept for each one that is shown: the others come with "show more".

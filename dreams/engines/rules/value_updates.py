@@ -15,11 +15,11 @@ from itertools import pairwise
 
 from dreams.engines.rules.notes.wording import label_of
 from dreams.engines.rules.user_statements.stated_changes import Telling
-from dreams.language import lexicon, products, properties
-from dreams.language.pieces import ROLES, WEAK, Piece, keys_of, pieces
-from dreams.language.similarity import normalised
-from dreams.language.statements import canonical, statement
-from dreams.language.words import stem
+from dreams.lib.prose import lexicon, products, properties
+from dreams.lib.prose.pieces import ROLES, WEAK, Piece, keys_of, pieces
+from dreams.lib.prose.similarity import normalised
+from dreams.lib.prose.statements import canonical, statement
+from dreams.lib.prose.words import stem
 
 _DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)

@@ -14,10 +14,10 @@ from dreams.findings.statements.facts import changed_places
 from dreams.findings.statements.standing import Standing, State
 from dreams.findings.statements.units import HEADER, Unit, keyed, units_of
 from dreams.findings.statements.wordings import LONGEST, WHOLE, has, known, made
-from dreams.language import dates, lexicon
-from dreams.language.statements import statement
-from dreams.language.words import stem
 from dreams.lib import memdir
+from dreams.lib.prose import dates, lexicon
+from dreams.lib.prose.statements import statement
+from dreams.lib.prose.words import stem
 from dreams.lib.secrets import redact
 
 FILE_LEFT = "Its file is removed, line by line."

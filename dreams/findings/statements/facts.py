@@ -22,9 +22,9 @@ from dreams.findings.statements.wordings import (
     made,
     plainer,
 )
-from dreams.language import lexicon
-from dreams.language.statements import Item, Statement, statement
-from dreams.language.words import Token, code_spans, stem, tokens
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import Item, Statement, statement
+from dreams.lib.prose.words import Token, code_spans, stem, tokens
 from dreams.lib.secrets.redact import redact
 
 _LABEL = 3  # words of a clause in front that is said of what follows

@@ -29,8 +29,8 @@ from dreams.findings.statements.wordings import (
     known,
     made,
 )
-from dreams.language import lexicon
-from dreams.language.statements import Statement
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import Statement
 
 _PIECES = re.compile(r"[;:.]\s+|\s?[—–]\s?|\s-\s|\s?(?<!\\)\|\s?")
 MOST_PIECES = 12

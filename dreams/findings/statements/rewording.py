@@ -28,9 +28,9 @@ from dreams.findings.statements.wordings import (
     SLIGHT,
     made,
 )
-from dreams.language import lexicon
-from dreams.language.statements import Statement
-from dreams.language.words import stem, tokens
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import Statement
+from dreams.lib.prose.words import stem, tokens
 
 MOST_SLIPS = 3  # in one statement
 LONG, ALIKE = 8, 0.84  # letters of a word, and the share of them that two spellings have in common

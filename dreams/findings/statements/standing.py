@@ -18,7 +18,7 @@ from dreams.findings.base import Subject
 from dreams.findings.statements import facts, keeping
 from dreams.findings.statements.facts import taken_back
 from dreams.findings.statements.units import Unit, cells, keyed, lines_of, units_of
-from dreams.language import lexicon
+from dreams.lib.prose import lexicon
 
 _WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"[*_]{0,3}[A-Za-z][A-Za-z ]{0,40}[*_]{0,3}: ")

@@ -9,9 +9,9 @@ import functools
 from collections.abc import Iterator, Sequence
 
 from dreams.findings.statements.wordings import made
-from dreams.language import lexicon
-from dreams.language.statements import Statement
-from dreams.language.words import stem
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import Statement
+from dreams.lib.prose.words import stem
 
 _NEAR = 4  # words between a small one and what it is said of
 _JOINS = frozenset({"and", "or"})

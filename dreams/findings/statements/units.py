@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dreams.language import similarity
-from dreams.language.statements import plain, unmarked
-from dreams.language.words import code_spans
 from dreams.lib import memdir
 from dreams.lib.files import text
+from dreams.lib.prose import similarity
+from dreams.lib.prose.statements import plain, unmarked
+from dreams.lib.prose.words import code_spans
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 

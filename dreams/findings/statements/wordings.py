@@ -10,9 +10,9 @@ import functools
 import re
 from collections.abc import Callable
 
-from dreams.language import lexicon
-from dreams.language.statements import Statement, canonical, statement
-from dreams.language.words import stem
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import Statement, canonical, statement
+from dreams.lib.prose.words import stem
 
 _CELL = re.compile(r"\s+\|\s+(?=\S)")  # the cells of a row are clauses
 _IN_FOLDER = re.compile(r"\b(?:under|inside|within|below|beneath)(?= (?:the )?`?[\w.-]*/\w)", re.IGNORECASE)

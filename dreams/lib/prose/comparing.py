@@ -12,8 +12,8 @@ from typing import Literal
 
 from rapidfuzz import fuzz, process
 
-from dreams.language import lexicon
-from dreams.language.statements import canonical
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Reading, Value, read
 
 Relation = Literal["same", "other value", "none"]

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.language.statements import canonical
 from dreams.lib.prose.comparing import of_one_sort
 from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, read
 
 MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant

@@ -15,8 +15,8 @@ from typing import Literal
 
 import re2
 
-from dreams.language import lexicon
-from dreams.language.statements import canonical
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import canonical
 
 ValueKind = Literal["code", "address", "path", "date", "number", "identifier", "name"]
 

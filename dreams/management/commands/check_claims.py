@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.language.claims.sessions import Sessions
-from dreams.language.claims.verdict import Verdict
+from dreams.lib.prose.claims.sessions import Sessions
+from dreams.lib.prose.claims.verdict import Verdict
 from dreams.management import base, batch
 from dreams.management.batch_command import BatchCommand
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.language.dates import DateSpan, resolve, rewrite
+from dreams.lib.prose.dates import DateSpan, resolve, rewrite
 from dreams.management import batch
 from dreams.management.batch_command import BatchCommand
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.language import similarity
+from dreams.lib.prose import similarity
 from dreams.lib.prose.comparing import compare
 from dreams.management import batch
 from dreams.management.batch_command import BatchCommand

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dreams.drafts import Draft, DraftFile, DraftHunk, DraftOperation
 from dreams.engines.types import Edit, OperationKind
-from dreams.language import dates
 from dreams.lib import memdir
+from dreams.lib.prose import dates
 from dreams.lib.secrets import finding as secrets
 
 #: The kinds that trust can be earned for. The others remove something, or are a person's own.

@@ -6,11 +6,12 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import conf, memories, proposals, recall
+from dreams import conf, memories, proposals
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
 from dreams.lib import textdiff
 from dreams.lib.files import text
+from dreams.lib.prose import recall
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Proposal
 

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from dreams import recall
+from dreams.lib.prose import recall
 from dreams.models import Project
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences
-from dreams.language import similarity
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
+from dreams.lib.prose import similarity
 
 _BULLET = re.compile(r"^\s*[-*+]\s+")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.language import dates
+from dreams.lib.prose import dates
 
 _MONTHS = {
     name: number

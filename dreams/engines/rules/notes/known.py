@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from dreams.engines.rules.notes.wording import sentences
-from dreams.language import similarity
-from dreams.language.statements import statement
+from dreams.lib.prose import similarity
 from dreams.lib.prose.comparing import compare, says_more
+from dreams.lib.prose.statements import statement
 
 COMMON = 2_000  # a word in more lines than this finds nothing
 COMPARED = 60

@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.tree import Tree, is_index
-from dreams.language import lexicon, properties
-from dreams.language.pieces import Piece, pairs_of, pieces, values_of
-from dreams.language.statements import statement
-from dreams.language.words import stem
+from dreams.lib.prose import lexicon, properties
+from dreams.lib.prose.pieces import Piece, pairs_of, pieces, values_of
+from dreams.lib.prose.statements import statement
+from dreams.lib.prose.words import stem
 
 # A service or a package; no file, no path, and no region (eu-west-1), which many things share.
 _OWN_NAME = re.compile(r"[a-zA-Z][\w]*(?:[-_][a-zA-Z]\w*)+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from dreams.language import lexicon
+from dreams.lib.prose import lexicon
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Mrs|Ms|Dr|St|incl|resp|max|min)|\b[A-Z])\.$"

@@ -14,9 +14,9 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Wish
 from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Option, Place, Question
-from dreams.language.statements import canonical
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant

@@ -18,9 +18,9 @@ from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory,
 from dreams.engines.rules.notes.wording import ends_open, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.types import Edit, Fate, Option, Place, Question
-from dreams.language import lexicon
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural
+from dreams.lib.prose import lexicon
 
 MOST_ROWS = 40
 LEAST_GAIN = 20  # characters

@@ -14,10 +14,10 @@ from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP
 from dreams.engines.types import Citation, Fate, Place, Question
-from dreams.language import lexicon
-from dreams.language.statements import canonical
 from dreams.lib import memdir
+from dreams.lib.prose import lexicon
 from dreams.lib.prose.statement_index import Statement
+from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, encodable
 
 OPENING = (

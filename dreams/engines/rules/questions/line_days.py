@@ -9,7 +9,7 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP
 from dreams.engines.rules.steps import dating
 from dreams.engines.types import Place, Question
-from dreams.language import similarity
+from dreams.lib.prose import similarity
 
 MOST = 20
 WEIGHT = 0.25

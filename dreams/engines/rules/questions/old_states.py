@@ -29,8 +29,8 @@ from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, removal
 from dreams.engines.types import Citation, Fate, Option, Place, Question
-from dreams.language import similarity
 from dreams.lib import memdir
+from dreams.lib.prose import similarity
 from dreams.linedates import day_in_name
 
 OLD, WEIGHT = 180, 0.35  # days; how much an answer helps

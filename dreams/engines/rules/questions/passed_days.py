@@ -19,7 +19,7 @@ from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place, removal
 from dreams.engines.types import Option, Question
-from dreams.language import similarity
+from dreams.lib.prose import similarity
 
 LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)

@@ -18,12 +18,12 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.units import KEEP, askable, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Question
-from dreams.language import similarity
-from dreams.language.pieces import pieces
-from dreams.language.statements import canonical, statement
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line, quoted
+from dreams.lib.prose import similarity
+from dreams.lib.prose.pieces import pieces
+from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 from dreams.linedates import day_in_name
 

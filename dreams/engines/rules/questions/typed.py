@@ -10,8 +10,8 @@ from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.steps import learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation, Option, Place, Question
-from dreams.language.pieces import keys_of
 from dreams.lib.files.text import plural
+from dreams.lib.prose.pieces import keys_of
 
 MOST_QUESTIONS = 6  # of one dream: whoever types a lot in passing is not asked about all of it
 WEIGHT = 0.4  # such an answer adds a line; it sets nothing right

@@ -12,9 +12,9 @@ from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes import days as days_of
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.engines.types import Citation, Fate, LineDate
-from dreams.language import dates
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
+from dreams.lib.prose import dates
 
 # A day that stands above a line is the day it counts from, and we would count from another.
 _OWN_DAY = re.compile(

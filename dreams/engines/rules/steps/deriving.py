@@ -14,10 +14,10 @@ from dreams.engines.rules.notes.removing import fates, free_units, remove
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation
-from dreams.language import lexicon, similarity
-from dreams.language.pieces import keys_of
-from dreams.language.statements import statement
 from dreams.lib.files.text import quoted
+from dreams.lib.prose import lexicon, similarity
+from dreams.lib.prose.pieces import keys_of
+from dreams.lib.prose.statements import statement
 
 LEAST_WORDS = 3
 

@@ -17,11 +17,11 @@ from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from
 from dreams.engines.rules.notes.wording import says_something
 from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
-from dreams.language import similarity
-from dreams.language.statements import statement
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
+from dreams.lib.prose import similarity
 from dreams.lib.prose.comparing import says_more
+from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 
 _PLAIN_KEYS = frozenset(

@@ -16,10 +16,10 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Wish
 from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
-from dreams.language import lexicon, properties, similarity
-from dreams.language.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
+from dreams.lib.prose import lexicon, properties, similarity
+from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
 

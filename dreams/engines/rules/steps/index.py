@@ -21,10 +21,10 @@ from dreams.engines.rules.notes.tree import (
     is_team,
 )
 from dreams.engines.types import Citation, Fate
-from dreams.language import lexicon, similarity
-from dreams.language.statements import statement
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
+from dreams.lib.prose import lexicon, similarity
+from dreams.lib.prose.statements import statement
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
 _PIECE_END = re.compile(r"[,;.:]\s|\s[—–-]\s|$")

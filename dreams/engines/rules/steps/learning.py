@@ -15,13 +15,13 @@ from dreams.engines.rules.notes.wording import clause, headline, is_slug
 from dreams.engines.rules.steps.orphans import TITLE_MAX, with_rows
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation
-from dreams.language import lexicon
-from dreams.language.statements import statement
-from dreams.language.words import tokens
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
+from dreams.lib.prose import lexicon
 from dreams.lib.prose.exchanges import exchange, things
 from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statements import statement
+from dreams.lib.prose.words import tokens
 
 MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
 SHARED_WORDS = 2

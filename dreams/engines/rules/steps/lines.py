@@ -8,10 +8,10 @@ from dreams.engines.rules.notes import places
 from dreams.engines.rules.notes.bodies import Unit, units
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index, is_team
-from dreams.language import lexicon, similarity
-from dreams.language.statements import statement
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
+from dreams.lib.prose import lexicon, similarity
+from dreams.lib.prose.statements import statement
 
 LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look

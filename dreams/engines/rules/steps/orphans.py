@@ -20,9 +20,9 @@ from dreams.engines.rules.notes.tree import (
 )
 from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_something, sentences, summed_up
 from dreams.engines.rules.steps.index import base_of, mentioned
-from dreams.language import similarity
 from dreams.lib import memdir, textdiff
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
+from dreams.lib.prose import similarity
 
 TITLE_MAX = 60
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here

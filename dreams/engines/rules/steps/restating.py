@@ -18,13 +18,13 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted
 from dreams.engines.rules.value_updates import changed_by, opening, restated
 from dreams.engines.types import Citation
-from dreams.language import lexicon
-from dreams.language.pieces import keys_of
-from dreams.language.similarity import normalised
-from dreams.language.statements import statement as read
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.pieces import keys_of
+from dreams.lib.prose.similarity import normalised
 from dreams.lib.prose.statement_index import Statement, statements_of
+from dreams.lib.prose.statements import statement as read
 
 MOST_COMPARED = 200
 ANEW = "You reworded it."

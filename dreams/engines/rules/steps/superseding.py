@@ -19,11 +19,11 @@ from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory
 from dreams.engines.rules.notes.wording import KINDS, label_of
 from dreams.engines.rules.value_updates import exchanged, restated
 from dreams.engines.types import LineDate
-from dreams.language import helpers, properties
-from dreams.language.dates.roles import is_past
-from dreams.language.pieces import WEAK, keys_of
-from dreams.language.similarity import normalised, same
 from dreams.lib.files.text import decode, quoted
+from dreams.lib.prose import helpers, properties
+from dreams.lib.prose.dates.roles import is_past
+from dreams.lib.prose.pieces import WEAK, keys_of
+from dreams.lib.prose.similarity import normalised, same
 
 COMMON = 60  # statements that have a word, before it finds none
 LOG_LINES = 3

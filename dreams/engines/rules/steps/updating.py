@@ -20,8 +20,8 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.retractions import REVERTED, takes_back
 from dreams.engines.rules.user_statements.stated_changes import Telling
 from dreams.engines.rules.value_updates import Slot, changed_by, environments, names_its_day
-from dreams.language import similarity
-from dreams.language.pieces import keys_of, pieces
+from dreams.lib.prose import similarity
+from dreams.lib.prose.pieces import keys_of, pieces
 from dreams.lib.prose.statement_index import Statement, statements_of
 
 MOST_TELLINGS = 500

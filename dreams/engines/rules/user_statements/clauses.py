@@ -10,7 +10,7 @@ import re
 
 from dreams.engines.rules.user_statements.phrases import is_own_word
 from dreams.engines.rules.user_statements.speech import SOFT, asks
-from dreams.language.pieces import pieces
+from dreams.lib.prose.pieces import pieces
 
 _OPENING = re.compile(
     r"(?:(?:hello|hi there|hi|hey|dear \w+|morning|good (?:morning|afternoon|evening)|thanks(?: a lot)?|thank you|sure|yeah|yep|nope|hm+|uh+|um+|oh|ah|well|so|and|"

@@ -15,8 +15,8 @@ from dreams.engines.rules.user_statements.clauses import trimmed
 from dreams.engines.rules.user_statements.phrases import TASK, UNSURE, is_own_word
 from dreams.engines.rules.user_statements.retractions import narrows, takes_back
 from dreams.engines.rules.user_statements.speech import LIST_ITEM
-from dreams.language.pieces import keys_of
 from dreams.lib.memdir import mask_code
+from dreams.lib.prose.pieces import keys_of
 
 MOST_ANSWER = 300  # characters
 MOST_TURN = 20_000

@@ -16,7 +16,7 @@ from dreams.engines.rules.notes.wording import sentences, whole
 from dreams.engines.rules.user_statements.clauses import is_embedded
 from dreams.engines.rules.user_statements.phrases import JOKING, OTHERS, SUPPOSED, TROUBLE, is_own_word
 from dreams.engines.rules.user_statements.speech import LIST_ITEM, SOFT, asks, typed_lines
-from dreams.language.pieces import pieces
+from dreams.lib.prose.pieces import pieces
 
 Sureness = Literal["certain", "likely", "weak"]
 MOST_WORDS = 40  # of a sentence; longer ones explain a task

@@ -19,9 +19,9 @@ from dreams.engines.rules.user_statements.retractions import REVERTED
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.rules.value_updates import changed_by
 from dreams.engines.types import Citation, Job
-from dreams.language import dates, similarity
-from dreams.language.pieces import keys_of, pieces
 from dreams.lib import memdir
+from dreams.lib.prose import dates, similarity
+from dreams.lib.prose.pieces import keys_of, pieces
 
 MOST_LESSONS = 200
 MOST_COMPARED = 200

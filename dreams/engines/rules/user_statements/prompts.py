@@ -14,9 +14,9 @@ from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
 from dreams.engines.rules.user_statements.retractions import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
 from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
-from dreams.language.pieces import keys_of
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import quoted
+from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.values import read
 
 _LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

@@ -24,7 +24,7 @@ from dreams.engines.rules.user_statements.speech import (
     asks,
     typed_lines,
 )
-from dreams.language.statements import statement
+from dreams.lib.prose.statements import statement
 
 MAX_PROMPT = 12_000
 MAX_STATEMENT = 600

@@ -25,7 +25,7 @@ from dreams.engines.rules.user_statements.phrases import (
 from dreams.engines.rules.user_statements.retractions import MAX_PROMPT
 from dreams.engines.rules.user_statements.secrets import looks_secret
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
-from dreams.language.pieces import Piece, keys_of, pieces
+from dreams.lib.prose.pieces import Piece, keys_of, pieces
 
 MOST_WORDS = 40
 MOST_PLAIN = 3  # words of a value without a name or a number

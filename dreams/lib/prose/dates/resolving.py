@@ -6,10 +6,10 @@ import datetime as dt
 import re
 from dataclasses import replace
 
-from dreams.language.dates import calendars, counting, partial, relative
-from dreams.language.dates.calendars import DAY, Period
-from dreams.language.dates.context import LONGEST, Context, DateSpan, Orientation
-from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule
+from dreams.lib.prose.dates import calendars, counting, partial, relative
+from dreams.lib.prose.dates.calendars import DAY, Period
+from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan, Orientation
+from dreams.lib.prose.dates.readings import Reading, Reference, Rule, leave, rule
 
 _WORDS = {
     "vorgestern": -2,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from dreams.language.claims.terms import Piece, pieces
-from dreams.language.words import code_spans
+from dreams.lib.prose.claims.terms import Piece, pieces
+from dreams.lib.prose.words import code_spans
 
 Kind = Literal["code", "number"]
 LONGEST = 4_000  # code points read of a claim

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dreams.language.dates import calendars
+from dreams.lib.prose.dates import calendars
 
 _SMALL = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from dreams.language import lexicon
-from dreams.language.statements import statement
 from dreams.lib import memdir
 from dreams.lib.files.text import decode
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.statements import statement
 
 MOST_LOOKED_AT = 200
 MOST_CHOSEN = 5

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.language import lexicon
-from dreams.language.words import stem
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.words import stem
 
 TOKEN = re.compile(
     r"(?<![^\W_])v\d+(?:\.\d+)*(?![\w-])|\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\d_]*(?:,\d{3})*(?:\.\d\w*)*\w*|_*[^\W\d_][^\W_]*(?:_\w*)?|[^\W\d]\w*"

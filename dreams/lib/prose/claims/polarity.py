@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from dreams.language import lexicon
-from dreams.language.claims.anchors import Claim
-from dreams.language.claims.field import Field
-from dreams.language.claims.terms import Piece, pieces, word_of
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.claims.anchors import Claim
+from dreams.lib.prose.claims.field import Field
+from dreams.lib.prose.claims.terms import Piece, pieces, word_of
 
 _DENIAL = re.compile(  # "_not_" is said with stress, and comments leave the apostrophe out
     r"(?<!\w)_?(not|never|no longer|no|non(?=-(?!nil\b|null\b|zero\b))|none|cannot|without|neither|nor|nothing|nobody|nowhere|[a-z]+n['’]t|(?:do|does|did|is|are|was|were|could|should|would|has|have|had)nt|unable|lacks?|lacking)_?(?!\w)",

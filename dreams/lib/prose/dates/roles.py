@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from dreams.language.dates import sentence
-from dreams.language.dates import vocabulary as v
-from dreams.language.dates.sentence import Clause, Phrase, clause_of, phrase_of
+from dreams.lib.prose.dates import sentence
+from dreams.lib.prose.dates import vocabulary as v
+from dreams.lib.prose.dates.sentence import Clause, Phrase, clause_of, phrase_of
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from dreams.language import lexicon, products
-from dreams.language.statements import statement
+from dreams.lib.prose import lexicon, products
+from dreams.lib.prose.statements import statement
 
 Shape = Literal["number", "code", "name", "word", "filler"]
 _PIECE = re.compile(r"`[^`\n]+`|[^\s`]+")

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.language import forms, helpers, lexicon
-from dreams.language.words import LONGEST, Token, code_spans, stem, tokens
+from dreams.lib.prose import forms, helpers, lexicon
+from dreams.lib.prose.words import LONGEST, Token, code_spans, stem, tokens
 
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
 _WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,200}\|)?([^\]\n]{0,200})\]\]")

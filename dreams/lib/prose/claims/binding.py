@@ -12,11 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams.language.claims.anchors import Anchor, Claim, Kind, odd_in_list
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.field import HEADED, REACHES, Field, Shares, company_of
-from dreams.language.claims.neighbours import crowd, nearest, slot
-from dreams.language.claims.occurrences import MOST_PLACES, Standing, below, content, occurrences, rivalled
+from dreams.lib.prose.claims.anchors import Anchor, Claim, Kind, odd_in_list
+from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.field import HEADED, REACHES, Field, Shares, company_of
+from dreams.lib.prose.claims.neighbours import crowd, nearest, slot
+from dreams.lib.prose.claims.occurrences import MOST_PLACES, Standing, below, content, occurrences, rivalled
 
 BARS: dict[Kind, float] = {"code": 0.64, "number": 0.61}  # a doubt above it is one too many
 WEIGHTS: dict[Kind, dict[str, float]] = {

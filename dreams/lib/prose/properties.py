@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from dreams.language.pieces import Piece, pieces
-from dreams.language.statements import statement
+from dreams.lib.prose.pieces import Piece, pieces
+from dreams.lib.prose.statements import statement
 
 Sort = Literal[
     "number", "time", "region", "channel", "url", "path", "code", "command", "name", "runtime", "database", "broker", "format",

@@ -6,8 +6,8 @@ note without a reader acting differently.
 
 from __future__ import annotations
 
-from dreams.language import helpers
-from dreams.language.words import stem
+from dreams.lib.prose import helpers
+from dreams.lib.prose.words import stem
 
 
 def _with_stems(words: str) -> frozenset[str]:

@@ -10,12 +10,12 @@ import os
 from collections import OrderedDict
 from pathlib import Path
 
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.verdict import Verdict, check
 from dreams.lib.agents.transcripts.decode import Json, objects
 from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Source, opened
 from dreams.lib.agents.transcripts.typed import parted
 from dreams.lib.files import safefs
+from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.verdict import Verdict, check
 
 _HEADING = 400  # code points: a value up to this long says what a call is about
 _DEEPEST = 8

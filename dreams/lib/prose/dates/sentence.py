@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from dreams.language import helpers
+from dreams.lib.prose import helpers
 
 _VOCABULARY = """
 d maybe perhaps possibly presumably might guess unsure unclear uncertain undecided

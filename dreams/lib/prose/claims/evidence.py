@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from dreams.language.claims.terms import terms_in
+from dreams.lib.prose.claims.terms import terms_in
 
 LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is cut into several units
 MOST_CUTS = 400

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from dreams.language import lexicon
-from dreams.language.claims.anchors import Anchor, Claim
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.terms import Piece
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.claims.anchors import Anchor, Claim
+from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.terms import Piece
 
 # Pieces of distance at which a word counts half: a number is said of its neighbours.
 _NEARNESS = {"code": 4.0, "number": 3.0}

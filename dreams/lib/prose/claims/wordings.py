@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams.language.claims import polarity
-from dreams.language.claims.anchors import Anchor, Claim
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.field import Field
-from dreams.language.claims.terms import TOKEN, pieces, word_of
-from dreams.language.lexicon import FILLER
+from dreams.lib.prose.claims import polarity
+from dreams.lib.prose.claims.anchors import Anchor, Claim
+from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.field import Field
+from dreams.lib.prose.claims.terms import TOKEN, pieces, word_of
+from dreams.lib.prose.lexicon import FILLER
 
 # Nouns that are numbered where there are several of a kind, as far as their numbers are no measure of anything.
 _NUMBERED = """

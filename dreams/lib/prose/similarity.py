@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Literal
 
-from dreams.language import forms, lexicon
-from dreams.language.statements import Statement, plain, statement
-from dreams.language.words import LONGEST, code_spans
+from dreams.lib.prose import forms, lexicon
+from dreams.lib.prose.statements import Statement, plain, statement
+from dreams.lib.prose.words import LONGEST, code_spans
 
 LEAST_WORDS = 3  # of meaning, from which a statement may have a reason added to it and stay the same
 MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure

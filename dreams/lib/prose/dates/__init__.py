@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.language.dates.context import LONGEST, DateSpan, Orientation, rewrite
+from dreams.lib.prose.dates.context import LONGEST, DateSpan, Orientation, rewrite
 
 __all__ = ["DateSpan", "Orientation", "resolve", "rewrite", "told"]
 
@@ -35,7 +35,7 @@ def resolve(
     """
     if not _ANY.search(text, 0, LONGEST):
         return []
-    from dreams.language.dates import resolving  # noqa: PLC0415 - the grammar is slow to build, and most commands read no date
+    from dreams.lib.prose.dates import resolving  # noqa: PLC0415 - the grammar is slow to build, and most commands read no date
 
     return resolving.spans_of(text, reference, orientation)
 

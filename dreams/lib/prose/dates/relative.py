@@ -6,11 +6,11 @@ import datetime as dt
 import re
 from dataclasses import replace
 
-from dreams.language.dates import calendars, counting
-from dreams.language.dates import vocabulary as v
-from dreams.language.dates.calendars import DAY, Period
-from dreams.language.dates.context import Context
-from dreams.language.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
+from dreams.lib.prose.dates import calendars, counting
+from dreams.lib.prose.dates import vocabulary as v
+from dreams.lib.prose.dates.calendars import DAY, Period
+from dreams.lib.prose.dates.context import Context
+from dreams.lib.prose.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
 
 
 def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:

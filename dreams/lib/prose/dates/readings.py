@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dreams.language.dates import calendars
-from dreams.language.dates.calendars import Period
-from dreams.language.dates.context import Context, Hold
+from dreams.lib.prose.dates import calendars
+from dreams.lib.prose.dates.calendars import Period
+from dreams.lib.prose.dates.context import Context, Hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams.language.claims.anchors import Anchor, Claim, Shape, claim_of, shape
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.field import COMMONEST, Field
-from dreams.language.claims.terms import pieces, word_of
+from dreams.lib.prose.claims.anchors import Anchor, Claim, Shape, claim_of, shape
+from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.field import COMMONEST, Field
+from dreams.lib.prose.claims.terms import pieces, word_of
 
 MOST_PLACES = 400
 MOST_READ = 8_000  # units whose text is compared letter by letter

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.language.claims import polarity
-from dreams.language.claims.anchors import Claim, claim_of, said_of_itself
-from dreams.language.claims.binding import PRESENT, Binding, bind, doubted
-from dreams.language.claims.evidence import FOREIGN, Evidence, Unit
-from dreams.language.claims.field import Field, company_of
-from dreams.language.claims.neighbours import crossed
-from dreams.language.claims.polarity import Turned, turned_word
-from dreams.language.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
+from dreams.lib.prose.claims import polarity
+from dreams.lib.prose.claims.anchors import Claim, claim_of, said_of_itself
+from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, doubted
+from dreams.lib.prose.claims.evidence import FOREIGN, Evidence, Unit
+from dreams.lib.prose.claims.field import Field, company_of
+from dreams.lib.prose.claims.neighbours import crossed
+from dreams.lib.prose.claims.polarity import Turned, turned_word
+from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
 
 Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12

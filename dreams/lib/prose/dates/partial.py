@@ -6,12 +6,12 @@ import datetime as dt
 import re
 from collections.abc import Callable
 
-from dreams.language.dates import calendars, readings
-from dreams.language.dates import vocabulary as v
-from dreams.language.dates.calendars import DAY, Period
-from dreams.language.dates.context import Context, is_no_month
-from dreams.language.dates.readings import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
-from dreams.language.dates.relative import edge_reading
+from dreams.lib.prose.dates import calendars, readings
+from dreams.lib.prose.dates import vocabulary as v
+from dreams.lib.prose.dates.calendars import DAY, Period
+from dreams.lib.prose.dates.context import Context, is_no_month
+from dreams.lib.prose.dates.readings import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
+from dreams.lib.prose.dates.relative import edge_reading
 
 _BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 _LONGEST_APPOINTMENT = 60

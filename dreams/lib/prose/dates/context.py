@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from dreams.language.dates import calendars, roles
-from dreams.language.dates.sentence import letters
+from dreams.lib.prose.dates import calendars, roles
+from dreams.lib.prose.dates.sentence import letters
 
 Orientation = Literal["past", "future", "auto"]
 Standing = Literal["told", "asked", "shown"]  # "shown" means any day, or no day, and is never given out

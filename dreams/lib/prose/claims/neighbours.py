@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from dreams.language.claims.anchors import Anchor, Claim, shape
-from dreams.language.claims.evidence import Evidence
-from dreams.language.claims.field import Field
-from dreams.language.claims.terms import Piece, pieces
+from dreams.lib.prose.claims.anchors import Anchor, Claim, shape
+from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.field import Field
+from dreams.lib.prose.claims.terms import Piece, pieces
 
 UNITS = 10
 MOST_PIECES = 80
