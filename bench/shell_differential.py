@@ -25,7 +25,7 @@ if __name__ == "__main__":
 from bench._shell_lines import Maker
 from bench._shell_tree import make_tree
 from dreams.lib.files.safefs import Root
-from dreams.sandbox import Answer, Limits, Mount, Shell, Tree
+from dreams.lib.sandbox import Answer, Limits, Mount, Shell, Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,12 @@ if __name__ == "__main__":
 
 from dreams.conf import Config
 from dreams.engines.anthropic.tools import Toolbox
-from dreams.engines.eyes.tools import Reply, Tools
 from dreams.engines.types import Job
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.sandbox import Mount, Tree
+from dreams.lib.sandbox.tool_worker.tools import Reply, Tools
 from dreams.lib.storage import journal
-from dreams.sandbox import Mount, Tree
 
 OUTSIDE = "what nobody may read"
 CITED = [{"session": "team/a.md", "quote": "inside"}]

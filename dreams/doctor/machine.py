@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.doctor.check import Check, State
-from dreams.engines.eyes import fence
+from dreams.lib.sandbox.tool_worker import fence
 from memoryweb import version
 
 LITTLE_SPACE = 200 * 1024**2

@@ -17,8 +17,8 @@ from pytest_django import Settings
 
 from dreams import doctor, scheduler, served, settings_service
 from dreams.doctor import running, store
-from dreams.engines.eyes import fence
 from dreams.engines.wire import Script, WireServer, use
+from dreams.lib.sandbox.tool_worker import fence
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
 from tests.world import make_dream, make_project

@@ -16,8 +16,6 @@ from dreams.conf import Config
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import ReadTools
-from dreams.engines.eyes import Mounts, worker
-from dreams.engines.eyes.tools import NAMES, Reply, Tools
 from dreams.engines.types import (
     Cancelled,
     Edit,
@@ -31,7 +29,9 @@ from dreams.engines.types import (
 )
 from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
 from dreams.lib.files import workspace
-from dreams.sandbox import Tree
+from dreams.lib.sandbox import Tree
+from dreams.lib.sandbox.tool_worker import Mounts, worker
+from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
 INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"

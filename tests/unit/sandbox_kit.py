@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files.safefs import Root
-from dreams.sandbox import Answer, Ignored, Limits, Mount, Shell, Tree
+from dreams.lib.sandbox import Answer, Ignored, Limits, Mount, Shell, Tree
 
 OUTSIDE = "what nobody may read"
 

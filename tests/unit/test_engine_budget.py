@@ -147,8 +147,8 @@ def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
     tmp_path: Path, monkeypatch
 ) -> None:
     from dreams.engines.anthropic import reading
-    from dreams.engines.eyes import State
     from dreams.engines.types import EngineError
+    from dreams.lib.sandbox.tool_worker import State
 
     class Unfenced:
         state = State(landlock=0, trouble="bubblewrap is not installed")

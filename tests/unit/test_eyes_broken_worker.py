@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.eyes import Eyes, Mounts
-from dreams.engines.eyes.eyes import MOST_STARTS
-from dreams.engines.eyes.tools import Reply
 from dreams.engines.types import Job
 from dreams.engines.wire import Reply as Said
 from dreams.engines.wire import Script, Use, WireServer, say
-from dreams.sandbox import Shell
+from dreams.lib.sandbox import Shell
+from dreams.lib.sandbox.tool_worker import Eyes, Mounts
+from dreams.lib.sandbox.tool_worker.eyes import MOST_STARTS
+from dreams.lib.sandbox.tool_worker.tools import Reply
 from tests.unit import engine_kit as kit
 from tests.unit.sandbox_kit import open_tree, plant
 
@@ -81,7 +81,7 @@ def test_a_worker_that_dies_again_and_again_is_not_started_for_ever(eyes: Eyes) 
 def test_a_tool_that_eats_memory_meets_its_limit_and_the_worker_lives(memory: Path) -> None:
     code = (
         "import sys\n"
-        "from dreams.engines.eyes import tools, worker\n"
+        "from dreams.lib.sandbox.tool_worker import tools, worker\n"
         "real = tools.Tools.run\n"
         "def run(self, name, given):\n"
         "    if given.get('command') == 'eat':\n"

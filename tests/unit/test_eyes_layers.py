@@ -14,14 +14,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dreams.engines.eyes import Eyes, Mounts, bubble, fence
+from dreams.lib.sandbox.tool_worker import Eyes, Mounts, bubble, fence
 
 OFFERED = fence.offered()
 NET_SINCE = 4  # Landlock's version that also closes the network
 
 ACTS = """
 import os, socket, sys
-from dreams.engines.eyes import fence
+from dreams.lib.sandbox.tool_worker import fence
 inside, outside, port, other, landlock = sys.argv[1:]
 if landlock == "yes":
     fence.landlock([os.path.dirname(inside)])

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
-from dreams.engines.eyes import Eyes, EyesFailed, Mounts, Several, State
-from dreams.engines.eyes.several import MOST_WORKERS
-from dreams.engines.eyes.tools import Reply
+from dreams.lib.sandbox.tool_worker import Eyes, EyesFailed, Mounts, Several, State
+from dreams.lib.sandbox.tool_worker.several import MOST_WORKERS
+from dreams.lib.sandbox.tool_worker.tools import Reply
 
 
 class Worker:

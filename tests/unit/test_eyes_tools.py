@@ -11,9 +11,9 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.engines.eyes.tools import Tools
 from dreams.lib.files.safefs import Root
-from dreams.sandbox import Limits, Mount, Tree
+from dreams.lib.sandbox import Limits, Mount, Tree
+from dreams.lib.sandbox.tool_worker.tools import Tools
 
 
 def tools(folder: Path, limits: Limits | None = None) -> Tools:

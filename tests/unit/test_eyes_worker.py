@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dreams.engines.eyes import Eyes, EyesFailed, Mounts, fence
+from dreams.lib.sandbox.tool_worker import Eyes, EyesFailed, Mounts, fence
 from tests.unit import engine_kit as kit
 
 

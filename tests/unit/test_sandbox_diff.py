@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.files.safefs import Root
-from dreams.sandbox import Mount, Shell, Tree
+from dreams.lib.sandbox import Mount, Shell, Tree
 
 LINES = st.lists(st.sampled_from([b"", b"a", b"b", b"c", b"a long line", b"\ttab"]), max_size=25)
 ENDS = st.booleans()

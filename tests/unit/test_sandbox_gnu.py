@@ -7,7 +7,7 @@ import pytest
 
 from bench.shell_differential import Maker, alike, compare, host_answer, make_tree
 from dreams.lib.files.safefs import Root
-from dreams.sandbox import Mount, Shell, Tree
+from dreams.lib.sandbox import Mount, Shell, Tree
 
 SEED = 20_260
 

@@ -239,7 +239,7 @@ def test_each_way_to_a_secret_outside_ends_in_an_error(world: World) -> None:
 
 
 def test_the_package_imports_nothing_that_runs_programs() -> None:
-    package = Path(__file__).parents[2] / "dreams/sandbox"
+    package = Path(__file__).parents[2] / "dreams/lib/sandbox"
     sources = {path.name: path.read_text() for path in sorted(package.rglob("*.py"))}
     assert len(sources) > 15
     forbidden = (

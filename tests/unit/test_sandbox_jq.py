@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.eyes import Eyes, Mounts
-from dreams.lib.stoppable_shell import StoppableShell
-from dreams.sandbox import Limits
+from dreams.lib.sandbox import Limits
+from dreams.lib.sandbox.stoppable_shell import StoppableShell
+from dreams.lib.sandbox.tool_worker import Eyes, Mounts
 from tests.unit.sandbox_kit import World, world
 
 __all__ = ["world"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.sandbox import Limits, Shell, Tree
+from dreams.lib.sandbox import Limits, Shell, Tree
 from tests.unit.sandbox_kit import open_tree, plant
 
 Make = Callable[..., Shell]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as s
 
-from dreams.sandbox.mounts import normal
+from dreams.lib.sandbox.mounts import normal
 from tests.unit.sandbox_kit import OUTSIDE, World, world
 
 __all__ = ["world"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.sandbox.commands import known_commands
+from dreams.lib.sandbox.commands import known_commands
 from tests.unit.sandbox_kit import World, world
 
 __all__ = ["world"]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.sandbox import posix
-from dreams.sandbox.errors import Refused, UsageError
-from dreams.sandbox.globbing import matches
+from dreams.lib.sandbox import posix
+from dreams.lib.sandbox.errors import Refused, UsageError
+from dreams.lib.sandbox.globbing import matches
 
 
 def span(pattern: str, text: str, *, extended: bool = True, fold: bool = False) -> tuple[int, int] | None:

@@ -7,8 +7,8 @@ import tempfile
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.sandbox.errors import Refused
-from dreams.sandbox.tokenizer import MOST_COMMANDS, parse
+from dreams.lib.sandbox.errors import Refused
+from dreams.lib.sandbox.tokenizer import MOST_COMMANDS, parse
 
 # Nothing here can name a file of the empty folder in which bash runs, so globs stay as they are written.
 _ALPHABET = "ab0-_./,:@%+=^!#{}[]*?~'\"\\ \t$`|&;<>()é\n\r\x00\u200b"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.sandbox.errors import Refused
-from dreams.sandbox.tokenizer import parse
+from dreams.lib.sandbox.errors import Refused
+from dreams.lib.sandbox.tokenizer import parse
 
 
 def words(line: str) -> list[str]:

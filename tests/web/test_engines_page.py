@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from dreams import settings_service
 from dreams.engines.anthropic import probe
-from dreams.engines.eyes import fence
 from dreams.engines.wire import Limits, Script, WireServer, use
+from dreams.lib.sandbox.tool_worker import fence
 from dreams.models import Override, Project
 from dreams.web.selectors import engines as selector
 from tests import world as make

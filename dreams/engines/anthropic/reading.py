@@ -1,4 +1,4 @@
-"""The model's eyes, as the engine needs them: the sandboxed workers of `dreams.engines.eyes`. PURE."""
+"""The model's eyes, as the engine needs them: the sandboxed workers of `dreams.lib.sandbox.tool_worker`. PURE."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from dreams.engines.eyes import Eyes, EyesFailed, Mounts, Several
-from dreams.engines.eyes.tools import Reply as Answer
 from dreams.engines.types import EngineError, Job
+from dreams.lib.sandbox.tool_worker import Eyes, EyesFailed, Mounts, Several
+from dreams.lib.sandbox.tool_worker.tools import Reply as Answer
 
 OUTPUT_CHARS = 40_000  # the tools cap their own output below this
 

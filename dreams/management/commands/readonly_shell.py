@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.lib.files.safefs import Root, SafeFsError
-from dreams.lib.stoppable_shell import StoppableShell
+from dreams.lib.sandbox import Answer, Ignored, Mount, Tree
+from dreams.lib.sandbox.stoppable_shell import StoppableShell
 from dreams.management import base, batch, batch_command
-from dreams.sandbox import Answer, Ignored, Mount, Tree
 
 
 class Command(base.Command):

@@ -12,10 +12,10 @@ from typing import Any
 import re2
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.sandbox import Limits, Shell, Tree
-from dreams.sandbox.errors import LimitReached
-from dreams.sandbox.limits import Meter
-from dreams.sandbox.mounts import Place, normal, trouble
+from dreams.lib.sandbox import Limits, Shell, Tree
+from dreams.lib.sandbox.errors import LimitReached
+from dreams.lib.sandbox.limits import Meter
+from dreams.lib.sandbox.mounts import Place, normal, trouble
 
 CHUNK = 1 << 20
 LINE_CHARS = 4_000

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreams.engines.eyes import bubble
-from dreams.engines.eyes.fence import State
-from dreams.engines.eyes.tools import NAMES, Reply
 from dreams.engines.types import Job
+from dreams.lib.sandbox.tool_worker import bubble
+from dreams.lib.sandbox.tool_worker.fence import State
+from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
 
-BASE = Path(__file__).resolve().parents[3]
+BASE = Path(__file__).resolve().parents[4]
 CALL_SECONDS = 15.0  # the tools stop themselves after ten
 START_SECONDS = 30.0
 LONGEST = 4 * 1024 * 1024
@@ -122,7 +122,7 @@ class Eyes:
     def _launch(self, around: Sequence[str], trouble: str) -> None:
         # No key and no path in its environment: only what Python itself shall do.
         self._process = subprocess.Popen(
-            [*around, sys.executable, "-m", "dreams.engines.eyes.worker"],
+            [*around, sys.executable, "-m", "dreams.lib.sandbox.tool_worker.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dreams.engines.eyes.eyes import Eyes, EyesFailed
-from dreams.engines.eyes.tools import NAMES, Reply
+from dreams.lib.sandbox.tool_worker.eyes import Eyes, EyesFailed
+from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
 
 MOST_WORKERS = 3
 PATIENCE_SECONDS = 0.2

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dreams.engines.eyes import bubble
+from dreams.lib.sandbox.tool_worker import bubble
 
 MEMORY_BYTES = 2 * 1024**3
 CPU_SECONDS = 1_800

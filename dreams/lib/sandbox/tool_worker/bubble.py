@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-BASE = Path(__file__).resolve().parents[3]
+BASE = Path(__file__).resolve().parents[4]
 TRY_SECONDS = 10.0
 SAID_CHARS = 160
 # Where the interpreter's own libraries stand; a folder that a system does not have is passed over.
@@ -57,7 +57,7 @@ def trouble(bwrap: str) -> str:
 @lru_cache(maxsize=4)
 def _tried(bwrap: str, python: str) -> str:
     # The very thing that will run in it: a bubble in which it cannot be imported is none.
-    act = "import dreams.engines.eyes.worker; print('works')"
+    act = "import dreams.lib.sandbox.tool_worker.worker; print('works')"
     words = [*command(bwrap, (), root=os.geteuid() == 0), python, "-c", act]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=TRY_SECONDS, env={}, check=False)

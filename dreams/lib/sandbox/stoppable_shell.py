@@ -13,9 +13,9 @@ import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from dreams.sandbox.limits import TIMED_OUT, Limits
-from dreams.sandbox.mounts import Tree
-from dreams.sandbox.shell import Answer, Shell
+from dreams.lib.sandbox.limits import TIMED_OUT, Limits
+from dreams.lib.sandbox.mounts import Tree
+from dreams.lib.sandbox.shell import Answer, Shell
 
 #: A line may use this much memory; sort, the greediest of our own commands, holds 64 MiB.
 MEMORY_BYTES = 1024**3

@@ -11,10 +11,10 @@ import os
 import sys
 from typing import Any, BinaryIO
 
-from dreams.engines.eyes import fence
-from dreams.engines.eyes.tools import NAMES, Reply, Tools
 from dreams.lib.files.safefs import Root, SafeFsError
-from dreams.sandbox import Ignored, Mount, Tree
+from dreams.lib.sandbox import Ignored, Mount, Tree
+from dreams.lib.sandbox.tool_worker import fence
+from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
 
 LONGEST = 4 * 1024 * 1024
 
