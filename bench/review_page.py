@@ -54,7 +54,8 @@ def changed(text: str) -> str:
 
 
 def propose(folder: Path, files: int, size: int) -> Proposal:
-    from dreams import drafts, proposals
+    from dreams import proposals
+    from dreams.engines import drafts
     from dreams.engines.types import Edit
     from dreams.models import Proposal
     from tests.pipeline import world

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import blobs, drafts, memories, moments, proposals, review
+from dreams import blobs, memories, moments, proposals, review
 from dreams.apply import ApplyReport
+from dreams.engines import drafts
 from dreams.engines.types import Edit, OperationKind
 from dreams.lib import memdir
 from dreams.lib.files import text, workspace

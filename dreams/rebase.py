@@ -12,7 +12,8 @@ from typing import Literal
 
 from django.db import transaction
 
-from dreams import blobs, drafts, proposals
+from dreams import blobs, proposals
+from dreams.engines import drafts
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Finding, Hunk, Proposal

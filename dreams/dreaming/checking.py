@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import drafts, findings, hostkey, proposals
+from dreams import findings, hostkey, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Edit, Problem
 from dreams.findings.base import Found, Report
 from dreams.lib.files import text

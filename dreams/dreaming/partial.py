@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 
-from dreams import auditlog, drafts, memories, proposals, rebase
+from dreams import auditlog, memories, proposals, rebase
 from dreams.dreaming import steps
+from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import merge
 from dreams.lib.files import text, workspace

@@ -10,14 +10,8 @@ from pathlib import Path
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import (
-    blobs,
-    conf,
-    discovery,
-    inputs,
-    linedates,
-    memories,
-)
+from dreams import blobs, conf, discovery, inputs, memories
+from dreams.engines import linedates
 from dreams.engines.types import (
     LineDate,
     PromptBrief,

@@ -19,11 +19,12 @@ from django.utils import timezone
 from dreams import (
     apply as applying,
 )
-from dreams import conf, discovery, drafts, engines, holds, inputs, memories, proposals, review
+from dreams import conf, discovery, engines, holds, inputs, memories, proposals, review
 from dreams.dreaming import checking, steps
 from dreams.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.dreaming.states import claim, end
 from dreams.dreaming.watch import LockLost, Watch
+from dreams.engines import drafts
 from dreams.engines.types import (
     Cancelled,
     EngineError,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dreams import drafts
 from dreams.conf import Config
+from dreams.engines import drafts
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.statements import facts

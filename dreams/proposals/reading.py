@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from dreams import blobs, drafts
+from dreams import blobs
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text

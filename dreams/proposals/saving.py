@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from dreams import auditlog, blobs, drafts
+from dreams import auditlog, blobs
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
 from dreams.findings.evidence import judge
 from dreams.lib.files import text

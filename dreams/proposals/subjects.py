@@ -9,7 +9,8 @@ from dataclasses import replace
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from dreams import conf, drafts, instructions, repeated
+from dreams import conf, instructions, repeated
+from dreams.engines import drafts
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.lib import textdiff

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import blobs, drafts, memories, proposals, rebase, review
+from dreams import blobs, memories, proposals, rebase, review
+from dreams.engines import drafts
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal

@@ -11,8 +11,9 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import drafts, holds, memories, proposals, rebase, review, writing
+from dreams import holds, memories, proposals, rebase, review, writing
 from dreams.apply import ApplyReport, Waiting, Written
+from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import drafts, memories, proposals, review, rollback
+from dreams import memories, proposals, review, rollback
+from dreams.engines import drafts
 from dreams.lib.files import workspace
 from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams import drafts, memories, proposals, review
+from dreams import memories, proposals, review
+from dreams.engines import drafts
 from dreams.leaks.rows import scrub
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.proposals import hearing

@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from dreams import discovery, drafts, hosts, memories, proposals
+from dreams import discovery, hosts, memories, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib.files import workspace
 from dreams.models import Project, Proposal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams import drafts
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate
 
 INDEX = "- [A](a.md) — one\n- [B](b.md) — two\n"

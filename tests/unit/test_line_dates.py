@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.linedates import KeptVersion, believable, line_dates
+from dreams.engines.linedates import KeptVersion, believable, line_dates
 
 
 def moment(day: int, hour: int = 12) -> dt.datetime:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams import drafts
-from dreams.engines import versions
+from dreams.engines import drafts, versions
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.services.policies.routine import KINDS, routine
 

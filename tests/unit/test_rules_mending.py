@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams import conf, drafts, engines
+from dreams import conf, engines
+from dreams.engines import drafts
 from dreams.engines.types import Edit, Job, Problem
 from dreams.lib.files import workspace
 from tests.unit.rules_kit import NOON, Told

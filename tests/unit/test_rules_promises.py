@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams import drafts
-from dreams.linedates import KeptVersion, line_dates
+from dreams.engines import drafts
+from dreams.engines.linedates import KeptVersion, line_dates
 from tests.unit.rules_kit import NOON, Dreamt, dream, memory, session, unaccounted
 
 MODERATE = settings(max_examples=40)

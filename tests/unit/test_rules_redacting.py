@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
+from dreams.engines.linedates import KeptVersion, line_dates
 from dreams.findings import examine
 from dreams.findings.directories import between
-from dreams.linedates import KeptVersion, line_dates
 from tests.unit.rules_kit import NOON, dream, memory
 
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals
+from dreams import memories, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files import workspace

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals
+from dreams import memories, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal

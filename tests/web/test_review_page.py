@@ -12,7 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams import drafts, memories, proposals, review
+from dreams import memories, proposals, review
+from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import drafts, memories, proposals
+from dreams import memories, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.lib.files import workspace
 from dreams.models import Hunk, Proposal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams import drafts
+from dreams.engines import drafts
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.types import Job
 from dreams.lib.files import text

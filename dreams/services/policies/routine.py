@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from dreams.drafts import Draft, DraftFile, DraftHunk, DraftOperation
+from dreams.engines.drafts import Draft, DraftFile, DraftHunk, DraftOperation
 from dreams.engines.types import Edit, OperationKind
 from dreams.lib import memdir
 from dreams.lib.prose import dates

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from django.db.models import Q
 
-from dreams import conf, drafts, proposals
+from dreams import conf, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.findings.base import Report
 from dreams.models import DreamRun, Policy, Project, Proposal

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, drafts, findings, hostkey, memories, proposals, rebase, review
+from dreams import auditlog, blobs, findings, hostkey, memories, proposals, rebase, review
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session

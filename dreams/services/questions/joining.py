@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import blobs, drafts, proposals
+from dreams import blobs, proposals
+from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, OperationKind
 from dreams.lib import textdiff
 from dreams.lib.files import text

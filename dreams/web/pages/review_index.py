@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import blobs, conf, drafts
+from dreams import blobs, conf
+from dreams.engines import drafts
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import AppliedFile, Proposal

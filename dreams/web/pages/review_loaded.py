@@ -13,7 +13,8 @@ from urllib.parse import urlencode
 from django.db.models import Model
 from django.urls import reverse
 
-from dreams import blobs, drafts, proposals
+from dreams import blobs, proposals
+from dreams.engines import drafts
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask

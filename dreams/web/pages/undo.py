@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import drafts, rollback
+from dreams import rollback
+from dreams.engines import drafts
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.secrets import masking

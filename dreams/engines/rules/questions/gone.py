@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
+from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
@@ -20,7 +21,6 @@ from dreams.engines.rules.questions.units import KEEP, askable, place, removal
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
-from dreams.linedates import day_in_name
 
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import Part, Unit
 from dreams.engines.rules.notes.removing import remove_parts
@@ -31,7 +32,6 @@ from dreams.engines.rules.questions.units import KEEP, askable, removal
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import similarity
-from dreams.linedates import day_in_name
 
 OLD, WEIGHT = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state

@@ -10,6 +10,7 @@ from functools import partial
 
 from rapidfuzz import fuzz
 
+from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder
@@ -25,7 +26,6 @@ from dreams.lib.prose import similarity
 from dreams.lib.prose.pieces import pieces
 from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
-from dreams.linedates import day_in_name
 
 LONGEST = 240  # characters of a statement that says only this
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
@@ -26,7 +27,6 @@ from dreams.lib.prose.exchanges import (
 )
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import capitalises_nouns, is_noun
-from dreams.linedates import day_in_name
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known
 MOST_WORDS, MOST_SENTENCES = 30, 2  # a longer statement says much else

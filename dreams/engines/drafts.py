@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from dreams import lineage
+from dreams.engines import lineage
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
