@@ -58,8 +58,8 @@ def make_projects(base: Path, count: int) -> list[Path]:
 
 
 def measure(base: Path, count: int) -> None:
-    from dreams import scheduler
     from dreams.models import Override
+    from dreams.services.scheduling import scheduler
 
     folders = make_projects(base, count)
     bare = median_seconds(lambda: [os.stat(folder / ".consolidate-lock") for folder in folders])

@@ -17,8 +17,8 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.anthropic.usage import PriceTable, Rate
 from dreams.engines.types import Allowance
-from dreams.gates import day_start, month_start
 from dreams.models import DreamRun, DreamUsage, Price, Project
+from dreams.services.scheduling.gates import day_start, month_start
 
 MOST_PRICES = 2_000
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dreams import dreaming, notify, scheduler
+from dreams import dreaming, notify
 from dreams.lib.files.text import plural
+from dreams.services.scheduling import scheduler
 
 
 def tick() -> str:

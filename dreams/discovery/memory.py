@@ -7,13 +7,14 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from dreams import gates, memories
+from dreams import memories
 from dreams.discovery.places import Place
 from dreams.discovery.report import Tally
 from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project
+from dreams.services.scheduling import gates
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,12 @@ import datetime as dt
 
 from django.core.cache import cache
 
-from dreams import scheduler, served
+from dreams import served
 from dreams.doctor.check import Check
 from dreams.hosts import cluster_name, host
 from dreams.lib import ages
 from dreams.lib.files.text import plural
+from dreams.services.scheduling import scheduler
 
 # A tick is due every minute and is looked for every half minute.
 LATE = dt.timedelta(minutes=3)

@@ -34,7 +34,7 @@ def setting(number: int, times: int) -> None:
 
 
 def schedule(number: int, times: int) -> None:
-    from dreams import scheduler
+    from dreams.services.scheduling import scheduler
 
     for _ in range(times):
         scheduler.ensure_schedule()

@@ -15,12 +15,13 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import doctor, scheduler, served, settings_service
+from dreams import doctor, served, settings_service
 from dreams.doctor import running, store
 from dreams.engines.wire import Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
+from dreams.services.scheduling import scheduler
 from tests.world import make_dream, make_project
 
 pytestmark = pytest.mark.django_db

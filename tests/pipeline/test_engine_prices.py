@@ -13,8 +13,8 @@ from django.apps import apps
 
 from dreams import conf, pricing
 from dreams.engines.anthropic.usage import Tokens, rate_for
-from dreams.facts import Everywhere, facts_of
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -14,9 +14,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import gates, scheduler
 from dreams.management.base import Refused
 from dreams.models import DreamRun, GateEvaluation, Override, Project
+from dreams.services.scheduling import gates, scheduler
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

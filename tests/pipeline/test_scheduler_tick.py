@@ -11,9 +11,10 @@ from django.core.cache import cache
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from dreams import conf, discovery, dreaming, scheduler
+from dreams import conf, discovery, dreaming
 from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal
+from dreams.services.scheduling import scheduler
 from tests.pipeline import engines, world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,12 +12,13 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from dreams import discovery, memories, scheduler
+from dreams import discovery, memories
 from dreams.hosts import host
 from dreams.models import Prompt, SearchText, Session
 from dreams.search import backend, index, sqlite
 from dreams.search.kinds import Kind
 from dreams.search.query import parse
+from dreams.services.scheduling import scheduler
 from tests import world
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dreams.gates import Facts, GateConfig, SpendingFact, day_start, evaluate, month_start
 from dreams.lib.timestamps import next_day, next_month
+from dreams.services.scheduling.gates import (
+    Facts,
+    GateConfig,
+    SpendingFact,
+    day_start,
+    evaluate,
+    month_start,
+)
 
 NOW = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -8,7 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from dreams.gates import (
+from dreams.lib.timestamps import to_ns
+from dreams.services.scheduling.gates import (
     GATES,
     EngineFact,
     Facts,
@@ -21,7 +22,6 @@ from dreams.gates import (
     Switch,
     evaluate,
 )
-from dreams.lib.timestamps import to_ns
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from dreams.gates import (
+from dreams.lib.timestamps import to_ns
+from dreams.services.scheduling.gates import (
     FORCEABLE,
     GATES,
     EngineFact,
@@ -22,7 +23,6 @@ from dreams.gates import (
     fingerprint,
     is_open,
 )
-from dreams.lib.timestamps import to_ns
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -4,9 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.gates import Facts, GateConfig, Mode, SessionFact, detect_mode, evaluate, first_explicit, is_live
-from dreams.gates.sessions import count_sessions
 from dreams.lib.timestamps import to_ns
+from dreams.services.scheduling.gates import (
+    Facts,
+    GateConfig,
+    Mode,
+    SessionFact,
+    detect_mode,
+    evaluate,
+    first_explicit,
+    is_live,
+)
+from dreams.services.scheduling.gates.sessions import count_sessions
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LAST_NS = to_ns(NOW - timedelta(days=3))

@@ -47,7 +47,9 @@ def test_force_is_offered_in_words_and_starts_a_dream(
     browser: Client, real_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handed: list[str] = []
-    monkeypatch.setattr("dreams.scheduler.enqueue", lambda dream: handed.append(dream.public_id))
+    monkeypatch.setattr(
+        "dreams.services.scheduling.scheduler.enqueue", lambda dream: handed.append(dream.public_id)
+    )
     assert "Skips closed gates: sessions." in _text(browser, real_project)
     response = browser.post(
         reverse("project-dream", args=[real_project.pk]), {"engine": "rules", "forced": "1"}

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from dreams.gates.facts import LockFact
 from dreams.lib.ages import ago, until
 from dreams.lib.locks.held import Held, LockRecord, record_of
 from dreams.lib.locks.judging import STALE_AFTER, judge, nearest_existing
@@ -31,6 +30,7 @@ from dreams.lib.locks.lockfile import (
     write_new,
 )
 from dreams.lib.process import ProcessIdentity
+from dreams.services.scheduling.gates.facts import LockFact
 
 LIFETIME = timedelta(hours=2)
 _WAIT_SECONDS = 0.5

@@ -5,7 +5,6 @@ import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from dreams.gates.facts import LockFact
 from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,
@@ -17,6 +16,7 @@ from dreams.lib.locks.lockfile import (
 )
 from dreams.lib.process import ProcessIdentity, is_alive
 from dreams.lib.timestamps import from_ns, later, to_ns
+from dreams.services.scheduling.gates.facts import LockFact
 
 STALE_AFTER = timedelta(minutes=60)
 

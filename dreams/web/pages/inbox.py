@@ -10,7 +10,8 @@ from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
 from dreams.models import Application, DreamRun, Project, Proposal
-from dreams.services import next_dream, summaries
+from dreams.services import summaries
+from dreams.services.scheduling import next_dream
 from dreams.services.summaries import Deed
 from dreams.web.pages.inbox_list import Asked, Listing, listing
 

@@ -6,10 +6,10 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams import facts, gates, scheduler
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services.next_dream import NextDream, without_distance
+from dreams.services.scheduling import gate_inputs, gates, scheduler
+from dreams.services.scheduling.next_dream import NextDream, without_distance
 from dreams.web.selectors.gate_names import GATES
 from dreams.web.selectors.projects import ACTIVE
 
@@ -76,7 +76,7 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 def gates_of(project: Project, now: dt.datetime) -> Gates:
-    everywhere = facts.Everywhere.load()
+    everywhere = gate_inputs.Everywhere.load()
     results = scheduler.evaluate_all(project, now, everywhere)
     active = project.dreams.filter(status__in=ACTIVE).first()
     found = [_gate(result) for result in results]

@@ -14,7 +14,7 @@ from dreams import blobs, conf, hosts
 from dreams.engines.anthropic import keys
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session, Version
-from dreams.services import next_dream
+from dreams.services.scheduling import next_dream
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget
 from dreams.web.selectors.projects import WAITING

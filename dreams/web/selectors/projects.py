@@ -27,8 +27,8 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.models import DreamRun, Memory, Override, Project, Proposal
-from dreams.services import next_dream
-from dreams.services.next_dream import NextDream
+from dreams.services.scheduling import next_dream
+from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget
 

@@ -10,8 +10,9 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import conf, forecast, holds, scheduler, trust
+from dreams import conf, forecast, holds, trust
 from dreams.models import Project
+from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.paging import chosen, search_text

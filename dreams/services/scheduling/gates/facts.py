@@ -58,7 +58,7 @@ class InputsFact:
 class SpendingFact:
     """US dollars: what the next dream is expected to cost, and what was spent in the running day and month.
 
-    Days and months are those of `dreams.gates.day_start` and `month_start`. The rules engine is `free`.
+    Days and months are those of `dreams.services.scheduling.gates.day_start` and `month_start`. The rules engine is `free`.
     """
 
     free: bool = True

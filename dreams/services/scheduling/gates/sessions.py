@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dreams.gates.facts import SessionFact
+from dreams.services.scheduling.gates.facts import SessionFact
 
 # Nobody needs to know whether a thousand or a hundred thousand are new: counting all of them would take a second.
 ENOUGH = 1_000

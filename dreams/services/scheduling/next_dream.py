@@ -1,7 +1,7 @@
 """When a project dreams next: what all its closed gates wait for, in one sentence, and how many sessions are new to it.
 
 Pages ask for many projects at once, from rows alone: the stored judgement of a project names only its first closed
-gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.gates`; those that need more than
+gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.services.scheduling.gates`; those that need more than
 rows (inputs, engine, budget, lock) are taken as they were last judged.
 """
 
@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
-from dreams import discovery, gates, hosts
-from dreams.facts import Everywhere, facts_of
-from dreams.gates.sessions import ENOUGH, Tally
+from dreams import discovery, hosts
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
 from dreams.models import GateEvaluation, Project, Session
+from dreams.services.scheduling import gates
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gates.sessions import ENOUGH, Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = ("inputs", "engine", "budget", "lock")

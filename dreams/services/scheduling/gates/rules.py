@@ -11,11 +11,11 @@ from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
-from dreams.gates.config import GateConfig
-from dreams.gates.facts import Facts, LockFact, Mode, SpendingFact
-from dreams.gates.sessions import count_sessions
 from dreams.lib.ages import ago, exact, until
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
+from dreams.services.scheduling.gates.config import GateConfig
+from dreams.services.scheduling.gates.facts import Facts, LockFact, Mode, SpendingFact
+from dreams.services.scheduling.gates.sessions import count_sessions
 
 # The lock file is dated by the file system's clock, which may run a moment ahead of ours.
 _CLOCK_SKEW_NS = 2_000_000_000

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from dreams.gates import rules
-from dreams.gates.config import GateConfig
-from dreams.gates.facts import (
+from dreams.lib.timestamps import day_start, month_start
+from dreams.services.scheduling.gates import rules
+from dreams.services.scheduling.gates.config import GateConfig
+from dreams.services.scheduling.gates.facts import (
     LIVE_GRACE,
     EngineFact,
     Facts,
@@ -29,7 +30,6 @@ from dreams.gates.facts import (
     first_explicit,
     is_live,
 )
-from dreams.lib.timestamps import day_start, month_start
 
 __all__ = [
     "FORCEABLE",
