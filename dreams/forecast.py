@@ -12,12 +12,13 @@ from decimal import Decimal
 from django.db.models import Count, F, Sum
 from django.db.models.functions import Length
 
-from dreams import conf, inputs, pricing
+from dreams import conf, pricing
 from dreams.engines.anthropic import briefing
 from dreams.engines.anthropic.estimate import Estimate, Guess, Size, estimate, words
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Project, Prompt
+from dreams.services.dreaming import input_fingerprint
 
 LAST_DREAMS = 8
 # Fewer than this say little about the next one.
@@ -107,7 +108,11 @@ def size_of(project: Project) -> Size:
     files = project.memories.filter(gone_at__isnull=True)
     notes = files.aggregate(n=Count("pk"), size=Sum("size"))
     index = files.filter(path=INDEX_NAME).values_list("size", flat=True).first() or 0
-    new = list(inputs.new_sessions(project)[: inputs.MAX_SESSIONS].values_list("pk", "used_bytes", "size"))
+    new = list(
+        input_fingerprint.new_sessions(project)[: input_fingerprint.MAX_SESSIONS].values_list(
+            "pk", "used_bytes", "size"
+        )
+    )
     typed = Prompt.objects.filter(
         session__in=[pk for pk, _, _ in new], offset__gte=F("session__used_bytes")
     ).annotate(chars=Length("text"))

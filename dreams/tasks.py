@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dreams import dreaming, notify
+from dreams import notify
 from dreams.lib.files.text import plural
+from dreams.services import dreaming
 from dreams.services.scheduling import scheduler
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any, cast
 
-from dreams import blobs, dreaming, proposals
+from dreams import blobs, proposals
 from dreams.apply import ApplyReport
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.explaining import rule_of
@@ -16,7 +16,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
-from dreams.services import summaries
+from dreams.services import dreaming, summaries
 
 
 def report(done: ApplyReport) -> dict[str, Any]:

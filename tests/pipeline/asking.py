@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dreams import dreaming
 from dreams.engines.types import Edit, Fate, Job, Option, Place, Question
 from dreams.models import DreamRun, Project
 from dreams.models import Question as Row
+from dreams.services import dreaming
 from tests.pipeline import engines
 
 ALPHA = "The API runs on host alpha."

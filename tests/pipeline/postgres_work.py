@@ -51,8 +51,9 @@ def sync(number: int, times: int, project: int) -> None:
 
 
 def request(number: int, times: int, project: int) -> None:
-    from dreams import dreaming, holds
+    from dreams import holds
     from dreams.models import DreamRun, Project
+    from dreams.services import dreaming
 
     with contextlib.suppress(holds.ProjectBusy):
         dreaming.request(Project.objects.get(pk=project), DreamRun.Trigger.PAGE)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dreams import manual, rollback
-from dreams.dreaming.reading import hand_edited
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
 from dreams.models import Application, Memory, Proposal, Version
+from dreams.services.dreaming.reading import hand_edited
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from dreams import dreaming, hostkey, settings_service
+from dreams import hostkey, settings_service
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, say
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
+from dreams.services import dreaming
 from dreams.web.selectors.dream.result import result
 from tests.pipeline import engines, world
 from tests.unit import engine_kit as kit

@@ -15,11 +15,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import dreaming
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
+from dreams.services import dreaming
 from tests.pipeline import world
 from tests.unit import engine_kit as kit
 
@@ -74,7 +74,7 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
     if key == "max_seconds":
         clock_on = _Hasty()
         steps[1] = Step(clock_on.slow_answer)
-        monkeypatch.setattr("dreams.dreaming.watch.time", SimpleNamespace(monotonic=clock_on))
+        monkeypatch.setattr("dreams.services.dreaming.watch.time", SimpleNamespace(monotonic=clock_on))
     engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
     with WireServer(Script(steps)) as server:

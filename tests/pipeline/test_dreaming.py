@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import dreaming, holds, review, settings_service
+from dreams import holds, review, settings_service
 from dreams.engines.types import EngineError, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
+from dreams.services import dreaming
 from tests.pipeline import engines, world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,7 +88,7 @@ def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing
     def act(job: Job, report: Reporter) -> list:
         edits = FRESH(job, report)
         assert dreaming.cancel(DreamRun.objects.get(), "owner")
-        monkeypatch.setattr("dreams.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr("dreams.services.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
         report.checkpoint()
         return edits
 

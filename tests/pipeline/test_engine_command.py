@@ -18,8 +18,6 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from dreams import dreaming
-from dreams.dreaming.watch import Watch
 from dreams.engines.anthropic import Patience
 from dreams.engines.wire import (
     DemoBrain,
@@ -39,6 +37,8 @@ from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
+from dreams.services import dreaming
+from dreams.services.dreaming.watch import Watch
 from tests.pipeline import world
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
@@ -237,8 +237,8 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
     """Nobody may think that a dream is dead because its model takes long, or because the database was busy once."""
     often = dt.timedelta(seconds=0.05)
     monkeypatch.setattr("dreams.lib.locks.Heartbeat", partial(locks.Heartbeat, every=often))
-    monkeypatch.setattr("dreams.dreaming.watch.LEASE_EVERY_SECONDS", 0.05)
-    monkeypatch.setattr("dreams.dreaming.watch.close_old_connections", _busy_once())
+    monkeypatch.setattr("dreams.services.dreaming.watch.LEASE_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("dreams.services.dreaming.watch.close_old_connections", _busy_once())
     lock = world.folder(project) / ".consolidate-lock"
     fresh: set[int] = set()
     leases: set[dt.datetime | None] = set()

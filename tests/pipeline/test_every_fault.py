@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from dreams import dreaming
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer, say
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, LockHold, Project, Proposal
+from dreams.services import dreaming
 from memoryweb import BASE_DIR
 from tests.pipeline import fault_rows, world
 from tests.pipeline.fault_rows import MENDING, ROWS, TURN, Row

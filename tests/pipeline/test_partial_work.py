@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import dreaming, proposals, review, rollback
-from dreams.dreaming import steps
+from dreams import proposals, review, rollback
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, status
 from dreams.lib import locks
@@ -38,6 +37,8 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
+from dreams.services import dreaming
+from dreams.services.dreaming import steps
 from tests.pipeline import engines, world
 
 QUOTE = "Snapshots are reviewed by hand."
@@ -239,7 +240,7 @@ def test_however_it_ends_what_was_told_is_kept(
         if end == "Ctrl-C":
             raise KeyboardInterrupt
         dreaming.cancel(DreamRun.objects.get(), "owner")
-        monkeypatch.setattr("dreams.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr("dreams.services.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
         report.checkpoint()
         raise AssertionError("it was cancelled")
 

@@ -8,11 +8,12 @@ import pytest
 from django.core.management import call_command
 
 from dreams import apply as applying
-from dreams import dreaming, proposals, review, rollback
+from dreams import proposals, review, rollback
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Hunk, Proposal, Version
 from dreams.rollback import Selection
+from dreams.services import dreaming
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

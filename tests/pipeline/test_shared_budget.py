@@ -14,11 +14,12 @@ from django.db import connection, connections
 from django.db.models import Sum
 from django.utils import timezone
 
-from dreams import conf, discovery, dreaming, pricing
-from dreams.dreaming.watch import Watch
+from dreams import conf, discovery, pricing
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Step, Use, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Project
+from dreams.services import dreaming
+from dreams.services.dreaming.watch import Watch
 from tests.pipeline import world
 from tests.unit import engine_kit as kit
 

@@ -205,7 +205,7 @@ def test_a_policy_that_ended_while_a_dream_ran_applies_nothing(
 ) -> None:
     decided(project)
     policy = accepted()
-    from dreams.dreaming import story
+    from dreams.services.dreaming import story
 
     complete = story._complete
 

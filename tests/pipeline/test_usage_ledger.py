@@ -13,11 +13,12 @@ import pytest
 from django.core.cache import cache
 from django.db.models import Sum
 
-from dreams import conf, dreaming
+from dreams import conf
 from dreams.engines.anthropic import Patience
 from dreams.engines.tokens import KINDS
 from dreams.engines.wire import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
 from dreams.models import DreamRun, DreamUsage, Price, Project
+from dreams.services import dreaming
 from tests.pipeline import world
 from tests.pipeline.servers import Home, until, with_database
 

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import dreaming
 from dreams.models import DreamRun, DreamSession, Hunk, Turn
+from dreams.services import dreaming
 from tests import world
 
 HTMX = {"HX-Request": "true"}

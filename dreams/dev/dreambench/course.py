@@ -238,8 +238,8 @@ def listening() -> Iterator[list[Outcome]]:
 
 def dreamt(project: Any, engine: str) -> Any:
     """A completed dream. Raises CourseFailed."""
-    from dreams import dreaming  # noqa: PLC0415 - as above
     from dreams.models import DreamRun  # noqa: PLC0415 - as above
+    from dreams.services import dreaming  # noqa: PLC0415 - as above
 
     run = dreaming.request(project, DreamRun.Trigger.COMMAND, engine=engine, forced=True, actor="dreambench")
     dreaming.run_dream(run.pk)

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import dreaming, review
+from dreams import review
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
+from dreams.services import dreaming
 
 
 class Command(BaseCommand):

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from django.db.models import Q, QuerySet
 
-from dreams import conf, discovery, forecast, inputs, pricing
+from dreams import conf, discovery, forecast, pricing
 from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
 from dreams.models import LockHold, Project, Proposal, Session
+from dreams.services.dreaming import input_fingerprint
 from dreams.services.scheduling import gates
 
 AT_ONCE = 500
@@ -151,7 +152,7 @@ def _touched(project: Project, clock: int | None) -> QuerySet[Session]:
 
 
 def _inputs(project: Project) -> gates.InputsFact:
-    return gates.InputsFact(inputs.fingerprint(project), project.inputs_hash or None)
+    return gates.InputsFact(input_fingerprint.fingerprint(project), project.inputs_hash or None)
 
 
 def _engine(config: conf.Config) -> gates.EngineFact:

@@ -16,12 +16,13 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import database, discovery, dreaming, holds, notify, writing
+from dreams import database, discovery, holds, notify, writing
 from dreams.hosts import cluster_name, host
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 from dreams.search import index
+from dreams.services import dreaming
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 

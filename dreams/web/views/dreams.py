@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import dreaming
 from dreams.models import DreamRun
+from dreams.services import dreaming
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.paging import chosen, number_or_none

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from dreams import dreaming
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, FileChange, Finding, Memory, Proposal, Question
-from dreams.services import summaries
+from dreams.services import dreaming, summaries
 from dreams.services.summaries import Summary
 
 MOST_NAMES = 12

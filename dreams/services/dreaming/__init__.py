@@ -1,10 +1,10 @@
 """One dream, from the request to its end: `states` · `story` · `reading` what the engine is given · `watch` its reporter ·
 `bookkeeping` what it used · `steps` what it changed so far · `partial` that work as a proposal, if asked."""
 
-from dreams.dreaming.bookkeeping import used_by_model, work_of
-from dreams.dreaming.partial import PartialRefused
-from dreams.dreaming.partial import propose as propose_partial
-from dreams.dreaming.states import (
+from dreams.services.dreaming.bookkeeping import used_by_model, work_of
+from dreams.services.dreaming.partial import PartialRefused
+from dreams.services.dreaming.partial import propose as propose_partial
+from dreams.services.dreaming.states import (
     LEASE,
     back_off,
     cancel,
@@ -12,9 +12,9 @@ from dreams.dreaming.states import (
     lost_its_worker,
     request,
 )
-from dreams.dreaming.steps import changed as unfinished_files
-from dreams.dreaming.steps import sweep as sweep_unfinished
-from dreams.dreaming.story import run_dream
+from dreams.services.dreaming.steps import changed as unfinished_files
+from dreams.services.dreaming.steps import sweep as sweep_unfinished
+from dreams.services.dreaming.story import run_dream
 
 __all__ = [
     "LEASE",

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import blobs, conf, discovery, inputs, memories
+from dreams import blobs, conf, discovery, memories
 from dreams.engines import linedates
 from dreams.engines.types import (
     LineDate,
@@ -28,6 +28,7 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.services.dreaming import input_fingerprint
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     live = discovery.live_session_ids(dream.project)
     chosen = [
         session
-        for session in inputs.new_sessions(dream.project)[: inputs.MAX_SESSIONS]
+        for session in input_fingerprint.new_sessions(dream.project)[: input_fingerprint.MAX_SESSIONS]
         if dream.forced or (session.session_id not in live and session.touched_at <= quiet)
     ]
     DreamSession.objects.bulk_create(

@@ -19,11 +19,7 @@ from django.utils import timezone
 from dreams import (
     apply as applying,
 )
-from dreams import conf, discovery, engines, holds, inputs, memories, proposals, review
-from dreams.dreaming import checking, steps
-from dreams.dreaming.reading import hand_edited, line_dates, review_sessions
-from dreams.dreaming.states import claim, end
-from dreams.dreaming.watch import LockLost, Watch
+from dreams import conf, discovery, engines, holds, memories, proposals, review
 from dreams.engines import drafts
 from dreams.engines.types import (
     Cancelled,
@@ -43,6 +39,10 @@ from dreams.models import (
 )
 from dreams.review import Reviewer, ReviewRefused
 from dreams.services import policies
+from dreams.services.dreaming import checking, input_fingerprint, steps
+from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
+from dreams.services.dreaming.states import claim, end
+from dreams.services.dreaming.watch import LockLost, Watch
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
 
@@ -102,7 +102,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     snapshot = workspace.take(memories.memory_dir(project))
     memories.sync(project, snapshot)
     watch.checkpoint()
-    fingerprint = inputs.fingerprint(project)
+    fingerprint = input_fingerprint.fingerprint(project)
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return

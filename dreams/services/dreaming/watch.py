@@ -15,9 +15,6 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 from django.utils import timezone
 
 from dreams import conf, pricing
-from dreams.dreaming import steps
-from dreams.dreaming.bookkeeping import book
-from dreams.dreaming.states import LEASE
 from dreams.engines.types import (
     Allowance,
     Cancelled,
@@ -34,6 +31,9 @@ from dreams.models import (
     DreamRun,
     Turn,
 )
+from dreams.services.dreaming import steps
+from dreams.services.dreaming.bookkeeping import book
+from dreams.services.dreaming.states import LEASE
 
 log = logging.getLogger(__name__)
 
