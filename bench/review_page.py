@@ -54,10 +54,10 @@ def changed(text: str) -> str:
 
 
 def propose(folder: Path, files: int, size: int) -> Proposal:
-    from dreams import proposals
     from dreams.engines import drafts
     from dreams.engines.types import Edit
     from dreams.models import Proposal
+    from dreams.services import proposals
     from tests.pipeline import world
 
     texts = {f"topic_{n:03}.md": text_of(n, size // files) for n in range(files)}

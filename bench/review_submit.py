@@ -55,9 +55,10 @@ def measure(folder: Path, files: int, size: int) -> Mapping[str, float]:
 
 
 def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
-    from dreams import apply, review
+    from dreams import apply
     from dreams.models import Finding, Hunk
-    from dreams.review import Reviewer
+    from dreams.services import review
+    from dreams.services.review import Reviewer
 
     me = Reviewer("owner")
     decide = seconds(lambda: review.decide(proposal, hunks, Hunk.Verdict.APPROVED, me))
@@ -74,7 +75,7 @@ def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
 
 def undo(proposal: Proposal) -> float:
     from dreams import rollback
-    from dreams.review import Reviewer
+    from dreams.services.review import Reviewer
 
     return seconds(lambda: rollback.rollback(proposal, Reviewer("owner")))
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import auditlog, holds, memories, proposals, rebase, review
+from dreams import auditlog, holds, memories
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
-from dreams.review import Reviewer, ReviewRefused
+from dreams.services import proposals, review
+from dreams.services.proposals import rebase
+from dreams.services.review import Reviewer, ReviewRefused
 from dreams.writing import Order, close_if_done, recover_first, unapplied, write
 
 DEFAULT_MODE = 0o644

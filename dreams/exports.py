@@ -20,7 +20,7 @@ from dreams import auditlog, blobs, holds, lookup, memories
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
-from dreams.review import Reviewer
+from dreams.services.review import Reviewer
 
 #: The trailer that says which memory directory a state is of.
 DIRECTORY = "Directory"

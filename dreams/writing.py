@@ -22,8 +22,8 @@ from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
-from dreams.review import Reviewer
 from dreams.services import late_texts
+from dreams.services.review import Reviewer
 
 log = logging.getLogger(__name__)
 

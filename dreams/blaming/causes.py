@@ -11,13 +11,14 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams import blobs, proposals
+from dreams import blobs
 from dreams.blaming.chain import Chain
 from dreams.blaming.lines import MIN_KNOWN, Place, lines_of
 from dreams.blaming.writes import added_at
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
+from dreams.services import proposals
 
 #: Records of transcripts that are read for one page, newest first: each may be some hundred kilobytes.
 MAX_WRITES = 60

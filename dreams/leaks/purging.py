@@ -25,7 +25,7 @@ from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import without
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Project, Proposal, Purge
-from dreams.review import Reviewer
+from dreams.services.review import Reviewer
 
 log = logging.getLogger(__name__)
 #: A shorter value stands in too many words by chance to be replaced wherever it stands.

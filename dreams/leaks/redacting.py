@@ -9,7 +9,7 @@ from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import values, without
 from dreams.models import Hunk, Project, Proposal
-from dreams.review import Reviewer
+from dreams.services.review import Reviewer
 
 
 def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -> Proposal | None:

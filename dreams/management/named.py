@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from dreams import ids, lookup
 from dreams.management.base import BadUsage, Refused
 from dreams.models import DreamRun, Project, Proposal
-from dreams.review import Reviewer
+from dreams.services.review import Reviewer
 
 
 def add_project(parser: CommandParser, *, optional: bool = False) -> None:

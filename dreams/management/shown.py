@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any, cast
 
-from dreams import blobs, proposals
+from dreams import blobs
 from dreams.apply import ApplyReport
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.explaining import rule_of
@@ -16,7 +16,8 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
-from dreams.services import dreaming, summaries
+from dreams.services import dreaming, proposals
+from dreams.services.proposals import summaries
 
 
 def report(done: ApplyReport) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from dreams import conf, served
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
-from dreams.services import waiting
-from dreams.services.waiting import Facts, Kind
+from dreams.services.inbox import waiting
+from dreams.services.inbox.waiting import Facts, Kind
 
 #: A digest is a reminder, not the inbox: what is beyond is counted.
 MOST = 20

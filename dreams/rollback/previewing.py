@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import blobs, memories, proposals, rebase, review
+from dreams import blobs, memories
 from dreams.engines import drafts
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
+from dreams.services import proposals, review
+from dreams.services.proposals import rebase
 
 
 class NothingToUndo(Exception):

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import holds, memories, proposals, rebase, review, writing
+from dreams import holds, memories, writing
 from dreams.apply import ApplyReport, Waiting, Written
 from dreams.engines import drafts
 from dreams.engines.types import Edit
@@ -19,10 +19,11 @@ from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import journal
 from dreams.models import Application, FileChange, Hunk, LeftOut, Proposal, Session, Version
-from dreams.review import Reviewer
 from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
-from dreams.services import policies
+from dreams.services import policies, proposals, review
+from dreams.services.proposals import rebase
 from dreams.services.questions import states
+from dreams.services.review import Reviewer
 from dreams.writing import Order
 
 

@@ -16,7 +16,7 @@ from dreams.engines import versions
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, Memory, Proposal, Question
-from dreams.services import kinds
+from dreams.services.proposals import kinds
 
 SYSTEM = "memoryweb"
 POLICY = "policy"

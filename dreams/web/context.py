@@ -15,7 +15,7 @@ from django_q.models import Schedule
 
 from dreams.hosts import cluster_name, host
 from dreams.models import Proposal
-from dreams.services import waiting
+from dreams.services.inbox import waiting
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
 OVERDUE = dt.timedelta(minutes=2)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-from dreams import review
 from dreams.models import Memory, Proposal
-from dreams.review import Reviewer
+from dreams.services import review
+from dreams.services.review import Reviewer
 from dreams.web.access import actor
 
 KEY = "bare"

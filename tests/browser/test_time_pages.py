@@ -10,9 +10,10 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from dreams import apply as applying
-from dreams import memories, moments, review
+from dreams import memories, moments
 from dreams.login import make_link
 from dreams.models import Hunk, Project, Version
+from dreams.services import review
 from tests import world as make
 from tests.browser.shots import outside_loop
 from tests.pipeline import world as real

@@ -76,8 +76,9 @@ def root(number: int, folder: str) -> None:
 
 def story(number: int, folder: str) -> bool:
     """Propose, decide, apply and undo, in a project of its own."""
-    from dreams import apply, review, rollback
+    from dreams import apply, rollback
     from dreams.models import Hunk
+    from dreams.services import review
     from tests.pipeline import world
 
     mine = world.make_project(Path(folder) / str(number))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dreams import apply as applying
-from dreams import review
 from dreams.models import Hunk, Proposal
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

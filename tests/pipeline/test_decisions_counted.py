@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dreams import review
 from dreams.models import Hunk, Proposal
-from dreams.services import decisions
+from dreams.services import review
+from dreams.services.proposals import decisions
 from tests.web import kinds_world, review_world
 
 pytestmark = pytest.mark.django_db

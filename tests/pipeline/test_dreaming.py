@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import holds, review, settings_service
+from dreams import holds, settings_service
 from dreams.engines.types import EngineError, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
-from dreams.services import dreaming
+from dreams.services import dreaming, review
 from tests.pipeline import engines, world
 
 pytestmark = pytest.mark.django_db(transaction=True)

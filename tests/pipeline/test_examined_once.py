@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from dreams import apply as applying
-from dreams import findings, memories, proposals, review
+from dreams import findings, memories
 from dreams.findings import secrets
 from dreams.findings.base import Report, Subject
 from dreams.models import Hunk, LeftOut, Project, Proposal
-from dreams.proposals import reports
+from dreams.services import proposals, review
+from dreams.services.proposals import reports
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

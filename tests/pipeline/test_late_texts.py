@@ -11,10 +11,11 @@ from django.test import Client
 from pytest_django import Settings
 
 from dreams import apply as applying
-from dreams import memories, review, writing
+from dreams import memories, writing
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal import System
 from dreams.models import Hunk, Proposal, Version
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

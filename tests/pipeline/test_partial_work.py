@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import proposals, review, rollback
+from dreams import rollback
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, status
 from dreams.lib import locks
@@ -37,7 +37,7 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.services import dreaming
+from dreams.services import dreaming, proposals, review
 from dreams.services.dreaming import steps
 from tests.pipeline import engines, world
 

@@ -11,14 +11,15 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from dreams import apply as applying
-from dreams import review, rollback
+from dreams import rollback
 from dreams.engines.types import Edit, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Finding, Hunk, Project, Proposal, Question
-from dreams.review import ReviewRefused
+from dreams.services import review
 from dreams.services.questions import answering
 from dreams.services.questions import asking as service
+from dreams.services.review import ReviewRefused
 from tests.pipeline import world
 from tests.pipeline.test_any_change_can_be_undone import contents, directories, propose
 

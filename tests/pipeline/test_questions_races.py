@@ -10,10 +10,10 @@ import pytest
 from django.db import connections
 
 from dreams import apply as applying
-from dreams import proposals, review
 from dreams.models import Hunk, Operation, Proposal, Question
-from dreams.review import ReviewRefused
+from dreams.services import proposals, review
 from dreams.services.questions import answering
+from dreams.services.review import ReviewRefused
 from tests.pipeline import asking, engines, world
 from tests.pipeline.asking import ALPHA, RESET
 

@@ -13,10 +13,11 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import apply, auditlog, memories, recovery, review, writing
+from dreams import apply, auditlog, memories, recovery, writing
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
 from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
+from dreams.services import review
 from tests.pipeline import world
 from tests.world import make_dream
 

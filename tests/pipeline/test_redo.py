@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from dreams import apply as applying
-from dreams import review, rollback
+from dreams import rollback
 from dreams.models import Hunk, LeftOut, Proposal
 from dreams.rollback import Selection
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

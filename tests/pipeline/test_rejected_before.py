@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import review, rollback
+from dreams import rollback
 from dreams.models import Hunk, Project, Proposal
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 from dreams import apply as applying
-from dreams import blobs, proposals, review, rollback
+from dreams import blobs, rollback
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
+from dreams.services import proposals, review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def hunk_with(proposal: Proposal, words: str) -> Hunk:
-    from dreams import proposals
+    from dreams.services import proposals
 
     for file in proposal.files.all():
         for row, lines in proposals.text_hunks(file):
@@ -203,7 +204,7 @@ def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> Non
 
 
 def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(tmp_path: Path) -> None:
-    from dreams import rebase
+    from dreams.services.proposals import rebase
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
@@ -214,7 +215,7 @@ def test_an_undecided_change_that_clashes_is_a_conflict_and_the_others_stay(tmp_
 
 
 def _edited_beside_an_outside_change(tmp_path: Path, state: str) -> FileChange:
-    from dreams import rebase
+    from dreams.services.proposals import rebase
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
@@ -238,7 +239,7 @@ def test_a_persons_edit_is_still_theirs_after_a_rebase(tmp_path: Path, state: st
 
 
 def test_an_edit_is_brought_onto_lines_that_changed_around_it(tmp_path: Path) -> None:
-    from dreams import rebase
+    from dreams.services.proposals import rebase
 
     project = world.make_project(tmp_path)
     long = "---\nname: L\ntype: project\n---\n\nOne.\nTwo.\nThree.\nFour.\n"
@@ -256,7 +257,7 @@ def test_an_edit_is_brought_onto_lines_that_changed_around_it(tmp_path: Path) ->
 
 
 def test_what_was_deleted_on_both_sides_is_no_clash(tmp_path: Path) -> None:
-    from dreams import rebase
+    from dreams.services.proposals import rebase
 
     project = world.make_project(tmp_path)
     proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, None, "gone", "prune"))
@@ -275,7 +276,7 @@ def test_a_row_that_was_read_before_the_apply_writes_nothing_again(tmp_path: Pat
 
 
 def test_rejecting_the_clashing_change_lets_the_rest_of_the_file_be_applied(tmp_path: Path) -> None:
-    from dreams import rebase
+    from dreams.services.proposals import rebase
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)

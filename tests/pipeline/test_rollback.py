@@ -8,12 +8,12 @@ import pytest
 from django.core.management import call_command
 
 from dreams import apply as applying
-from dreams import proposals, review, rollback
+from dreams import rollback
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Hunk, Proposal, Version
 from dreams.rollback import Selection
-from dreams.services import dreaming
+from dreams.services import dreaming, proposals, review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,7 +102,7 @@ def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp
 
 
 def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None:
-    from dreams import rebase
+    from dreams.services.proposals import rebase
 
     project = world.make_project(tmp_path)
     proposal = applied(project)

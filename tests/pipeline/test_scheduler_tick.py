@@ -177,8 +177,9 @@ def test_an_applied_dream_uses_its_sessions_up_and_an_undo_gives_them_back(
     tmp_path: Path, monkeypatch
 ) -> None:
     from dreams import apply as applying
-    from dreams import review, rollback
+    from dreams import rollback
     from dreams.models import Hunk, Session
+    from dreams.services import review
 
     project = found_project(tmp_path, 5)
     engines.use(monkeypatch, engines.add("project_export.md", "The export runs at four.\n"))
@@ -211,8 +212,8 @@ def test_a_tick_asks_the_database_no_more_per_project_than_a_few_times(
 
 
 def test_what_was_left_undecided_is_proposed_again_by_a_later_dream(tmp_path: Path) -> None:
-    from dreams import review
     from dreams.models import Hunk, Session
+    from dreams.services import review
 
     project = found_project(tmp_path, 5)
     first = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND).pk)

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection
 
 from dreams import apply as applying
-from dreams import blobs, leaks, memories, recovery, review, rollback, verifying
+from dreams import blobs, leaks, memories, recovery, rollback, verifying
 from dreams.lib.storage import history
 from dreams.models import (
     AuditEntry,
@@ -26,6 +26,7 @@ from dreams.models import (
     Version,
 )
 from dreams.search import index
+from dreams.services import review
 from dreams.services.questions import answering
 from tests import world as rows
 from tests.pipeline import asking, world

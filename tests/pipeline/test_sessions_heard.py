@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import memories, proposals, review
+from dreams import memories
 from dreams.engines import drafts
 from dreams.leaks.rows import scrub
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
-from dreams.proposals import hearing
+from dreams.services import proposals, review
+from dreams.services.proposals import hearing
 from tests import world as rows
 from tests.pipeline import world
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Application, DreamRun, Hunk, Operation, Proposal
-from dreams.services import summaries
+from dreams.services.proposals import summaries
 from tests import world as make
 
 pytestmark = pytest.mark.django_db

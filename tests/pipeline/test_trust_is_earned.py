@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import manual, review, rollback, settings_service
+from dreams import manual, rollback, settings_service
 from dreams.engines import versions
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import (
@@ -21,9 +21,10 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.review import Reviewer
 from dreams.rollback import Selection
+from dreams.services import review
 from dreams.services.policies import earned
+from dreams.services.review import Reviewer
 from tests.pipeline import trusting, world
 from tests.pipeline.trusting import accepted, decided, offered
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import review
 from dreams.engines import versions
 from dreams.models import (
     AuditEntry,
@@ -20,6 +19,7 @@ from dreams.models import (
     Project,
     Proposal,
 )
+from dreams.services import review
 from dreams.services.policies import earned
 from tests.pipeline import world
 from tests.pipeline.trusting import decided, offered

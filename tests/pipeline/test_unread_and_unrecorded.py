@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import memories, review, rollback
+from dreams import memories, rollback
 from dreams.lib.files import workspace
 from dreams.lib.storage import history
 from dreams.models import Hunk, Memory, Project, Proposal, Version
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,11 +10,10 @@ import pytest
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import review
 from dreams.engines import versions
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.models import Decision, DreamRun, Hunk, Operation, Policy, Project, Proposal
-from dreams.services import dreaming
+from dreams.services import dreaming, review
 from dreams.services.policies import earned
 from tests.pipeline import engines, world
 

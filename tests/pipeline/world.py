@@ -7,12 +7,13 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from dreams import discovery, hosts, memories, proposals
+from dreams import discovery, hosts, memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib.files import workspace
 from dreams.models import Project, Proposal
-from dreams.review import Reviewer
+from dreams.services import proposals
+from dreams.services.review import Reviewer
 
 ME = Reviewer("owner")
 

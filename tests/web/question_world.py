@@ -7,12 +7,13 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import memories, proposals
+from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, Project, Proposal, Question
+from dreams.services import proposals
 from dreams.services.questions import asking
 from tests import world as rows
 from tests.pipeline import world

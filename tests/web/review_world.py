@@ -7,11 +7,12 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import memories, proposals
+from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
+from dreams.services import proposals
 from tests import world as rows
 from tests.pipeline import world
 

@@ -11,8 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dreams import review
 from dreams.models import Decision, Hunk, Project, Proposal
+from dreams.services import review
 from dreams.web.pages.review_loaded import load
 from tests.pipeline import world
 

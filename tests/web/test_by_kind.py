@@ -11,9 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dreams import review
 from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
-from dreams.services import triage
+from dreams.services import review
+from dreams.services.review import triage
 from dreams.web.pages import by_kind as pages
 from tests import world as make
 from tests.pipeline import world as real

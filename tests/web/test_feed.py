@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dreams.models import AuditEntry, FeedToken, Hunk, Proposal
-from dreams.services import feed
+from dreams.services.inbox import feed
 from tests import world as make
 from tests.world import World
 

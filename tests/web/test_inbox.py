@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
-from dreams.services.waiting import Item
+from dreams.services.inbox.waiting import Item
 from dreams.web.pages import inbox as selector
 from dreams.web.pages.inbox_list import Asked
 from tests import world as make

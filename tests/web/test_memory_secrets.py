@@ -10,9 +10,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from dreams import memories, rebase, review
+from dreams import memories
 from dreams.engines.types import Edit
 from dreams.models import AuditEntry, FileChange, Hunk, Memory, Proposal
+from dreams.services import review
+from dreams.services.proposals import rebase
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import manual, memories, moments, review, rollback
+from dreams import manual, memories, moments, rollback
 from dreams.models import Blob, Hunk, Project, Proposal, Version
+from dreams.services import review
 from dreams.web.selectors import between as changes
 from dreams.web.selectors import moments as selector
 from tests.pipeline import world as real

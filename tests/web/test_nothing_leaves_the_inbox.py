@@ -10,10 +10,12 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import rebase, review, writing
+from dreams import writing
 from dreams.lib.files import workspace
 from dreams.lib.storage import journal
 from dreams.models import Hunk, Project, Proposal
+from dreams.services import review
+from dreams.services.proposals import rebase
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -13,11 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import discovery, exports, holds, manual, memories, review, rollback
+from dreams import discovery, exports, holds, manual, memories, rollback
 from dreams.leaks import redacting
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories, proposals, review
+from dreams import memories
 from dreams.models import Evidence, Project, Proposal, Session
+from dreams.services import proposals, review
 from tests.pipeline import world
 from tests.web import review_world as desk
 from tests.web.test_review_page import card, page

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import review
 from dreams.models import FileChange, Hunk, Proposal
+from dreams.services import review
 from tests.pipeline import world
 from tests.web import kinds_world as kinds
 from tests.web import review_world as desk

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import review
 from dreams.models import Hunk, Proposal
-from dreams.services import decisions
+from dreams.services import review
+from dreams.services.proposals import decisions
 from dreams.web.pages import review_list, review_shown
 from tests.pipeline import world
 from tests.web import kinds_world as kinds

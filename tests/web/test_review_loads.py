@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import memories, review, rollback
+from dreams import memories, rollback
 from dreams.models import Finding, Hunk, Proposal
 from dreams.rollback import Selection
+from dreams.services import review
 from tests.pipeline import world
 from tests.web import review_world as desk
 

@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import review
 from dreams.engines.types import Edit
 from dreams.models import AuditEntry, Hunk, Proposal
+from dreams.services import review
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -12,11 +12,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams import memories, proposals, review
+from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
+from dreams.services import proposals, review
 from tests.pipeline import world
 from tests.web import review_world as desk
 

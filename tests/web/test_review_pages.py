@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories, proposals
+from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.lib.files import workspace
 from dreams.models import Hunk, Proposal
+from dreams.services import proposals
 from tests.pipeline import world
 from tests.web.test_review_page import many_files
 

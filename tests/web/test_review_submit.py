@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 
 from dreams import apply as applying
-from dreams import review, writing
+from dreams import writing
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
+from dreams.services import review
 from dreams.services.questions import answering
 from dreams.web.pages import review_loaded as selector
 from tests.pipeline import world
@@ -233,7 +234,7 @@ def test_confirm_and_write_leads_to_the_finding_that_is_in_the_way(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hunk = _rebased_with_a_new_finding(browser, proposal)
-    monkeypatch.setattr("dreams.proposals.examine", lambda *_, **__: None)
+    monkeypatch.setattr("dreams.services.proposals.examine", lambda *_, **__: None)
     form = {"bases": selector.load(proposal).digest, "rebased": "1"}
     response = browser.post(f"/review/{proposal.public_id}/apply/", form)
     assert response.headers["Location"].endswith(f"#hunk-{hunk.pk}")

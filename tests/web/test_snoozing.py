@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.models import AuditEntry, DreamRun, FileChange, Hunk, Proposal, Snooze
-from dreams.services import waiting
+from dreams.services.inbox import waiting
 from tests import world as make
 from tests.world import World
 

@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import memories, review
+from dreams import memories
 from dreams.models import GateEvaluation, Hunk, Project
+from dreams.services import review
 from dreams.web.selectors import timeline as timelines
 from dreams.web.selectors.narrowed import OUTSIDE, SYSTEM, Filter
 from tests import world

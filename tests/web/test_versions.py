@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dreams import apply as applying
-from dreams import blobs, manual, memories, review
+from dreams import blobs, manual, memories
 from dreams.models import Hunk, Memory, Project, Proposal, Version
+from dreams.services import review
 from dreams.web.selectors import timeline, versions
 from tests import world
 from tests.pipeline import world as real

@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams import apply as applying
-from dreams import review
 from dreams.models import Hunk, Memory, Prompt, Proposal
+from dreams.services import review
 from tests import world as rows
 from tests.pipeline import world
 

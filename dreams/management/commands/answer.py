@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import holds, review
+from dreams import holds
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Question
+from dreams.services import review
 from dreams.services.questions import answering
 
 UNDO = "undo"

@@ -8,12 +8,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, review, writing
+from dreams import holds, writing
 from dreams.lib.storage import journal
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Proposal
+from dreams.services import review
 
 
 class Command(BaseCommand):

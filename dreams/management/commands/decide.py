@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import review
 from dreams.lib.files import text
 from dreams.management import named
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Hunk, Proposal
+from dreams.services import review
 
 
 class Command(BaseCommand):

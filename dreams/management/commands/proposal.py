@@ -7,12 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import review
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
-from dreams.services import dreaming
+from dreams.services import dreaming, review
 
 
 class Command(BaseCommand):

@@ -8,12 +8,13 @@ from typing import Any
 from django.core.management.base import BaseCommand as DjangoCommand
 from django.core.management.base import CommandParser
 
-from dreams import blobs, holds, manual, review, writing
+from dreams import blobs, holds, manual, writing
 from dreams.lib.storage import history, journal
 from dreams.management import named, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project, Version
+from dreams.services import review
 
 LEAST_PREFIX = 6
 

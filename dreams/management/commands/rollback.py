@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams import apply as applying
-from dreams import holds, review, rollback, writing
+from dreams import holds, rollback, writing
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
@@ -19,6 +19,7 @@ from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
+from dreams.services import review
 
 
 class Command(BaseCommand):

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import findings, hostkey, proposals
+from dreams import findings, hostkey
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Problem
 from dreams.findings.base import Found, Report
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
+from dreams.services import proposals
 
 #: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
 MENDABLE = frozenset(

@@ -13,7 +13,7 @@ from django.db.models import Max
 from dreams.engines.types import Edit
 from dreams.lib.files import text
 from dreams.models import DreamRun, Session, WorkStep, WorkText
-from dreams.proposals import edit_rows
+from dreams.services.proposals import edit_rows
 
 MOST_STEPS = 1_000
 MOST_BYTES = 16 * 1024 * 1024

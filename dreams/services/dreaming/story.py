@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams import (
     apply as applying,
 )
-from dreams import conf, discovery, engines, holds, memories, proposals, review
+from dreams import conf, discovery, engines, holds, memories
 from dreams.engines import drafts
 from dreams.engines.types import (
     Cancelled,
@@ -37,14 +37,14 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.review import Reviewer, ReviewRefused
-from dreams.services import policies
+from dreams.services import policies, proposals, review
 from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.states import claim, end
 from dreams.services.dreaming.watch import LockLost, Watch
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
+from dreams.services.review import Reviewer, ReviewRefused
 
 log = logging.getLogger(__name__)
 

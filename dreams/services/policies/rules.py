@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 from django.db.models import Q
 
-from dreams import conf, proposals
+from dreams import conf
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.findings.base import Report
 from dreams.models import DreamRun, Policy, Project, Proposal
+from dreams.services import proposals
 from dreams.services.policies import earned
 
 Table = Mapping[tuple[bool, str, str, str], str]

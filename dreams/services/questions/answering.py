@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, findings, hostkey, memories, proposals, rebase, review
+from dreams import auditlog, blobs, findings, hostkey, memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
-from dreams.proposals import edit_rows
-from dreams.review import Reviewer, ReviewRefused
+from dreams.services import proposals, review
+from dreams.services.proposals import edit_rows, rebase
 from dreams.services.questions import joining, options, states
 from dreams.services.questions.asking import hold
+from dreams.services.review import Reviewer, ReviewRefused
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from dreams.engines.types import Edit, Option, Place, QuestionKind
 from dreams.engines.types import Question as Asked
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
-from dreams.proposals import edit_rows
-from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals import edit_rows
+from dreams.services.proposals.limits import QUOTE_LIMIT
 from dreams.services.questions import joining, options, states
 
 log = logging.getLogger(__name__)

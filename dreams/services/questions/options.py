@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dreams import blobs, rebase
+from dreams import blobs
 from dreams.engines.types import Edit, Fate
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.models import Question, QuestionOption, Session
-from dreams.proposals import edit_rows
+from dreams.services.proposals import edit_rows, rebase
 
 _MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 

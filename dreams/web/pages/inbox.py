@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
 from dreams.models import Application, DreamRun, Project, Proposal
-from dreams.services import summaries
+from dreams.services.proposals import summaries
+from dreams.services.proposals.summaries import Deed
 from dreams.services.scheduling import next_dream
-from dreams.services.summaries import Deed
 from dreams.web.pages.inbox_list import Asked, Listing, listing
 
 MOST = 100

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from dreams.services import waiting
-from dreams.services.waiting import Item, Kind
+from dreams.services.inbox import waiting
+from dreams.services.inbox.waiting import Item, Kind
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from dreams.engines import versions
 from dreams.models import Operation, Policy, Project
-from dreams.services import kinds
 from dreams.services.policies import action_for, earned, table
 from dreams.services.policies.rules import Table
+from dreams.services.proposals import kinds
 from dreams.settings_service import MEMORY_TYPES, POLICY_KINDS
 
 LATELY = dt.timedelta(days=7)

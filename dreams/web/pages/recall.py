@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import conf, memories, proposals
+from dreams import conf, memories
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
 from dreams.lib import textdiff
@@ -14,6 +14,7 @@ from dreams.lib.files import text
 from dreams.lib.prose import recall
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Proposal
+from dreams.services import proposals
 
 MOST_LINES = 8
 #: How much of a question's weight a line must have to be shown as what speaks to it.

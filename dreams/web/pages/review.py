@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Min, Q
 
-from dreams import review
 from dreams.findings.base import Found
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Finding, Hunk, Proposal
-from dreams.services import decisions, summaries
+from dreams.services import review
+from dreams.services.proposals import decisions, summaries
 from dreams.web.pages import review_findings, review_state
 from dreams.web.pages.review_card import FileCard
 from dreams.web.pages.review_cards import cards

@@ -9,7 +9,7 @@ from dreams.findings.evidence import MOST_NEW
 from dreams.lib.files.text import plural
 from dreams.lib.prose.comparing import says_more
 from dreams.models import LedgerEntry
-from dreams.services.decisions import State
+from dreams.services.proposals.decisions import State
 from dreams.web.pages import review_evidence as evidence
 from dreams.web.pages.review_evidence import Proof, Quote, Statement
 from dreams.web.pages.review_findings import Offer, Remark, Said

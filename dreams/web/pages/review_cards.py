@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.urls import reverse
 
-from dreams import review
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
+from dreams.services import review
 from dreams.web.pages import review_evidence as evidence
 from dreams.web.pages import review_findings as findings
 from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part

@@ -11,7 +11,7 @@ from dreams.findings.base import Answer
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, LedgerEntry
-from dreams.proposals import hearing
+from dreams.services.proposals import hearing
 
 ROLES = {
     "user": "You",

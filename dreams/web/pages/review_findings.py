@@ -11,8 +11,8 @@ from itertools import groupby
 from django.urls import reverse
 
 from dreams.models import Finding, Hunk, LedgerEntry
-from dreams.review import Mend
-from dreams.review.mending import LOSS
+from dreams.services.review import Mend
+from dreams.services.review.mending import LOSS
 from dreams.web.pages.review_evidence import Statement
 from dreams.web.pages.review_loaded import WORST
 from dreams.web.selectors.placed import as_sentence, without_place

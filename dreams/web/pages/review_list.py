@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from dreams import review
 from dreams.lib import textdiff
 from dreams.lib.files.text import plural
 from dreams.models import FileChange
+from dreams.services import review
 from dreams.web.pages.review_loaded import WORST, Loaded
 from dreams.web.pages.review_shown import (
     FILTERS,

@@ -13,14 +13,15 @@ from urllib.parse import urlencode
 from django.db.models import Model
 from django.urls import reverse
 
-from dreams import blobs, proposals
+from dreams import blobs
 from dreams.engines import drafts
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.proposals.renames import renames as find_renames
-from dreams.services import decisions
+from dreams.services import proposals
+from dreams.services.proposals import decisions
+from dreams.services.proposals.renames import renames as find_renames
 from dreams.web.selectors.sight import Sight
 
 WORST = [severity.value for severity in Finding.Severity]

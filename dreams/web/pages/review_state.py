@@ -13,7 +13,7 @@ from django.db.models import Q
 from dreams import hosts, writing
 from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Hunk, Memory, Proposal
-from dreams.services import summaries
+from dreams.services.proposals import summaries
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from dreams.lib.files.text import plural
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
-from dreams.proposals.renames import renames
 from dreams.rollback import Preview, Selection, UndoneFile
-from dreams.services import decisions
+from dreams.services.proposals import decisions
+from dreams.services.proposals.renames import renames
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
 

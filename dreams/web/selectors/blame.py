@@ -15,7 +15,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
-from dreams.services import summaries
+from dreams.services.proposals import summaries
 from dreams.web.selectors.sight import Sight
 from dreams.web.selectors.versions import ORIGINS
 from dreams.web.shown import shown

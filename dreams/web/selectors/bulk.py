@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dreams.lib.files.text import plural
 from dreams.models import Operation, Proposal
-from dreams.services import decisions
-from dreams.services.decisions import Counts
+from dreams.services.proposals import decisions
+from dreams.services.proposals.decisions import Counts
 from dreams.web.pages import changed_lines, review_loaded
 from dreams.web.pages.changed_lines import Decision, Shown
 from dreams.web.pages.review_loaded import Loaded

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dreams import rebase
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Proposal
+from dreams.services.proposals import rebase
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block, Gap, Line
 from dreams.web.selectors.sight import Sight

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from dreams.lib.files.text import plural
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
-from dreams.services import decisions, summaries
+from dreams.services.proposals import decisions, summaries
+from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling.next_dream import as_stored
-from dreams.services.summaries import Summary
 from dreams.web.selectors.gate_names import name_of
 from dreams.web.selectors.moments import iso
 from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter

@@ -13,7 +13,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Version
-from dreams.services import summaries
+from dreams.services.proposals import summaries
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import difflines
 from dreams.web.selectors.difflines import DiffLine

@@ -10,10 +10,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams import apply as applying
-from dreams import holds, review
+from dreams import holds
 from dreams.lib.files.text import plural
 from dreams.models import Hunk
-from dreams.review import ReviewRefused
+from dreams.services import review
+from dreams.services.review import ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.pages import changed_lines

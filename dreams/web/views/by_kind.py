@@ -11,7 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import Hunk
-from dreams.services import kinds, triage
+from dreams.services.proposals import kinds
+from dreams.services.review import triage
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import by_kind as pages

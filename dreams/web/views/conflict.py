@@ -9,9 +9,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from dreams import memories, proposals, rebase
+from dreams import memories
 from dreams.lib.merge import Choice, Edited, Side
 from dreams.models import FileChange, Proposal
+from dreams.services import proposals
+from dreams.services.proposals import rebase
 from dreams.web import unmasked
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams.services import feed
+from dreams.services.inbox import feed
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 

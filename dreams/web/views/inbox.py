@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dreams.lib.files.text import plural
-from dreams.services import snoozing, triage, waiting
+from dreams.services.inbox import snoozing, waiting
+from dreams.services.review import triage
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import inbox as inbox_page

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import leaks, manual
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.review import Reviewer
+from dreams.services.review import Reviewer
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 from dreams.web.selectors import leaks as selector

@@ -19,7 +19,7 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Proposal
-from dreams.review import Reviewer, ReviewRefused
+from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment

@@ -17,7 +17,7 @@ from dreams import blobs, manual, memories, moments
 from dreams.lib.files import safefs
 from dreams.lib.storage import history
 from dreams.models import Project
-from dreams.review import Reviewer, ReviewRefused
+from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django_htmx.http import trigger_client_event
 
-from dreams.services.waiting import open_decisions
+from dreams.services.inbox.waiting import open_decisions
 from dreams.web.access import owner
 from dreams.web.context import favicon, proposals_now
 from dreams.web.htmx import Request

@@ -19,8 +19,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import Finding, Project, Proposal, Question
-from dreams.review import ReviewRefused
 from dreams.services.questions import answering, asking, reading
+from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import questions as selector

@@ -13,10 +13,10 @@ from typing import cast, get_args
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import review
 from dreams.lib.files.text import plural
 from dreams.models import Hunk
-from dreams.review import Mend, ReviewRefused
+from dreams.services import review
+from dreams.services.review import Mend, ReviewRefused
 from dreams.web import unmasked, verdicts
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment

@@ -16,9 +16,9 @@ from django.utils.cache import patch_vary_headers
 
 from dreams.lib import memdir
 from dreams.models import FileChange, Proposal
-from dreams.review import Reviewer
-from dreams.services import summaries
-from dreams.services.waiting import open_decisions
+from dreams.services.inbox.waiting import open_decisions
+from dreams.services.proposals import summaries
+from dreams.services.review import Reviewer
 from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment

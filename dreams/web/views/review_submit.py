@@ -12,11 +12,13 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from dreams import apply as applying
-from dreams import holds, memories, proposals, rebase, review
+from dreams import holds, memories
 from dreams.lib.files import workspace
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.review import FindingInTheWay, ReviewRefused
+from dreams.services import proposals, review
+from dreams.services.proposals import rebase
+from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox_list import next_after

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods
 from dreams import holds, rollback
 from dreams.apply import ApplyReport
 from dreams.models import Proposal
-from dreams.review import Reviewer, ReviewRefused
 from dreams.rollback import NothingToUndo, Selection
+from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as selector

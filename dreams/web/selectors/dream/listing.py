@@ -11,8 +11,8 @@ from django.db.models import Exists, OuterRef, Prefetch
 
 from dreams.lib import ages
 from dreams.models import DreamRun, Project, Proposal, WorkStep
-from dreams.services import summaries
-from dreams.services.summaries import Summary
+from dreams.services.proposals import summaries
+from dreams.services.proposals.summaries import Summary
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 30

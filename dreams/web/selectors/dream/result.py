@@ -9,8 +9,9 @@ from django.db.models import Count
 
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, FileChange, Finding, Memory, Proposal, Question
-from dreams.services import dreaming, summaries
-from dreams.services.summaries import Summary
+from dreams.services import dreaming
+from dreams.services.proposals import summaries
+from dreams.services.proposals.summaries import Summary
 
 MOST_NAMES = 12
 

@@ -2,9 +2,9 @@
 written (`subjects` is what it looks at, `reports` what it said), `hearing` asks the sessions, `standing` says which one
 waits."""
 
-from dreams.proposals.examining import examine, listened, report_with
-from dreams.proposals.hearing import Hearing, of_dream
-from dreams.proposals.reading import (
+from dreams.services.proposals.examining import examine, listened, report_with
+from dreams.services.proposals.hearing import Hearing, of_dream
+from dreams.services.proposals.reading import (
     Texts,
     added_lines,
     bytes_of,
@@ -16,9 +16,9 @@ from dreams.proposals.reading import (
     text_hunks,
     texts_of,
 )
-from dreams.proposals.saving import Mark, Origin, Restored, create, save_hunk, save_hunks
-from dreams.proposals.standing import carry_over, open_for, rejected_before, supersede
-from dreams.proposals.subjects import subject_of, subject_of_draft
+from dreams.services.proposals.saving import Mark, Origin, Restored, create, save_hunk, save_hunks
+from dreams.services.proposals.standing import carry_over, open_for, rejected_before, supersede
+from dreams.services.proposals.subjects import subject_of, subject_of_draft
 
 __all__ = [
     "Hearing",

@@ -17,8 +17,8 @@ from dreams import manual
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import Application, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
-from dreams.services import decisions
-from dreams.services.decisions import Counts, Decided
+from dreams.services.proposals import decisions
+from dreams.services.proposals.decisions import Counts, Decided
 
 Kind = Operation.Kind
 State = Proposal.State

@@ -18,8 +18,8 @@ from dreams.findings.base import Found, Judged, Report, Subject, Told
 from dreams.lib.files import text
 from dreams.lib.source_digest import source_digest
 from dreams.models import FileChange, Finding, Hunk, LedgerEntry, Proposal
-from dreams.proposals.hearing import Hearing, stored
-from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals.hearing import Hearing, stored
+from dreams.services.proposals.limits import QUOTE_LIMIT
 
 Places = Mapping[tuple[str, str], Hunk]
 _LINE = re.compile(r"\bline \d+")

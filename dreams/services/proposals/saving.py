@@ -21,11 +21,11 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.proposals.examining import examine
-from dreams.proposals.hearing import Hearing, of_dream
-from dreams.proposals.limits import QUOTE_LIMIT
-from dreams.proposals.reading import memory_type
-from dreams.proposals.subjects import subject_of_draft
+from dreams.services.proposals.examining import examine
+from dreams.services.proposals.hearing import Hearing, of_dream
+from dreams.services.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals.reading import memory_type
+from dreams.services.proposals.subjects import subject_of_draft
 
 
 @dataclass(frozen=True, slots=True)

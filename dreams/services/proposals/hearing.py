@@ -17,7 +17,7 @@ from dreams.lib.files import text
 from dreams.lib.prose import claims
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
-from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals.limits import QUOTE_LIMIT
 
 log = logging.getLogger(__name__)
 

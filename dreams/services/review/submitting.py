@@ -8,11 +8,12 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import auditlog, memories, proposals
+from dreams import auditlog, memories
 from dreams.lib.prose import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
-from dreams.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
+from dreams.services import proposals
 from dreams.services.questions import states
+from dreams.services.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
 
 
 def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> QuerySet[Finding]:

@@ -4,13 +4,19 @@ Verdicts are pending until the review is submitted; the parts of an operation ar
 carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.
 """
 
-from dreams.review.base import FindingInTheWay, Reviewer, ReviewRefused
-from dreams.review.deciding import confirm, confirm_rebase, decide, edit
-from dreams.review.mending import Mend, mend
-from dreams.review.previewing import EditPreview, preview_edit
-from dreams.review.selecting import select, together
-from dreams.review.submitting import in_the_way, leave_out, refuse_open_findings, submit, use_up_sessions
-from dreams.review.viewing import is_viewed, log_secrets_shown, mark_viewed
+from dreams.services.review.base import FindingInTheWay, Reviewer, ReviewRefused
+from dreams.services.review.deciding import confirm, confirm_rebase, decide, edit
+from dreams.services.review.mending import Mend, mend
+from dreams.services.review.previewing import EditPreview, preview_edit
+from dreams.services.review.selecting import select, together
+from dreams.services.review.submitting import (
+    in_the_way,
+    leave_out,
+    refuse_open_findings,
+    submit,
+    use_up_sessions,
+)
+from dreams.services.review.viewing import is_viewed, log_secrets_shown, mark_viewed
 
 __all__ = [
     "EditPreview",

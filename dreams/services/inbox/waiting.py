@@ -20,9 +20,10 @@ from django.urls import reverse
 from dreams import hosts
 from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
-from dreams.services import snoozing, summaries
-from dreams.services.decisions import Counts
-from dreams.services.summaries import Summary
+from dreams.services.inbox import snoozing
+from dreams.services.proposals import summaries
+from dreams.services.proposals.decisions import Counts
+from dreams.services.proposals.summaries import Summary
 
 #: More than these are not listed; the title still counts them.
 MOST = 200

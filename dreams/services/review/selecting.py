@@ -8,8 +8,8 @@ from typing import Protocol
 from django.db.models import Q
 
 from dreams.models import Hunk, Proposal
-from dreams.review.base import ReviewRefused
 from dreams.services.questions import states
+from dreams.services.review.base import ReviewRefused
 
 
 def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[str] = ()) -> list[Hunk]:

@@ -18,7 +18,7 @@ from django.db.models.functions import Coalesce
 
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Hunk
-from dreams.proposals.renames import old_names
+from dreams.services.proposals.renames import old_names
 
 Verdict = Hunk.Verdict
 #: `undecided`: at least one of its changes waits. `mixed`: some were approved and some rejected, as after a rebase.

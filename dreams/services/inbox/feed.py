@@ -18,8 +18,8 @@ from dreams import auditlog
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 from dreams.models import FeedToken, Proposal
-from dreams.services import waiting
-from dreams.services.waiting import Item, Kind
+from dreams.services.inbox import waiting
+from dreams.services.inbox.waiting import Item, Kind
 
 #: How exactly it is known when the feed was last read: a reader that asks every minute is no write every minute.
 READ_EVERY = dt.timedelta(hours=1)

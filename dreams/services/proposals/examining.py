@@ -9,9 +9,9 @@ from dreams import findings, hostkey
 from dreams.findings.base import Report
 from dreams.findings.statements.units import units_of_lines
 from dreams.models import Proposal
-from dreams.proposals import reports
-from dreams.proposals.hearing import Hearing, of_proposal
-from dreams.proposals.subjects import listening, subject_of
+from dreams.services.proposals import reports
+from dreams.services.proposals.hearing import Hearing, of_proposal
+from dreams.services.proposals.subjects import listening, subject_of
 
 
 def examine(

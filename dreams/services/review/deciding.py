@@ -10,13 +10,14 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, memories, proposals
+from dreams import auditlog, blobs, memories
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
-from dreams.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
-from dreams.review.selecting import Decidable, together
-from dreams.services import decisions, policies
+from dreams.services import policies, proposals
+from dreams.services.proposals import decisions
+from dreams.services.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
+from dreams.services.review.selecting import Decidable, together
 
 _DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
 MOST_AT_ONCE = 500  # rows of one statement

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams import memories, proposals
+from dreams import memories
 from dreams.findings.base import SEVERITIES, Found
 from dreams.lib import textdiff
 from dreams.models import Hunk, Proposal
-from dreams.review.selecting import together
+from dreams.services import proposals
+from dreams.services.review.selecting import together
 
 
 @dataclass(frozen=True, slots=True)

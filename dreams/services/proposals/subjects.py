@@ -17,8 +17,8 @@ from dreams.lib import textdiff
 from dreams.lib.prose import similarity
 from dreams.lib.secrets import redact
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
-from dreams.proposals.hearing import Hearing
-from dreams.proposals.reading import (
+from dreams.services.proposals.hearing import Hearing
+from dreams.services.proposals.reading import (
     Texts,
     bytes_of,
     choices,

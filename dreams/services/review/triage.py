@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
-from dreams import review
 from dreams.models import Finding, Hunk, Operation, Proposal
-from dreams.review import Reviewer, ReviewRefused
-from dreams.services import decisions, kinds
+from dreams.services import review
+from dreams.services.proposals import decisions, kinds
+from dreams.services.review import Reviewer, ReviewRefused
 
 
 class Changed(Exception):

@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
 from dreams.lib.files import text
-from dreams.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals.limits import QUOTE_LIMIT
 
 
 def stored_citation(found: Citation) -> dict[str, object]:
