@@ -55,9 +55,9 @@ def measure(folder: Path, files: int, size: int) -> Mapping[str, float]:
 
 
 def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
-    from dreams import apply
     from dreams.models import Finding, Hunk
     from dreams.services import review
+    from dreams.services.apply import applying
     from dreams.services.review import Reviewer
 
     me = Reviewer("owner")
@@ -70,11 +70,11 @@ def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
             break
         except review.ReviewRefused:
             review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), me)
-    return {"decide": decide, "submit": submit, "write": seconds(lambda: apply.apply(proposal, me))}
+    return {"decide": decide, "submit": submit, "write": seconds(lambda: applying.apply(proposal, me))}
 
 
 def undo(proposal: Proposal) -> float:
-    from dreams import rollback
+    from dreams.services import rollback
     from dreams.services.review import Reviewer
 
     return seconds(lambda: rollback.rollback(proposal, Reviewer("owner")))

@@ -16,10 +16,11 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
-from dreams import auditlog, blobs, holds, lookup, memories
+from dreams import auditlog, blobs, lookup, memories
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
+from dreams.services import project_lock
 from dreams.services.review import Reviewer
 
 #: The trailer that says which memory directory a state is of.
@@ -58,7 +59,7 @@ def bring_back(file: Path, reviewer: Reviewer, project: Project | None = None) -
     try:
         with _opened(aside, file) as brought:
             found = project or _project_of(brought, file)
-            with holds.hold(found, "import", keep_dir_mtime=True) as held:
+            with project_lock.hold(found, "import", keep_dir_mtime=True) as held:
                 memories.refresh(found)
                 states = _join(found, brought, aside)
                 versions = _tell(found, reviewer)

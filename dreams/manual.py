@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
-from dreams import apply as applying
 from dreams import blobs, memories, moments
-from dreams.apply import ApplyReport
 from dreams.engines import drafts
 from dreams.engines.types import Edit, OperationKind
 from dreams.lib import memdir
 from dreams.lib.files import text, workspace
 from dreams.models import Hunk, Memory, Project, Proposal
 from dreams.services import policies, proposals, review
+from dreams.services.apply import applying
+from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Reviewer, ReviewRefused
 
 # A person decides on each of them.

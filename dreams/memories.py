@@ -17,12 +17,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import blobs, database, holds
+from dreams import blobs, database
 from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.search import index
+from dreams.services import project_lock
 from dreams.services.questions import states
 
 NAME_LIMIT = 300
@@ -41,7 +42,7 @@ class Cause:
 
 def memory_dir(project: Project) -> Path:
     """Where its files are on this host. Raises holds.ProjectElsewhere for a project of another host."""
-    holds.refuse_elsewhere(project)
+    project_lock.refuse_elsewhere(project)
     return Path(project.memory_dir)
 
 
@@ -99,7 +100,7 @@ def refresh(project: Project) -> list[str]:
 
 def refresh_if_here(project: Project) -> None:
     """`refresh` for those who only read: a project of another host is shown as it was last seen."""
-    with suppress(holds.ProjectElsewhere):
+    with suppress(project_lock.ProjectElsewhere):
         refresh(project)
 
 

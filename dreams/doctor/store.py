@@ -7,9 +7,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.text import capfirst
 
-from dreams import verifying
 from dreams.doctor.check import Check
 from dreams.lib.files.text import plural
+from dreams.services.upkeep import verifying
 
 KEPT = {
     "histories": ("history", "histories"),

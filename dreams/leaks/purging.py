@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, hostkey, memories, writing
+from dreams import auditlog, blobs, hostkey, memories
 from dreams.findings import secrets
 from dreams.leaks import looking, rows
 from dreams.lib.files import text
@@ -25,6 +25,7 @@ from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import without
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Project, Proposal, Purge
+from dreams.services.apply import writing
 from dreams.services.review import Reviewer
 
 log = logging.getLogger(__name__)

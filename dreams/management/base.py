@@ -210,7 +210,7 @@ def unshielded(value: Any) -> Any:
 
 def _is_plain(error: Exception) -> bool:
     """Refusals that any command may meet, and that say all there is to say."""
-    from dreams.holds import ProjectElsewhere  # noqa: PLC0415 - imports the tables, which not every command needs
+    from dreams.services.project_lock import ProjectElsewhere  # noqa: PLC0415 - imports the tables, which not every command needs
 
     return isinstance(error, ProjectElsewhere)
 

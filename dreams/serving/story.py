@@ -15,11 +15,12 @@ from typing import Self
 from django.conf import settings
 from django.db import connections
 
-from dreams import conf, login, recovery, served
+from dreams import conf, login, served
 from dreams.hosts import host as this_host
 from dreams.models import DreamRun
 from dreams.services import dreaming
 from dreams.services.scheduling import scheduler
+from dreams.services.upkeep import recovery
 from dreams.serving import assets, browser, ports, single
 from dreams.serving.supervisor import Supervisor, roots_environment
 from dreams.serving.web import Web

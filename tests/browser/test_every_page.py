@@ -19,12 +19,12 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from dreams import apply as applying
 from dreams import memories
 from dreams.login import ensure_owner
 from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
 from dreams.search import index
 from dreams.services import review
+from dreams.services.apply import applying
 from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.web import urls

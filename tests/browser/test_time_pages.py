@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from dreams import apply as applying
 from dreams import memories, moments
 from dreams.login import make_link
 from dreams.models import Hunk, Project, Version
 from dreams.services import review
+from dreams.services.apply import applying
 from tests import world as make
 from tests.browser.shots import outside_loop
 from tests.pipeline import world as real

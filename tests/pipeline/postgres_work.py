@@ -51,11 +51,10 @@ def sync(number: int, times: int, project: int) -> None:
 
 
 def request(number: int, times: int, project: int) -> None:
-    from dreams import holds
     from dreams.models import DreamRun, Project
-    from dreams.services import dreaming
+    from dreams.services import dreaming, project_lock
 
-    with contextlib.suppress(holds.ProjectBusy):
+    with contextlib.suppress(project_lock.ProjectBusy):
         dreaming.request(Project.objects.get(pk=project), DreamRun.Trigger.PAGE)
 
 
@@ -76,16 +75,16 @@ def root(number: int, folder: str) -> None:
 
 def story(number: int, folder: str) -> bool:
     """Propose, decide, apply and undo, in a project of its own."""
-    from dreams import apply, rollback
     from dreams.models import Hunk
-    from dreams.services import review
+    from dreams.services import review, rollback
+    from dreams.services.apply import applying
     from tests.pipeline import world
 
     mine = world.make_project(Path(folder) / str(number))
     proposal = world.three_changes(mine)
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
-    done = apply.apply(proposal, world.ME)
+    done = applying.apply(proposal, world.ME)
     return done.complete and rollback.rollback(proposal, world.ME).complete
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams import apply as applying
 from dreams.models import Hunk, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

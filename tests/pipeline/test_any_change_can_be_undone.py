@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dreams import apply as applying
-from dreams import memories, rollback
+from dreams import memories
 from dreams.engines import drafts
 from dreams.lib.files import workspace
 from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
-from dreams.services import proposals, review
+from dreams.services import proposals, review, rollback
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,12 +8,12 @@ import pytest
 from django.db import OperationalError
 from pytest_django import Settings
 
-from dreams import apply as applying
-from dreams import memories, rollback, writing
+from dreams import memories
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal.store import locked
 from dreams.models import Application, Hunk, Project, Proposal
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying, writing
 from dreams.services.scheduling import scheduler
 from tests.pipeline import world
 

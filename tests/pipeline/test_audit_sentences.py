@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from dreams import apply as applying
-from dreams import auditlog, manual, rollback, settings_service
+from dreams import auditlog, manual, settings_service
 from dreams.models import AuditEntry, Finding, Hunk, Proposal, Question
-from dreams.services import audit_sentences, review
+from dreams.services import audit_sentences, review, rollback
+from dreams.services.apply import applying
 from dreams.services.audit_sentences import Sentences
 from tests.pipeline import world
 

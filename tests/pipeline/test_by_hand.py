@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dreams import manual, rollback
+from dreams import manual
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
 from dreams.models import Application, Memory, Proposal, Version
+from dreams.services import rollback
 from dreams.services.dreaming.reading import hand_edited
 from tests.pipeline import world
 

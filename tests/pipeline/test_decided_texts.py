@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dreams import apply as applying
 from dreams import memories
 from dreams.engines.types import Edit, Fate
 from dreams.lib.files import workspace
 from dreams.models import Hunk, LedgerEntry, Proposal
 from dreams.services import proposals, review
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import holds, settings_service
+from dreams import settings_service
 from dreams.engines.types import EngineError, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
-from dreams.services import dreaming, review
+from dreams.services import dreaming, project_lock, review
 from tests.pipeline import engines, world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -114,7 +114,7 @@ def test_nothing_leaves_a_terminal_state(tmp_path: Path, monkeypatch) -> None:
 def test_a_second_dream_of_the_same_project_is_refused(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     dreaming.request(project, DreamRun.Trigger.PAGE)
-    with pytest.raises(holds.ProjectBusy):
+    with pytest.raises(project_lock.ProjectBusy):
         dreaming.request(project, DreamRun.Trigger.PAGE)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import apply as applying
 from dreams import findings, memories
 from dreams.findings import secrets
 from dreams.findings.base import Report, Subject
 from dreams.models import Hunk, LeftOut, Project, Proposal
 from dreams.services import proposals, review
+from dreams.services.apply import applying
 from dreams.services.proposals import reports
 from tests.pipeline import world
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from dreams import exports, leaks, memories, recovery, verifying
+from dreams import exports, leaks, memories
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
+from dreams.services.upkeep import recovery, verifying
 from tests.pipeline import world
 from tests.pipeline.world import ME
 

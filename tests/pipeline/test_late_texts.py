@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from dreams import apply as applying
-from dreams import memories, writing
+from dreams import memories
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal import System
 from dreams.models import Hunk, Proposal, Version
 from dreams.services import review
+from dreams.services.apply import applying, writing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

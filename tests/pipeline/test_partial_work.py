@@ -17,8 +17,6 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, status
 from dreams.lib import locks
@@ -37,7 +35,8 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.services import dreaming, proposals, review
+from dreams.services import dreaming, proposals, review, rollback
+from dreams.services.apply import applying
 from dreams.services.dreaming import steps
 from tests.pipeline import engines, world
 

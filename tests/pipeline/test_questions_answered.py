@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.engines.types import Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.review import ReviewRefused
 from tests.pipeline import asking, engines, world

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.engines.types import Edit, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Finding, Hunk, Project, Proposal, Question
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.questions import asking as service
 from dreams.services.review import ReviewRefused

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.db import connections
 
-from dreams import apply as applying
 from dreams.models import Hunk, Operation, Proposal, Question
 from dreams.services import proposals, review
+from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.review import ReviewRefused
 from tests.pipeline import asking, engines, world

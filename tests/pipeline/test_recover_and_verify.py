@@ -13,11 +13,13 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import apply, auditlog, memories, recovery, writing
+from dreams import auditlog, memories
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
 from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
 from dreams.services import review
+from dreams.services.apply import applying, writing
+from dreams.services.upkeep import recovery
 from tests.pipeline import world
 from tests.world import make_dream
 
@@ -49,7 +51,7 @@ def damage(name: str, **options: object) -> dict[str, Any]:
 def apply_all(project: Project) -> str:
     proposal = world.three_changes(project)
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
-    report = apply.apply(proposal, world.ME)
+    report = applying.apply(proposal, world.ME)
     assert report.complete
     return proposal.public_id
 
@@ -221,7 +223,7 @@ def test_one_project_alone_is_read_and_an_unknown_one_refused(project: Project, 
 def test_a_lost_disk_does_not_print_a_line_for_each_of_its_texts(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dreams.verifying.MOST", 2)
+    monkeypatch.setattr("dreams.services.upkeep.verifying.MOST", 2)
     Blob.objects.all().delete()
     problems = damage("verify")["problems"]
     assert len(problems) == 3

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.models import Hunk, LeftOut, Proposal
-from dreams.rollback import Selection
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
+from dreams.services.rollback import Selection
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.models import Hunk, Project, Proposal
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

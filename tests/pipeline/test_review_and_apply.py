@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import apply as applying
-from dreams import blobs, rollback
+from dreams import blobs
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
-from dreams.services import proposals, review
+from dreams.services import proposals, review, rollback
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

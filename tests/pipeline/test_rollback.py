@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Hunk, Proposal, Version
-from dreams.rollback import Selection
-from dreams.services import dreaming, proposals, review
+from dreams.services import dreaming, proposals, review, rollback
+from dreams.services.apply import applying
+from dreams.services.rollback import Selection
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -176,10 +176,9 @@ def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:
 def test_an_applied_dream_uses_its_sessions_up_and_an_undo_gives_them_back(
     tmp_path: Path, monkeypatch
 ) -> None:
-    from dreams import apply as applying
-    from dreams import rollback
     from dreams.models import Hunk, Session
-    from dreams.services import review
+    from dreams.services import review, rollback
+    from dreams.services.apply import applying
 
     project = found_project(tmp_path, 5)
     engines.use(monkeypatch, engines.add("project_export.md", "The export runs at four.\n"))

@@ -9,8 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from dreams import apply as applying
-from dreams import blobs, leaks, memories, recovery, rollback, verifying
+from dreams import blobs, leaks, memories
 from dreams.lib.storage import history
 from dreams.models import (
     AuditEntry,
@@ -26,8 +25,10 @@ from dreams.models import (
     Version,
 )
 from dreams.search import index
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.services.questions import answering
+from dreams.services.upkeep import recovery, verifying
 from tests import world as rows
 from tests.pipeline import asking, world
 from tests.pipeline.world import ME

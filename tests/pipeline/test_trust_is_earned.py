@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import manual, rollback, settings_service
+from dreams import manual, settings_service
 from dreams.engines import versions
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import (
@@ -21,10 +20,11 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.rollback import Selection
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.services.policies import earned
 from dreams.services.review import Reviewer
+from dreams.services.rollback import Selection
 from tests.pipeline import trusting, world
 from tests.pipeline.trusting import accepted, decided, offered
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
-from dreams import memories, rollback
+from dreams import memories
 from dreams.lib.files import workspace
 from dreams.lib.storage import history
 from dreams.models import Hunk, Memory, Project, Proposal, Version
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
 from dreams import memories
 from dreams.lib.files import text
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import journal
 from dreams.models import AuditEntry, Hunk, Project, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)

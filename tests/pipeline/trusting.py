@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import apply as applying
 from dreams.engines import versions
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.models import Decision, DreamRun, Hunk, Operation, Policy, Project, Proposal
 from dreams.services import dreaming, review
+from dreams.services.apply import applying
 from dreams.services.policies import earned
 from tests.pipeline import engines, world
 

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from dreams import apply as applying
 from dreams.models import Question
+from dreams.services.apply import applying
 from dreams.services.questions import answering
 from tests.pipeline import asking, world
 from tests.pipeline.asking import ALPHA

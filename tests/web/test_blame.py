@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import blobs, manual, memories, rollback
+from dreams import blobs, manual, memories
 from dreams.models import Hunk, Memory, MemoryWrite, Project, Session, TranscriptFile, Version
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.web.selectors import blame as selector
 from tests import world
 from tests.pipeline import world as real

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
 from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from dreams.services.proposals import rebase
 from tests.pipeline import world
 from tests.web import review_world as desk

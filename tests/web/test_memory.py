@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import apply as applying
 from dreams import manual, memories
 from dreams.lib.files import text
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
+from dreams.services.apply import applying
 from dreams.services.review import ReviewRefused
 from tests.pipeline import world as real
 

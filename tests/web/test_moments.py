@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import manual, memories, moments, rollback
+from dreams import manual, memories, moments
 from dreams.models import Blob, Hunk, Project, Proposal, Version
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.web.selectors import between as changes
 from dreams.web.selectors import moments as selector
 from tests.pipeline import world as real

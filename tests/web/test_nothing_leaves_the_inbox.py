@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
-from dreams import writing
 from dreams.lib.files import workspace
 from dreams.lib.storage import journal
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import review
+from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase
 from tests.pipeline import world
 

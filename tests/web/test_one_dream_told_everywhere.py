@@ -13,12 +13,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import rollback
 from dreams.models import DreamRun, Finding, Hunk, Proposal
 from dreams.notify import digest
-from dreams.rollback import Selection
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
+from dreams.services.rollback import Selection
 from tests.pipeline import world
 from tests.web import review_world as desk
 

@@ -12,13 +12,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from dreams import apply as applying
-from dreams import discovery, exports, holds, manual, memories, rollback
+from dreams import discovery, exports, manual, memories
 from dreams.leaks import redacting
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
-from dreams.services import review
+from dreams.services import project_lock, review, rollback
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db
@@ -72,14 +72,14 @@ FUNCTIONS: dict[str, Callable[[Proposal], Any]] = {
     "an earlier moment": lambda made: manual.propose_moment(made.project, timezone.now(), world.ME),
     "redaction": lambda made: redacting.propose(made.project, world.ME),
     "a look at its files": lambda made: memories.refresh(made.project),
-    "the lock": lambda made: holds.hold(made.project, "apply").__enter__(),
+    "the lock": lambda made: project_lock.hold(made.project, "apply").__enter__(),
 }
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_way_to_write_reaches_the_folder_here(written: Proposal, name: str) -> None:
     before = _state(written)
-    with pytest.raises(holds.ProjectElsewhere, match=THERE):
+    with pytest.raises(project_lock.ProjectElsewhere, match=THERE):
         FUNCTIONS[name](written)
     assert _state(written) == before
 
@@ -87,7 +87,7 @@ def test_no_way_to_write_reaches_the_folder_here(written: Proposal, name: str) -
 def test_an_open_proposal_stays_open(open_one: Proposal) -> None:
     review.decide(open_one, review.select(open_one), Hunk.Verdict.APPROVED, world.ME)
     before = _state(open_one)
-    with pytest.raises(holds.ProjectElsewhere, match=THERE):
+    with pytest.raises(project_lock.ProjectElsewhere, match=THERE):
         applying.apply(open_one, world.ME)
     assert _state(open_one) == before
 
@@ -98,7 +98,7 @@ def test_a_folder_that_is_not_here_is_neither_made_nor_are_its_memories_marked_g
     Project.objects.filter(pk=open_one.project_id).update(memory_dir=str(tmp_path / "nowhere" / "memory"))
     open_one.project.refresh_from_db()
     review.decide(open_one, review.select(open_one), Hunk.Verdict.APPROVED, world.ME)
-    with pytest.raises(holds.ProjectElsewhere):
+    with pytest.raises(project_lock.ProjectElsewhere):
         applying.apply(open_one, world.ME)
     memories.refresh_if_here(open_one.project)
     assert not (tmp_path / "nowhere").exists()
@@ -117,7 +117,7 @@ def test_a_folder_that_is_not_here_is_neither_made_nor_are_its_memories_marked_g
 def test_a_command_refuses_by_name(written: Proposal, words: list[str]) -> None:
     before = _state(written)
     given = {"id": written.public_id, "slug": str(written.project.pk), "sha": _memory(written).sha256[:12]}
-    with pytest.raises((Refused, holds.ProjectElsewhere), match=THERE):
+    with pytest.raises((Refused, project_lock.ProjectElsewhere), match=THERE):
         call_command(*[word.format(**given) for word in words])
     assert _state(written) == before
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
-from dreams import memories, rollback
+from dreams import memories
 from dreams.models import Finding, Hunk, Proposal
-from dreams.rollback import Selection
-from dreams.services import review
+from dreams.services import review, rollback
+from dreams.services.apply import applying
+from dreams.services.rollback import Selection
 from tests.pipeline import world
 from tests.web import review_world as desk
 

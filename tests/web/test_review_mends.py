@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
 from dreams.engines.types import Edit
 from dreams.models import AuditEntry, Hunk, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

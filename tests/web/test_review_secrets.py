@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
 from dreams import leaks
 from dreams.engines.types import Edit
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import AuditEntry, Hunk, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
-from dreams import writing
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
 from dreams.services import review
+from dreams.services.apply import applying, writing
 from dreams.services.questions import answering
 from dreams.web.pages import review_loaded as selector
 from tests.pipeline import world

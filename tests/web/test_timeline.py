@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import apply as applying
 from dreams import memories
 from dreams.models import GateEvaluation, Hunk, Project
 from dreams.services import review
+from dreams.services.apply import applying
 from dreams.web.selectors import timeline as timelines
 from dreams.web.selectors.narrowed import OUTSIDE, SYSTEM, Filter
 from tests import world

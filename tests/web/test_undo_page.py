@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import apply as applying
 from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, LeftOut, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from dreams.web.pages import undo as selector
 from tests.pipeline import world
 from tests.web import kinds_world as kinds

@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dreams import apply as applying
 from dreams import blobs, manual, memories
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
+from dreams.services.apply import applying
 from dreams.web.selectors import timeline, versions
 from tests import world
 from tests.pipeline import world as real

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dreams import apply as applying
 from dreams.models import Hunk, Memory, Prompt, Proposal
 from dreams.services import review
+from dreams.services.apply import applying
 from tests import world as rows
 from tests.pipeline import world
 

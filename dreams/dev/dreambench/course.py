@@ -251,9 +251,9 @@ def dreamt(project: Any, engine: str) -> Any:
 
 def _approve_all(proposal: Any) -> None:
     """Everything approved and confirmed, but for what can never be confirmed."""
-    from dreams import apply  # noqa: PLC0415 - as above
     from dreams.models import Hunk  # noqa: PLC0415 - as above
     from dreams.services import review  # noqa: PLC0415 - as above
+    from dreams.services.apply import applying  # noqa: PLC0415 - as above
 
     me = review.Reviewer("dreambench")
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me, reason="A measured run.")
@@ -262,7 +262,7 @@ def _approve_all(proposal: Any) -> None:
     if refused:
         review.decide(proposal, review.together(refused), Hunk.Verdict.REJECTED, me, reason="Refused.")
     review.confirm(proposal, [f for f in review.in_the_way(proposal) if f.severity != "refuse"], me)
-    report = apply.apply(proposal, me)
+    report = applying.apply(proposal, me)
     if not report.complete:
         raise CourseFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")
 

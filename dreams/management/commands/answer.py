@@ -7,12 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import holds
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Question
-from dreams.services import review
+from dreams.services import project_lock, review
 from dreams.services.questions import answering
 
 UNDO = "undo"
@@ -52,7 +51,7 @@ class Command(BaseCommand):
             )
         try:
             done = self._answered(question, options)
-        except (review.ReviewRefused, holds.ProjectBusy) as error:
+        except (review.ReviewRefused, project_lock.ProjectBusy) as error:
             raise Refused(str(error)) from error
         return {
             "question": done.question.public_id,

@@ -7,14 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import apply as applying
-from dreams import holds, writing
 from dreams.lib.storage import journal
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Proposal
-from dreams.services import review
+from dreams.services import project_lock, review
+from dreams.services.apply import applying, writing
 
 
 class Command(BaseCommand):
@@ -31,7 +30,7 @@ class Command(BaseCommand):
         writing.recover()
         try:
             done = applying.apply_with_answers(proposal, named.me(), rebased=options["rebased"])
-        except (review.ReviewRefused, holds.ProjectBusy, journal.JournalBusy) as error:
+        except (review.ReviewRefused, project_lock.ProjectBusy, journal.JournalBusy) as error:
             why = _refused(error, proposal)
             refused = applying.ApplyReport(error=why, proposal=proposal.public_id)
             raise Refused(why, shown.report(refused) if options["json"] else None) from error

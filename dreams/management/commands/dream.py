@@ -10,13 +10,14 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams import conf, discovery, forecast, holds, writing
+from dreams import conf, discovery, forecast
 from dreams.lib.files.text import plural
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project
-from dreams.services import dreaming
+from dreams.services import dreaming, project_lock
+from dreams.services.apply import writing
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 
@@ -50,7 +51,7 @@ class Command(BaseCommand):
                 forced=options["force"],
                 actor=reviewer.name,
             )
-        except holds.ProjectBusy as error:
+        except project_lock.ProjectBusy as error:
             raise Refused(str(error)) from error
         signal.signal(signal.SIGTERM, _stop)
         dreaming.run_dream(dream.pk)

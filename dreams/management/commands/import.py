@@ -8,10 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import exports, holds
+from dreams import exports
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
+from dreams.services import project_lock
 
 
 class Command(BaseCommand):
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         file = Path(options["file"]).expanduser().absolute()
         try:
             done = exports.bring_back(file, named.me(), project)
-        except (exports.NotBroughtBack, holds.ProjectBusy) as error:
+        except (exports.NotBroughtBack, project_lock.ProjectBusy) as error:
             raise Refused(str(error)) from error
         return {"project": done.project.slug, "states": done.states, "versions": done.versions}
 

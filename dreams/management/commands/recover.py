@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from dreams import recovery
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
+from dreams.services.upkeep import recovery
 
 
 class Command(BaseCommand):

@@ -8,13 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand as DjangoCommand
 from django.core.management.base import CommandParser
 
-from dreams import blobs, holds, manual, writing
+from dreams import blobs, manual
 from dreams.lib.storage import history, journal
 from dreams.management import named, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project, Version
-from dreams.services import review
+from dreams.services import project_lock, review
+from dreams.services.apply import writing
 
 LEAST_PREFIX = 6
 
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             done = manual.restore(project, options["path"], sha, named.me(), reason=options["reason"])
         except (
             review.ReviewRefused,
-            holds.ProjectBusy,
+            project_lock.ProjectBusy,
             journal.JournalBusy,
             blobs.MissingBlob,
             history.HistoryError,

@@ -8,8 +8,6 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import apply as applying
-from dreams import holds, rollback, writing
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
@@ -19,7 +17,8 @@ from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
-from dreams.services import review
+from dreams.services import project_lock, review, rollback
+from dreams.services.apply import applying, writing
 
 
 class Command(BaseCommand):
@@ -52,7 +51,7 @@ class Command(BaseCommand):
         except rollback.NothingToUndo as error:
             if not reports:
                 raise Refused(str(error)) from error
-        except (review.ReviewRefused, holds.ProjectBusy, journal.JournalBusy) as error:
+        except (review.ReviewRefused, project_lock.ProjectBusy, journal.JournalBusy) as error:
             raise Refused(str(error)) from error
         result = shown.report(_joined(reports))
         if any(not report.complete for report in reports):

@@ -11,12 +11,13 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import auditlog, conf, database, holds
+from dreams import auditlog, conf, database
 from dreams.lib import process
 from dreams.models import (
     DreamRun,
     Project,
 )
+from dreams.services import project_lock
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ def request(
         database.one_at_a_time(f"dreams of {project.pk}")
         running = project.dreams.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).first()
         if running is not None:
-            raise holds.ProjectBusy(
+            raise project_lock.ProjectBusy(
                 f"{project} already dreams ({running.public_id}). Wait for it, or cancel it."
             )
         dream = DreamRun.objects.create(

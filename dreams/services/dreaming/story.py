@@ -16,10 +16,7 @@ from types import MappingProxyType
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import (
-    apply as applying,
-)
-from dreams import conf, discovery, engines, holds, memories
+from dreams import conf, discovery, engines, memories
 from dreams.engines import drafts
 from dreams.engines.types import (
     Cancelled,
@@ -37,7 +34,8 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.services import policies, proposals, review
+from dreams.services import policies, project_lock, proposals, review
+from dreams.services.apply import applying
 from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.states import claim, end
@@ -62,7 +60,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         return None
     try:
         with (
-            holds.hold(dream.project, "dream") as held,
+            project_lock.hold(dream.project, "dream") as held,
             locks.Heartbeat(held) as beat,
             Watch(dream, beat) as watch,
         ):
@@ -71,7 +69,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         end(dream, DreamRun.Status.KILLED, "Nothing was changed, and the clock was put back.")
     except LimitReached as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.LIMIT, wait=AFTER_A_LIMIT)
-    except (LockLost, holds.ProjectBusy) as error:
+    except (LockLost, project_lock.ProjectBusy) as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.LOCK)
     except EngineError as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.ENGINE)
@@ -219,7 +217,7 @@ def _apply_by_policy(dream: DreamRun, held: locks.Held) -> None:
             return
         review.decide(part, review.select(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy.")
         applying.apply(part, POLICY)
-    except (ReviewRefused, holds.ProjectBusy) as error:
+    except (ReviewRefused, project_lock.ProjectBusy) as error:
         log.warning("dream %s: not applied by policy: %s", dream.public_id, error)
     finally:
         earned.not_applied(part)

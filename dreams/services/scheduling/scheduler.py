@@ -16,13 +16,14 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import database, discovery, holds, notify, writing
+from dreams import database, discovery, notify
 from dreams.hosts import cluster_name, host
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 from dreams.search import index
-from dreams.services import dreaming
+from dreams.services import dreaming, project_lock
+from dreams.services.apply import writing
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 
@@ -159,7 +160,7 @@ def evaluate_all(
 def _start(project: Project, report: TickReport) -> bool:
     try:
         dream = dreaming.request(project, DreamRun.Trigger.SCHEDULE)
-    except (holds.ProjectBusy, IntegrityError):
+    except (project_lock.ProjectBusy, IntegrityError):
         return False
     enqueue(dream)
     report.started.append(dream.public_id)
@@ -220,7 +221,7 @@ def repair(report: TickReport | None = None) -> TickReport:
             report.lost += [dream.public_id] if said else []
     for hold in LockHold.objects.filter(project__host=host()).select_related("project"):
         if not process.is_alive(hold.pid, hold.process_started):
-            said = holds.heal(hold.project)
+            said = project_lock.heal(hold.project)
             report.healed += [said] if said else []
     waiting = DreamRun.objects.filter(status=DreamRun.Status.PENDING, project__host=host()).select_related(
         "project"

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import rollback
 from dreams.engines import drafts
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
-from dreams.rollback import Preview, Selection, UndoneFile
+from dreams.services import rollback
 from dreams.services.proposals import decisions
 from dreams.services.proposals.renames import renames
+from dreams.services.rollback import Preview, Selection, UndoneFile
 from dreams.web.selectors import diffs
 from dreams.web.selectors.diffs import Block
 

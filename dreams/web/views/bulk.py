@@ -9,11 +9,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import apply as applying
-from dreams import holds
 from dreams.lib.files.text import plural
 from dreams.models import Hunk
-from dreams.services import review
+from dreams.services import project_lock, review
+from dreams.services.apply import applying
 from dreams.services.review import ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
@@ -77,7 +76,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
         return ""
     try:
         return (_approve if verdict == selector.APPROVE else _reject)(request, loaded, batch)
-    except (ReviewRefused, holds.ProjectBusy) as refused:
+    except (ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, f"{proposal.project}: {refused}")
         return ""
 

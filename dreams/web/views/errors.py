@@ -17,7 +17,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dreams import conf, database, holds
+from dreams import conf, database
+from dreams.services import project_lock
 from dreams.web import bare
 
 log = logging.getLogger(__name__)
@@ -74,7 +75,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(error, conf.BadValue):
         said = f"{error}. Health shows where it is set."
         return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
-    if isinstance(error, holds.ProjectElsewhere):
+    if isinstance(error, project_lock.ProjectElsewhere):
         return _page(
             None,
             409,

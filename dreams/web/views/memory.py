@@ -12,13 +12,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dreams import blobs, conf, holds, manual
-from dreams.apply import ApplyReport
+from dreams import blobs, conf, manual
 from dreams.lib.files import safefs, text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Proposal
+from dreams.services import project_lock
+from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, is_path_here, owner
@@ -254,7 +255,13 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
     except ReviewRefused as refused:
         messages.warning(request, str(refused))
         return _to_waiting(request, found)
-    except (blobs.MissingBlob, history.HistoryError, holds.ProjectBusy, safefs.SafeFsError, OSError) as error:
+    except (
+        blobs.MissingBlob,
+        history.HistoryError,
+        project_lock.ProjectBusy,
+        safefs.SafeFsError,
+        OSError,
+    ) as error:
         messages.error(request, f"Nothing was written: {error}")
         return go(request, "memory", pk=found.pk)
     if not report.complete:

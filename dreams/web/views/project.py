@@ -10,8 +10,9 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import conf, forecast, holds, trust
+from dreams import conf, forecast, trust
 from dreams.models import Project
+from dreams.services import project_lock
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
@@ -85,7 +86,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
         run = scheduler.dream_now(
             found, engine=engine, forced=request.POST.get("forced") == "1", actor=actor(request)
         )
-    except (scheduler.GateClosed, holds.ProjectBusy) as refused:
+    except (scheduler.GateClosed, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return go(request, "project", pk=pk)
     messages.success(request, "It is waiting for a free worker and starts within seconds.")

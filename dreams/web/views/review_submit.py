@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
-from dreams import apply as applying
-from dreams import holds, memories
+from dreams import memories
 from dreams.lib.files import workspace
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import proposals, review
+from dreams.services import project_lock, proposals, review
+from dreams.services.apply import applying
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import owner
@@ -31,7 +31,7 @@ from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, 
 def bring_up(request: Request, public_id: str) -> HttpResponse:
     """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
     loaded = load(request, proposal_of(public_id))
-    holds.refuse_elsewhere(loaded.proposal.project)
+    project_lock.refuse_elsewhere(loaded.proposal.project)
     if "confirm" in request.POST:
         file = file_of(request, loaded)
         if not review.confirm_rebase(file, request.POST.get("base", ""), reviewer(request)):
@@ -65,7 +65,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
 def submit(request: Request, public_id: str) -> HttpResponse:
     """Close the review and write what is approved, with the answers that wait in the same project."""
     loaded = load(request, proposal_of(public_id))
-    holds.refuse_elsewhere(loaded.proposal.project)
+    project_lock.refuse_elsewhere(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
     if moved:
         return refuse(request, loaded, moved)
@@ -82,7 +82,7 @@ def submit(request: Request, public_id: str) -> HttpResponse:
 def apply(request: Request, public_id: str) -> HttpResponse:
     """Write what a submitted review still has to write; `rebased` confirms the results shown."""
     loaded = load(request, proposal_of(public_id))
-    holds.refuse_elsewhere(loaded.proposal.project)
+    project_lock.refuse_elsewhere(loaded.proposal.project)
     # The verdicts of a submitted review stay as they are; its files need not.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
     if moved:
@@ -97,7 +97,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     except FindingInTheWay as found:
         messages.error(request, str(found))
         return SeeOther(_to_finding(proposal, found.finding))
-    except (ReviewRefused, holds.ProjectBusy) as refused:
+    except (ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
     if rebased and report.rebased:

@@ -7,11 +7,11 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from dreams import holds, rollback
-from dreams.apply import ApplyReport
 from dreams.models import Proposal
-from dreams.rollback import NothingToUndo, Selection
+from dreams.services import project_lock, rollback
+from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.rollback import NothingToUndo, Selection
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as selector
@@ -63,7 +63,7 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
         report = rollback.rollback(
             proposal, reviewer, found.selection, reason=reason, never_again="never_again" in request.POST
         )
-    except (NothingToUndo, ReviewRefused, holds.ProjectBusy) as refused:
+    except (NothingToUndo, ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
     if report.complete:

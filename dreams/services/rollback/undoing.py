@@ -11,20 +11,21 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import holds, memories, writing
-from dreams.apply import ApplyReport, Waiting, Written
+from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import journal
 from dreams.models import Application, FileChange, Hunk, LeftOut, Proposal, Session, Version
-from dreams.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
-from dreams.services import policies, proposals, review
+from dreams.services import policies, project_lock, proposals, review
+from dreams.services.apply import writing
+from dreams.services.apply.applying import ApplyReport, Waiting, Written
+from dreams.services.apply.writing import Order
 from dreams.services.proposals import rebase
 from dreams.services.questions import states
 from dreams.services.review import Reviewer
-from dreams.writing import Order
+from dreams.services.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
 
 
 def rollback(
@@ -42,7 +43,7 @@ def rollback(
     """
     writing.recover_first()
     project = proposal.project
-    with holds.hold(project, "rollback", keep_dir_mtime=True) as held:
+    with project_lock.hold(project, "rollback", keep_dir_mtime=True) as held:
         snapshot = workspace.take(memories.memory_dir(project))
         memories.sync(project, snapshot)
         planned = preview_of(proposal, selection, snapshot)

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from dreams import auditlog, memories, recovery, writing
+from dreams import auditlog, memories
 from dreams.lib.files.text import sha256
 from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
+from dreams.services.apply import writing
+from dreams.services.upkeep import recovery
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
 CHUNK = 200

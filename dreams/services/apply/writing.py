@@ -16,13 +16,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, database, holds, memories
+from dreams import auditlog, database, memories
 from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
-from dreams.services import late_texts
+from dreams.services import project_lock
+from dreams.services.apply import late_texts
 from dreams.services.review import Reviewer
 
 log = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ def _run(plan: journal.Plan) -> journal.Result:
     try:
         return journal.run(plan, journal_dir())
     except journal.JournalBusy as busy:
-        raise holds.ProjectBusy(f"{busy}.") from busy
+        raise project_lock.ProjectBusy(f"{busy}.") from busy
     except (OSError, SafeFsError) as error:
         return journal.Result(plan.id, plan.target_dir, "failed", error=str(error))
 
@@ -205,7 +206,7 @@ def recover_first() -> None:
     try:
         recover()
     except journal.JournalBusy as busy:
-        raise holds.ProjectBusy(f"{busy}.") from busy
+        raise project_lock.ProjectBusy(f"{busy}.") from busy
 
 
 def recover(wait_seconds: float = 10) -> list[str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import exports, leaks, writing
+from dreams import exports, leaks
 from dreams.lib.storage import history, journal
+from dreams.services.apply import writing
 from dreams.services.scheduling import scheduler
 
 log = logging.getLogger(__name__)

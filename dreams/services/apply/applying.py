@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import auditlog, holds, memories
+from dreams import auditlog, memories
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
-from dreams.services import proposals, review
+from dreams.services import project_lock, proposals, review
+from dreams.services.apply.writing import Order, close_if_done, recover_first, unapplied, write
 from dreams.services.proposals import rebase
 from dreams.services.review import Reviewer, ReviewRefused
-from dreams.writing import Order, close_if_done, recover_first, unapplied, write
 
 DEFAULT_MODE = 0o644
 CHANGED_TOO = "it changed in the same place since your review"
@@ -69,7 +69,7 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
     `rebased` confirms the rebased files that an earlier call reported. Applying what is applied writes nothing.
     Raises ReviewRefused and holds.ProjectBusy.
     """
-    holds.refuse_elsewhere(proposal.project)
+    project_lock.refuse_elsewhere(proposal.project)
     recover_first()
     proposal.refresh_from_db()
     if proposal.state == Proposal.State.OPEN:
@@ -82,7 +82,7 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
         raise ReviewRefused(
             f"{proposal.public_id} is {proposal.get_state_display().lower()}; nothing of it can be applied."
         )
-    with holds.hold(proposal.project, "apply", keep_dir_mtime=True) as held:
+    with project_lock.hold(proposal.project, "apply", keep_dir_mtime=True) as held:
         report = _apply_held(proposal, reviewer, rebased, held)
         held.release_keeping_clock()
     return report
@@ -108,7 +108,7 @@ def apply_with_answers(proposal: Proposal, reviewer: Reviewer, *, rebased: bool 
 def _apply_answers(answers: Proposal, reviewer: Reviewer) -> ApplyReport:
     try:
         return apply(answers, reviewer)
-    except (ReviewRefused, holds.ProjectBusy) as refused:
+    except (ReviewRefused, project_lock.ProjectBusy) as refused:
         why = str(refused).removeprefix("Nothing was written. ")
         return ApplyReport(error=why, proposal=answers.public_id)
 
