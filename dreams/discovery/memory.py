@@ -7,13 +7,13 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from dreams import memories
 from dreams.discovery.places import Place
 from dreams.discovery.report import Tally
 from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project
+from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
 
 log = logging.getLogger(__name__)
@@ -44,9 +44,9 @@ def _refresh(place: Place, known: Numbers, tally: Tally) -> bool:
             else:
                 tally.pass_over(entry)
         tally.memories += sum(map(_is_topic, found))
-        now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if memories.is_memory(e.path)}
+        now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if syncing.is_memory(e.path)}
         if now != known:
-            memories.refresh(place.project)
+            syncing.refresh(place.project)
         return _describe(place, found)
     except Exception as error:
         # What the disk says, or a lock file that a person has to move away, is no fault of ours to trace.

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 
-from dreams import blobs, hostkey
+from dreams import hostkey
 from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.secrets.finding import spans
@@ -28,6 +28,7 @@ from dreams.models import (
     QuestionOption,
     Version,
 )
+from dreams.services import blobs
 
 #: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
 MOST_TEXTS = 20_000

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, hostkey, memories
+from dreams import auditlog, hostkey
 from dreams.findings import secrets
 from dreams.leaks import looking, rows
 from dreams.lib.files import text
@@ -25,7 +25,9 @@ from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import without
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Project, Proposal, Purge
+from dreams.services import blobs
 from dreams.services.apply import writing
+from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
 
 log = logging.getLogger(__name__)
@@ -121,10 +123,8 @@ def _holds(content: str, values: Collection[str]) -> bool:
 
 
 def _refuse_if_it_stands(project: Project, values: Collection[str]) -> None:
-    memories.refresh(project)
-    standing = [
-        path for path, data in memories.contents(project).items() if _holds(text.decode(data), values)
-    ]
+    syncing.refresh(project)
+    standing = [path for path, data in syncing.contents(project).items() if _holds(text.decode(data), values)]
     if standing:
         raise PurgeRefused(
             f"It is still in {', '.join(sorted(standing)[:5])}. Remove it there first (redact), then purge."
@@ -145,7 +145,7 @@ def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
 def _keep_replacements(project: Project, new: Mapping[str, str]) -> None:
     data = [text.encode(content) for content in new.values()]
     blobs.put_many(data)
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         store.put_many(data)
 
 
@@ -171,7 +171,7 @@ def _rewrite(made: Purge, key: str) -> None:
     project = Project.objects.filter(history_key=key).first()
     if project is None:
         return
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         store.recover()
         kept = blobs.get_many(made.replaced.values())
         instead = {old: kept[new] for old, new in made.replaced.items() if store.has(old)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from dreams import manual, memories
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import values, without
 from dreams.models import Hunk, Project, Proposal
+from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Reviewer
 
 
@@ -17,11 +17,11 @@ def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -
 
     None where there is no secret. Raises manual.Stale.
     """
-    memories.refresh(project)
+    syncing.refresh(project)
     before: dict[str, bytes | None] = {}
     after: dict[str, bytes | None] = {}
     taken: set[str] = set()
-    for path, data in sorted(memories.contents(project).items()):
+    for path, data in sorted(syncing.contents(project).items()):
         content = text.decode(data)
         found = values(content)
         if not found or (paths and path not in paths):
@@ -34,8 +34,8 @@ def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -
     if waiting:
         return waiting
     reason = f"Takes {plural(len(taken), 'secret')} out of {plural(len(after), 'memory', 'memories')}."
-    change = manual.Change(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
-    return manual.propose(project, change, reviewer)
+    change = hand_edits.Change(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
+    return hand_edits.propose(project, change, reviewer)
 
 
 def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:

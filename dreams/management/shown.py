@@ -7,7 +7,6 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any, cast
 
-from dreams import blobs
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.explaining import rule_of
 from dreams.lib import textdiff
@@ -15,7 +14,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import finding
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
-from dreams.services import dreaming, proposals
+from dreams.services import blobs, dreaming, proposals
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.proposals import summaries
 

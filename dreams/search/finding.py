@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from dreams import blobs
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
@@ -21,6 +20,7 @@ from dreams.search.backend import earlier, is_common, matching, surely
 from dreams.search.kinds import CANDIDATES, FEW, Kind
 from dreams.search.marking import Excerpt, Part, excerpts, marked
 from dreams.search.query import Query
+from dreams.services import blobs
 
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 1_000

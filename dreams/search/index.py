@@ -15,12 +15,12 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dreams import blobs
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.models import Prompt, SearchText, Session, Version
 from dreams.search import backend
 from dreams.search.folding import fold
+from dreams.services import blobs
 
 # More than a page shows of a memory: a longer one is found by its beginning.
 MAX_CHARS = 400_000

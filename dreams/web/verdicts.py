@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from dreams import blobs
 from dreams.lib.files.text import plural
 from dreams.models import Hunk, Proposal
-from dreams.services import review
+from dreams.services import blobs, review
 from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web.htmx import Request
 

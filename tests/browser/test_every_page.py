@@ -19,12 +19,12 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from dreams import memories
 from dreams.login import ensure_owner
 from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
 from dreams.search import index
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.web import urls
@@ -270,7 +270,7 @@ def written(folder: Path) -> list[str]:
     Version.objects.update(at=timezone.now() - dt.timedelta(3))
     proposal = apply_all(project)
     real.put(real.folder(project) / "project_deploy.md", "The API runs on host beta.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     memory = project.memories.get(path="feedback_testing.md")
     first = memory.versions.earliest("at")
     at, here = f"/memories/{memory.pk}/", f"/projects/{project.pk}/at/"
@@ -301,7 +301,7 @@ def leaky(folder: Path) -> list[str]:
     stands = real.make_project(folder / "stands", {"deploy.md": f"Deploys use {SECRET}.\n"})
     kept = real.make_project(folder / "kept", {"deploy.md": f"Deploys use {SECRET}.\n"})
     real.put(real.folder(kept) / "deploy.md", "Deploys use a token.\n")
-    memories.refresh(kept)
+    syncing.refresh(kept)
     return [f"/projects/{project.pk}/secrets/" for project in (stands, kept)]
 
 

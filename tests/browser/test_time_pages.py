@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from dreams import memories, moments
 from dreams.login import make_link
 from dreams.models import Hunk, Project, Version
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing, time_travel
 from tests import world as make
 from tests.browser.shots import outside_loop
 from tests.pipeline import world as real
@@ -37,7 +37,7 @@ def _make(tmp_path: Path) -> Project:
     applying.apply(proposal, real.ME)
     Version.objects.filter(at__gte=now).update(at=now - dt.timedelta(2))
     (Path(project.memory_dir) / "project_deploy.md").unlink()
-    memories.refresh(project)
+    syncing.refresh(project)
     make.make_session(project)
     return project
 
@@ -60,7 +60,7 @@ def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compa
     page.get_by_role("button", name="Propose this").click()
     page.wait_for_url("**/review/**")
     expect(page.locator("main")).to_contain_text("project_deploy.md")
-    assert "project_deploy.md" not in moments.states_now(project)
+    assert "project_deploy.md" not in time_travel.states_now(project)
     memory = project.memories.get(path="feedback_testing.md")
     page.goto(f"{address}/memories/{memory.pk}/")
     expect(page.locator("time.moment noscript").first).to_be_visible()

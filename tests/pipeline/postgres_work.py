@@ -42,12 +42,12 @@ def schedule(number: int, times: int) -> None:
 
 def sync(number: int, times: int, project: int) -> None:
     """The same new files, seen by several processes at once."""
-    from dreams import memories
     from dreams.lib.files import workspace
     from dreams.models import Project
+    from dreams.services.memories import syncing
 
     found = Project.objects.get(pk=project)
-    memories.sync(found, workspace.take(memories.memory_dir(found)))
+    syncing.sync(found, workspace.take(syncing.memory_dir(found)))
 
 
 def request(number: int, times: int, project: int) -> None:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.lib.files import workspace
 from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,7 +91,7 @@ def test_any_decided_change_is_written_as_decided_and_undone_exactly(
             review.confirm(proposal, review.in_the_way(proposal), world.ME)
             report = applying.apply(proposal, world.ME)
         assert report.complete
-        assert memories.contents(project) == workspace.take(world.folder(project)).contents() == expected
+        assert syncing.contents(project) == workspace.take(world.folder(project)).contents() == expected
         if report.applied:
             assert rollback.rollback(proposal, world.ME).complete
         assert manifest(world.folder(project)) == tree

@@ -8,12 +8,12 @@ import pytest
 from django.db import OperationalError
 from pytest_django import Settings
 
-from dreams import memories
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal.store import locked
 from dreams.models import Application, Hunk, Project, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying, writing
+from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from tests.pipeline import world
 
@@ -115,7 +115,7 @@ def test_what_the_rows_know_is_not_read_from_the_journal_again(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert applying.apply(approved, world.ME).complete
-    memories.refresh(approved.project)
+    syncing.refresh(approved.project)
 
     def never(*_: object) -> None:
         raise AssertionError("nothing waits")

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from dreams import auditlog, manual, settings_service
+from dreams import auditlog, settings_service
 from dreams.models import AuditEntry, Finding, Hunk, Proposal, Question
 from dreams.services import audit_sentences, review, rollback
 from dreams.services.apply import applying
 from dreams.services.audit_sentences import Sentences
+from dreams.services.memories import hand_edits
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,7 +70,7 @@ def test_a_review_from_proposal_to_undo_reads_as_a_story(tmp_path: Path) -> None
 def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     memory = project.memories.get(path="project_deploy.md")
-    manual.forget(memory, world.ME)
+    hand_edits.forget(memory, world.ME)
     lines = told("")
     assert "Owner chose to forget: changes to “Deploy” and the index in app." in lines
     assert any("removed “Deploy”" in line for line in lines)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dreams import manual
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
 from dreams.models import Application, Memory, Proposal, Version
 from dreams.services import rollback
 from dreams.services.dreaming.reading import hand_edited
+from dreams.services.memories import hand_edits
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,7 +25,7 @@ def memory(path: str) -> Memory:
 def test_an_edit_by_hand_is_applied_and_kept_as_a_version(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
-    done = manual.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
+    done = hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
     assert done.complete
     assert "beta" in (world.folder(project) / "project_deploy.md").read_text()
     assert Version.objects.filter(memory=row).first().origin == "edit"
@@ -34,7 +34,7 @@ def test_an_edit_by_hand_is_applied_and_kept_as_a_version(tmp_path: Path) -> Non
 def test_a_browsers_line_ends_do_not_change_the_files(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
-    manual.edit(row, world.DEPLOY.replace("alpha", "beta").replace("\n", "\r\n"), row.sha256, world.ME)
+    hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta").replace("\n", "\r\n"), row.sha256, world.ME)
     assert b"\r" not in (world.folder(project) / "project_deploy.md").read_bytes()
 
 
@@ -43,31 +43,31 @@ def test_an_edit_of_an_old_state_is_refused_and_nothing_is_written(tmp_path: Pat
     row = memory("project_deploy.md")
     world.put(world.folder(project) / "project_deploy.md", "written meanwhile\n")
     before = manifest(world.folder(project))
-    with pytest.raises(manual.Stale):
-        manual.edit(row, "mine\n", row.sha256, world.ME)
+    with pytest.raises(hand_edits.Stale):
+        hand_edits.edit(row, "mine\n", row.sha256, world.ME)
     assert manifest(world.folder(project)) == before
 
 
 def test_a_change_between_look_and_write_is_seen(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
-    look = manual._now
+    look = hand_edits._now
 
     def look_and_be_overtaken(found):
         seen = look(found)
         world.put(world.folder(project) / "project_deploy.md", "written meanwhile\n")
         return seen
 
-    monkeypatch.setattr(manual, "_now", look_and_be_overtaken)
-    with pytest.raises(manual.Stale):
-        manual.edit(row, "mine\n", row.sha256, world.ME)
+    monkeypatch.setattr(hand_edits, "_now", look_and_be_overtaken)
+    with pytest.raises(hand_edits.Stale):
+        hand_edits.edit(row, "mine\n", row.sha256, world.ME)
     assert (world.folder(project) / "project_deploy.md").read_text() == "written meanwhile\n"
 
 
 def test_forgetting_takes_the_file_and_its_row_and_can_be_undone(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))
-    done = manual.forget(memory("project_deploy.md"), world.ME, reason="it is gone")
+    done = hand_edits.forget(memory("project_deploy.md"), world.ME, reason="it is gone")
     assert done.complete
     assert not (world.folder(project) / "project_deploy.md").exists()
     assert "project_deploy.md" not in (world.folder(project) / "MEMORY.md").read_text()
@@ -79,15 +79,15 @@ def test_a_row_that_names_other_memories_too_is_left_by_forgetting(tmp_path: Pat
     index = "- [Deploy](project_deploy.md) and [Testing](feedback_testing.md) — both\n"
     files = {"MEMORY.md": index, "project_deploy.md": world.DEPLOY, "feedback_testing.md": world.TESTING}
     project = world.make_project(tmp_path, files)
-    manual.forget(memory("project_deploy.md"), world.ME)
+    hand_edits.forget(memory("project_deploy.md"), world.ME)
     assert (world.folder(project) / "MEMORY.md").read_text() == index
 
 
 def test_an_old_version_comes_back_as_a_new_change(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
-    manual.edit(row, "other\n", row.sha256, world.ME)
-    manual.restore(project, "project_deploy.md", text.sha256(world.DEPLOY.encode()), world.ME)
+    hand_edits.edit(row, "other\n", row.sha256, world.ME)
+    hand_edits.restore(project, "project_deploy.md", text.sha256(world.DEPLOY.encode()), world.ME)
     assert (world.folder(project) / "project_deploy.md").read_text() == world.DEPLOY
     origins = list(Version.objects.filter(memory=row).order_by("pk").values_list("origin", flat=True))
     assert origins == ["found", "edit", "restore"]
@@ -99,7 +99,7 @@ def test_what_was_edited_by_hand_in_the_last_week_is_told_to_a_dream_until_it_is
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")
     assert hand_edited(project) == frozenset()
-    done = manual.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
+    done = hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
     assert hand_edited(project) == {"project_deploy.md"}
     made = Application.objects.get(proposal__public_id=done.proposal)
     Application.objects.filter(pk=made.pk).update(at=made.at - dt.timedelta(days=8))

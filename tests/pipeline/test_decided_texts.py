@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dreams import memories
 from dreams.engines.types import Edit, Fate
 from dreams.lib.files import workspace
 from dreams.models import Hunk, LedgerEntry, Proposal
 from dreams.services import proposals, review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,7 +112,7 @@ def test_no_fact_leaves_a_decided_text_without_a_row_or_a_block(seed: int, verdi
         decide(proposal, verdicts, chance)
         after = decided(proposal, files)
         missing = words(" ".join(files.values())) - words(" ".join(after.values()))
-        proposals.examine(proposal, memories.contents(project), undecided=False)
+        proposals.examine(proposal, syncing.contents(project), undecided=False)
         check_accounts(proposal, missing)
         try:
             applying.apply(proposal, world.ME)

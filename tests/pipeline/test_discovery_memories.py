@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams import memories
 from dreams.models import Memory, Project, Version
+from dreams.services.memories import syncing
 from tests.pipeline.config_root import Root, project, reasons
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_line_ends_and_every_other_byte_are_kept(root: Root) -> None:
     data = "\ufeff---\r\nname: Ü\r\n---\r\n\r\nOne\r\nTwo without an end".encode()
     root.memory(root.repository("app"), "fact.md", data)
     root.discover()
-    assert memories.contents(project()) == {"fact.md": data}
+    assert syncing.contents(project()) == {"fact.md": data}
 
 
 def test_a_file_that_is_no_memory_is_passed_over_and_never_read(root: Root) -> None:
@@ -84,14 +84,14 @@ def test_one_project_whose_memories_fail_does_not_stop_the_others(
     bad, good = root.repository("bad"), root.repository("good")
     root.memory(bad, "fact.md")
     root.memory(good, "fact.md")
-    real = memories.refresh
+    real = syncing.refresh
 
     def refresh(one: Project) -> list[str]:
         if one.slug.endswith("bad"):
             raise RuntimeError("the disk\nsays no")
         return real(one)
 
-    monkeypatch.setattr(memories, "refresh", refresh)
+    monkeypatch.setattr(syncing, "refresh", refresh)
     report = root.discover()
     assert [skip.reason for skip in report.skipped] == ["its memories could not be read: the disk says no"]
     assert Memory.objects.get().project.slug.endswith("good")

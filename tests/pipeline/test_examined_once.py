@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from dreams import findings, memories
+from dreams import findings
 from dreams.findings import secrets
 from dreams.findings.base import Report, Subject
 from dreams.models import Hunk, LeftOut, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.proposals import reports
 from tests.pipeline import world
 
@@ -34,7 +35,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
 
 
 def _look(proposal: Proposal) -> None:
-    proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
+    proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
 
 
 def _approve(proposal: Proposal, path: str = "") -> list[Hunk]:
@@ -65,7 +66,7 @@ def test_a_part_is_looked_at_once_for_the_submit_and_the_write(tmp_path: Path, l
 
 def _a_memory_elsewhere(project: Project, proposal: Proposal) -> None:
     world.put(world.folder(project) / "project_deploy.md", world.DEPLOY + "\nIt listens on 8080.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
 
 
 def _a_verdict(project: Project, proposal: Proposal) -> None:
@@ -118,7 +119,7 @@ def test_a_process_that_has_just_started_names_a_secret_as_the_one_before_it(tmp
     made = world.propose(
         world.make_project(tmp_path), world.edit("project_deploy.md", world.DEPLOY, after, "x")
     )
-    before = memories.contents(made.project)
+    before = syncing.contents(made.project)
     [kept] = made.findings.filter(code__startswith="secret-").values_list("key", flat=True)
     secrets.use_key(b"a key of its own")
     assert kept in {found.key for found in proposals.report_with(made, before, {}).findings}

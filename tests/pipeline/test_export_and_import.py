@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from dreams import exports, leaks, memories
+from dreams import leaks
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
+from dreams.services.memories import exports, syncing
 from dreams.services.upkeep import recovery, verifying
 from tests.pipeline import world
 from tests.pipeline.world import ME
@@ -30,7 +31,7 @@ def project(tmp_path: Path) -> Project:
 
 def _change(project: Project, path: str, text: str) -> None:
     (world.folder(project) / path).write_text(text)
-    memories.refresh(project)
+    syncing.refresh(project)
 
 
 def _exported(project: Project, tmp_path: Path) -> Path:
@@ -41,15 +42,15 @@ def _exported(project: Project, tmp_path: Path) -> Path:
 
 def _lose_everything(project: Project) -> Project:
     """The data directory and the database are gone; discovery has found the files anew."""
-    shutil.rmtree(memories.history_path(project))
+    shutil.rmtree(syncing.history_path(project))
     Memory.objects.all().delete()
-    memories.refresh(project)
+    syncing.refresh(project)
     return project
 
 
 def _texts(project: Project, path: str) -> list[str]:
     rows = Version.objects.filter(memory__project=project, memory__path=path).order_by("at", "pk")
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         return [store.read(row.sha256).decode() for row in rows]
 
 
@@ -77,7 +78,7 @@ def test_what_was_kept_here_meanwhile_stays(project: Project, tmp_path: Path) ->
     _change(project, "project_deploy.md", "Fourth.\n")
     exports.bring_back(file, ME)
     assert {"Second.\n", "Third.\n", "Fourth.\n"} <= set(_texts(project, "project_deploy.md"))
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         newest = store.log(1)[0]
         assert store.read(store.tree_at(newest.id)["project_deploy.md"]) == b"Fourth.\n"
 
@@ -104,7 +105,7 @@ def test_bringing_the_same_file_back_twice_changes_nothing_more(project: Project
 
 def test_a_memory_that_was_gone_long_ago_comes_back_as_gone(project: Project, tmp_path: Path) -> None:
     (world.folder(project) / "feedback_testing.md").unlink()
-    memories.refresh(project)
+    syncing.refresh(project)
     file = _exported(project, tmp_path)
     _lose_everything(project)
     exports.bring_back(file, ME)
@@ -114,7 +115,7 @@ def test_a_memory_that_was_gone_long_ago_comes_back_as_gone(project: Project, tm
 
 
 def _texts_of_all(row: Memory) -> list[str | None]:
-    with memories.open_history(row.project) as store:
+    with syncing.open_history(row.project) as store:
         return [
             store.read(version.sha256).decode() if version.sha256 else None
             for version in row.versions.order_by("at", "pk")
@@ -129,7 +130,7 @@ def test_a_purged_secret_does_not_come_back_with_an_older_export(project: Projec
     leaks.purge(project, [leak.id], ME)
     exports.bring_back(file, ME)
     assert leaks.look(project).found == ()
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         assert all(TOKEN.encode() not in store.read(sha) for sha in store.texts())
 
 
@@ -140,7 +141,7 @@ def test_a_damaged_file_is_named_and_changes_nothing(project: Project, tmp_path:
     with pytest.raises(exports.NotBroughtBack, match="is no whole export"):
         exports.bring_back(file, ME)
     assert _texts(project, "project_deploy.md") == before
-    assert not list(memories.history_folder().glob(".import-*"))
+    assert not list(syncing.history_folder().glob(".import-*"))
 
 
 def test_a_file_of_an_unknown_project_says_what_to_do(project: Project, tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ def test_a_crash_between_the_two_renames_is_healed(
     real = Path.rename
 
     def crash(self: Path, target: Path) -> Path:
-        if self.name.startswith(".import-") and target == memories.history_path(project):
+        if self.name.startswith(".import-") and target == syncing.history_path(project):
             raise KeyboardInterrupt
         return real(self, target)
 
@@ -168,9 +169,9 @@ def test_a_crash_between_the_two_renames_is_healed(
         patched.setattr(Path, "rename", crash)
         with pytest.raises(KeyboardInterrupt):
             exports.bring_back(file, ME)
-    assert not memories.history_path(project).exists()
+    assert not syncing.history_path(project).exists()
     said = recovery.recover().histories
     assert f"{project.history_key}.git: put back, as an import of it was interrupted." in said
-    with history.HistoryStore(memories.history_path(project)) as store:
+    with history.HistoryStore(syncing.history_path(project)) as store:
         assert store.verify() == []
     assert not list((Path(settings.DATA_DIR) / "history").glob(".*replaced"))

@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from dreams import memories
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal import System
 from dreams.models import Hunk, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying, writing
+from dreams.services.memories import syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,7 +72,7 @@ def test_a_late_line_is_an_outside_version_just_before_the_apply_and_in_the_hist
     newest, second, *_ = memory.versions.order_by("-at", "-pk")
     assert (newest.origin, newest.sha256) == (Version.Origin.APPLY, memory.sha256)
     assert second == kept
-    with memories.open_history(approved.project) as store:
+    with syncing.open_history(approved.project) as store:
         assert store.read(kept.sha256) == world.TESTING.encode() + LINE
     assert writing.recover() == []
     assert len(asides()) == 1

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import memories, settings_service
+from dreams import settings_service
 from dreams.engines.types import Job, Place
 from dreams.engines.types import Question as Asked
 from dreams.models import Project, Question, Session
+from dreams.services.memories import syncing
 from dreams.services.questions import answering, reading
 from dreams.services.questions import asking as service
 from tests.pipeline import asking, world
@@ -113,7 +114,7 @@ def test_not_now_ends_after_a_week_when_its_file_changed(tmp_path: Path, monkeyp
     answering.later(Question.objects.get(), world.ME)
     path = world.folder(project) / "project_deploy.md"
     path.write_text(path.read_text() + "\nDeploys are on Tuesdays.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     asking.dream(project, monkeypatch, ASK)
     assert asking.states(project) == ["later"]
     a_week_passes()
@@ -135,7 +136,7 @@ def test_a_question_whose_statement_is_gone_vanishes(tmp_path: Path, monkeypatch
     asking.dream(project, monkeypatch, ASK, ASK_RESET)
     path = world.folder(project) / "project_deploy.md"
     path.write_text(path.read_text().replace("alpha", "delta"))
-    memories.refresh(project)
+    syncing.refresh(project)
     assert {row.kind + row.state for row in Question.objects.filter(state="open")} == {"changedopen"}
     assert Question.objects.get(state="open").places[0]["path"] == "feedback_testing.md"
 
@@ -145,7 +146,7 @@ def test_a_statement_that_moved_or_wraps_otherwise_is_still_there(tmp_path: Path
     asking.dream(project, monkeypatch, ASK)
     path = world.folder(project) / "project_deploy.md"
     path.write_text(path.read_text().replace(ALPHA, "Where it runs.\n\nThe API runs\non host alpha."))
-    memories.refresh(project)
+    syncing.refresh(project)
     assert asking.states(project) == ["open"]
 
 

@@ -13,12 +13,13 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import auditlog, memories
+from dreams import auditlog
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
 from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
 from dreams.services import review
 from dreams.services.apply import applying, writing
+from dreams.services.memories import syncing
 from dreams.services.upkeep import recovery
 from tests.pipeline import world
 from tests.world import make_dream
@@ -175,7 +176,7 @@ def test_a_lost_text_is_found(project: Project) -> None:
 
 
 def test_a_flipped_bit_in_a_history_is_found(project: Project) -> None:
-    pack, *_ = memories.history_path(project).glob("objects/pack/*.pack")
+    pack, *_ = syncing.history_path(project).glob("objects/pack/*.pack")
     data = bytearray(pack.read_bytes())
     data[len(data) // 2] ^= 1
     pack.chmod(0o600)
@@ -186,9 +187,9 @@ def test_a_flipped_bit_in_a_history_is_found(project: Project) -> None:
 
 
 def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:
-    os.rename(memories.history_path(project), tmp_path / "elsewhere")
+    os.rename(syncing.history_path(project), tmp_path / "elsewhere")
     [problem] = damage("verify", project=project.slug)["problems"]
-    assert str(memories.history_path(project)) in problem["where"]
+    assert str(syncing.history_path(project)) in problem["where"]
 
 
 def test_a_damaged_journal_is_found(project: Project, settings: Settings) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams import blobs
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
-from dreams.services import proposals, review, rollback
+from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
 from tests.pipeline import world
 

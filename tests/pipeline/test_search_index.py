@@ -12,12 +12,13 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from dreams import discovery, memories
+from dreams import discovery
 from dreams.hosts import host
 from dreams.models import Prompt, SearchText, Session
 from dreams.search import backend, index, sqlite
 from dreams.search.kinds import Kind
 from dreams.search.query import parse
+from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from tests import world
 
@@ -47,12 +48,12 @@ def _say(folder: Path, *texts: str) -> None:
 def test_a_memory_can_be_found_as_soon_as_it_was_seen_and_what_it_said_before_still(tmp_path: Path) -> None:
     project = world.make_project(memory_dir=str(tmp_path))
     (tmp_path / "a.md").write_text("The lantern is red.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     assert index.waiting() == 0
     (tmp_path / "a.md").write_text("The lantern is blue now.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     (tmp_path / "a.md").unlink()
-    memories.refresh(project)
+    syncing.refresh(project)
     assert index.catch_up(5) == 0
     assert _count("lantern", Kind.MEMORY) == 2
     assert _count("red", Kind.MEMORY) == 1
@@ -128,7 +129,7 @@ def test_what_reads_otherwise_than_before_is_found_by_its_new_words_only(folder:
 def test_a_text_that_is_forgotten_is_gone_and_stays_gone(tmp_path: Path) -> None:
     project = world.make_project(memory_dir=str(tmp_path))
     (tmp_path / "a.md").write_text("The lantern is red.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     memory = project.memories.get()
     index.forget(memory.sha256)
     index.catch_up(5)

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from dreams import blobs, leaks, memories
+from dreams import leaks
 from dreams.lib.storage import history
 from dreams.models import (
     AuditEntry,
@@ -25,8 +25,9 @@ from dreams.models import (
     Version,
 )
 from dreams.search import index
-from dreams.services import review, rollback
+from dreams.services import blobs, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.questions import answering
 from dreams.services.upkeep import recovery, verifying
 from tests import world as rows
@@ -65,9 +66,9 @@ def _id(project: Project) -> str:
 def _everywhere(project: Project) -> bytes:
     """Every byte of the database, the journal and the project's history; git objects unpacked too."""
     found = [Path(path).read_bytes() for path in _database_files()]
-    for folder in (memories.history_path(project), Path(settings.DATA_DIR) / "journal"):
+    for folder in (syncing.history_path(project), Path(settings.DATA_DIR) / "journal"):
         found += [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         found += [store.read(sha) for commit in store.log(1000) for sha in store.tree_at(commit.id).values()]
     return b"".join(found)
 
@@ -135,7 +136,7 @@ def test_all_else_of_the_old_version_stays_and_can_be_restored(project: Project)
     assert oldest.sha256 != before
     expected = LEAKED.replace(TOKEN, "[redacted: github-token]").encode()
     assert bytes(Blob.objects.get(pk=oldest.sha256).data) == expected
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         assert store.read(oldest.sha256) == expected
 
 

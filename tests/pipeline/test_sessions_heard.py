@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.leaks.rows import scrub
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review
+from dreams.services.memories import syncing
 from dreams.services.proposals import hearing
 from tests import world as rows
 from tests.pipeline import world
@@ -58,7 +58,7 @@ def dream_of(project: Project, *paths: Path) -> DreamRun:
 def propose(project: Project, dream: DreamRun, *statements: str) -> Proposal:
     after = world.TESTING + "".join(f"\n{said}\n" for said in statements)
     edits = [world.edit("feedback_testing.md", world.TESTING, after, "learn", "learn")]
-    before = memories.contents(project)
+    before = syncing.contents(project)
     draft = drafts.draft(before, {**before, "feedback_testing.md": after.encode()}, edits)
     return proposals.create(project, proposals.Origin(Proposal.Origin.DREAM, dream=dream), draft, before)
 
@@ -107,8 +107,8 @@ def test_what_was_answered_once_is_not_read_again(
     made = propose(project, dream, SAID, NOWHERE)
     kept = answers(made)
     monkeypatch.setattr("dreams.lib.prose.claims.read", lambda source: pytest.fail("read again"))
-    proposals.examine(made, memories.contents(project), undecided=False)
-    proposals.examine(made, memories.contents(project))
+    proposals.examine(made, syncing.contents(project), undecided=False)
+    proposals.examine(made, syncing.contents(project))
     assert answers(made) == kept
 
 

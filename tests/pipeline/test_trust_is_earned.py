@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import manual, settings_service
+from dreams import settings_service
 from dreams.engines import versions
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import (
@@ -22,6 +22,7 @@ from dreams.models import (
 )
 from dreams.services import review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import hand_edits
 from dreams.services.policies import earned
 from dreams.services.review import Reviewer
 from dreams.services.rollback import Selection
@@ -155,7 +156,7 @@ def test_a_line_of_a_policy_that_is_corrected_by_hand_ends_it_and_another_line_d
     policy = accepted()
     trusting.dream(project, monkeypatch, trusting.dating(range(2)))
     memory = project.memories.get(path=trusting.NOTE)
-    manual.edit(memory, on_disk(project).replace(corrected, "- It was"), memory.sha256, world.ME)
+    hand_edits.edit(memory, on_disk(project).replace(corrected, "- It was"), memory.sha256, world.ME)
     policy.refresh_from_db()
     assert policy.action == action
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories
 from dreams.lib.files import workspace
 from dreams.lib.storage import history
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,12 +21,12 @@ PATH = "project_deploy.md"
 
 
 def _look(project: Project) -> list[str]:
-    return memories.sync(project, workspace.take(world.folder(project)))
+    return syncing.sync(project, workspace.take(world.folder(project)))
 
 
 def _log(project: Project) -> list[tuple[str, str]]:
     """Subject and origin of every commit, the oldest first."""
-    with memories.open_history(project) as store:
+    with syncing.open_history(project) as store:
         return [(c.subject, c.trailers["Origin"]) for c in reversed(list(store.log()))]
 
 
@@ -50,7 +50,7 @@ def test_a_memory_that_cannot_be_read_is_unread_until_it_can_and_never_removed(
     assert _look(project) == []
     row = Memory.objects.get(project=project, path=PATH)
     assert (row.gone_at, bool(row.unread), row.versions.count()) == (None, True, 1)
-    assert (_log(project), memories.contents(project)[PATH]) == (before, world.DEPLOY.encode())
+    assert (_log(project), syncing.contents(project)[PATH]) == (before, world.DEPLOY.encode())
     shown = browser.get(f"/memories/{row.pk}/").content.decode()
     assert "cannot be read now" in shown and "Forget…" not in shown
     for verb in ("edit", "forget"):
@@ -75,7 +75,7 @@ def _applied_without_history(project: Project, monkeypatch: pytest.MonkeyPatch) 
     proposal = world.three_changes(project)
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
     with monkeypatch.context() as patch:
-        patch.setattr(memories, "open_history", _refuse)
+        patch.setattr(syncing, "open_history", _refuse)
         said = applying.apply(proposal, world.ME).said
     assert "history cannot be saved now" in " ".join(said)
     return proposal

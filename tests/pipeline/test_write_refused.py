@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from dreams import memories
 from dreams.lib.files import text
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import journal
 from dreams.models import AuditEntry, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,12 +79,12 @@ def test_a_history_that_cannot_be_kept_now_is_told_and_kept_at_the_next_look(
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
-        patched.setattr(memories, "commit", refuse)
+        patched.setattr(syncing, "commit", refuse)
         report = applying.apply(approved, world.ME)
     assert report.complete and report.applied and "history cannot be saved now" in report.said[0]
-    memories.refresh(approved.project)
+    syncing.refresh(approved.project)
     now = (world.folder(approved.project) / "project_export.md").read_bytes()
-    with memories.open_history(approved.project) as store:
+    with syncing.open_history(approved.project) as store:
         assert store.has(text.sha256(now))
 
 

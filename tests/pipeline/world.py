@@ -7,12 +7,13 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from dreams import discovery, hosts, memories
+from dreams import discovery, hosts
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib.files import workspace
 from dreams.models import Project, Proposal
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
 
 ME = Reviewer("owner")
@@ -40,7 +41,7 @@ def make_project(folder: Path, files: Mapping[str, str | bytes] | None = None) -
         root=str(folder),
         history_key=uuid.uuid4().hex,
     )
-    memories.refresh(project)
+    syncing.refresh(project)
     return project
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.blaming.lines import Origin, Place, lines_of, origins
+from dreams.services.memories.blame.lines import Origin, Place, lines_of, origins
 from tests.unit.textdiff_strategies import edited, texts
 
 FIRST = "# Deploy\n\nThe API runs on host alpha.\nBackups are kept for thirty days.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dreams.blaming import causes, chain
+from dreams.services.memories.blame import causes, chain
 from dreams.web.selectors.blame import KINDS
 
 DOC = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Project, Proposal
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from tests import world as rows
 from tests.pipeline import world
 from tests.web import review_world as desk
@@ -317,7 +317,7 @@ def make_proposal(project: Project) -> Proposal:
         at=timezone.now() - dt.timedelta(days=4),
     )
     steps = tell(said)
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     after = dict(before)
     for step in steps:
         if step.after is None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, Project, Proposal, Question
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from dreams.services.questions import asking
 from tests import world as rows
 from tests.pipeline import world
@@ -224,7 +224,7 @@ def propose(project: Project) -> Proposal:
     testing = edit(
         "feedback_testing.md", MOCK, "Never mock the database in these tests, not even once.", "mock"
     )
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     after = {**before, **{one.path: (one.after or "").encode() for one in (deploys, testing)}}
     origin = proposals.Origin(Proposal.Origin.DREAM, summary="Two lines made exact.", dream=dream)
     return proposals.create(project, origin, drafts.draft(before, after, [deploys, testing]), before)

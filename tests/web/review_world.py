@@ -7,12 +7,12 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from tests import world as rows
 from tests.pipeline import world
 
@@ -114,7 +114,7 @@ def make_proposal(project: Project) -> Proposal:
         Edit("user_role.md", ROLE, ROLE.replace("short", "very short"), "role", "update",
              "You asked for shorter answers twice.", (said,)),
     ]  # fmt: skip
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     after = dict(before)
     for step in steps:
         if step.after is None:

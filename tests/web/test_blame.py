@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import blobs, manual, memories
 from dreams.models import Hunk, Memory, MemoryWrite, Project, Session, TranscriptFile, Version
-from dreams.services import review, rollback
+from dreams.services import blobs, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import hand_edits, syncing
 from dreams.web.selectors import blame as selector
 from tests import world
 from tests.pipeline import world as real
@@ -46,7 +46,7 @@ def _kinds(memory: Memory) -> dict[str, str]:
 
 def _write_outside(memory: Memory, content: str) -> None:
     (Path(memory.project.memory_dir) / memory.path).write_text(content)
-    memories.refresh(memory.project)
+    syncing.refresh(memory.project)
     memory.refresh_from_db()
 
 
@@ -151,7 +151,7 @@ def test_a_write_that_came_later_than_the_line_did_not_bring_it(deploy: Memory, 
 
 
 def test_a_hands_line_names_the_hand_and_its_reason(browser: Client, deploy: Memory) -> None:
-    manual.edit(
+    hand_edits.edit(
         deploy, real.DEPLOY + "Backups run at noon.\n", deploy.sha256, real.ME, reason="Asked the team"
     )
     assert _kinds(deploy)["Backups run at noon."] == "hand"
@@ -191,7 +191,7 @@ def test_an_older_version_can_be_asked_for_and_a_foreign_one_is_not_found(
 
 def test_a_removed_memory_shows_its_last_text(browser: Client, deploy: Memory) -> None:
     (Path(deploy.project.memory_dir) / deploy.path).unlink()
-    memories.refresh(deploy.project)
+    syncing.refresh(deploy.project)
     assert "The API runs on host alpha." in _page(browser, deploy)
 
 
@@ -212,7 +212,7 @@ def test_the_queries_do_not_grow_with_versions_or_lines(browser: Client, deploy:
     counts = []
     for more in (1, 12):
         for number in range(more):
-            manual.edit(
+            hand_edits.edit(
                 deploy,
                 blobs.get_text(deploy.sha256) + f"Line {more} {number}.\n",
                 deploy.sha256,

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from dreams import memories
 from dreams.models import Project
+from dreams.services.memories import syncing
 from dreams.web.selectors.placed import without_place
 from tests.pipeline import world
 
@@ -52,7 +52,7 @@ def test_a_change_is_seen_at_once_although_reports_are_kept(browser: Client, tmp
     project = _project(tmp_path, **{"leak.md": f"Use {TOKEN} there.\n"})
     assert "1 line holds a secret." in _page(browser, project)
     (world.folder(project) / "leak.md").write_text("Use a token there.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     assert "holds a secret." not in _page(browser, project)
 
 

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import blobs
 from dreams.models import Memory, Project, Version
+from dreams.services import blobs
 from dreams.web.selectors import growth
 from tests import world
 

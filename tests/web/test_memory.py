@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import manual, memories
 from dreams.lib.files import text
 from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import ReviewRefused
 from tests.pipeline import world as real
 
@@ -41,7 +41,7 @@ def _on_disk(memory: Memory) -> Path:
 
 def _write_outside(memory: Memory, content: bytes) -> None:
     _on_disk(memory).write_bytes(content)
-    memories.refresh(memory.project)
+    syncing.refresh(memory.project)
     memory.refresh_from_db()
 
 
@@ -88,7 +88,7 @@ def test_bytes_that_are_not_utf8_are_written_out_and_not_edited_here(browser: Cl
 
 def test_a_memory_that_is_gone_keeps_its_history_and_can_come_back(browser: Client, memory: Memory) -> None:
     _on_disk(memory).unlink()
-    memories.refresh(memory.project)
+    syncing.refresh(memory.project)
     shown = _page(browser, "memory", memory)
     assert "No longer on disk" in shown
     assert "Removed outside" in shown
@@ -226,12 +226,12 @@ def test_what_a_finding_blocks_goes_on_in_its_review(
 def test_before_forgetting_the_page_shows_all_that_goes(browser: Client, project: Project) -> None:
     testing = project.memories.get(path="feedback_testing.md")
     (Path(project.memory_dir) / "project_deploy.md").write_text("As in [[feedback_testing]].\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     shown = _page(browser, "memory-forget", testing)
     assert "<del>- [Testing](feedback_testing.md) — how tests run</del>" in shown
     assert "Links that will be broken" in shown
     assert "project_deploy.md</a>" in shown
-    assert testing.path in memories.contents(project)
+    assert testing.path in syncing.contents(project)
 
 
 def test_forgetting_takes_the_file_and_its_row_and_keeps_the_reason(
@@ -248,7 +248,7 @@ def test_forgetting_takes_the_file_and_its_row_and_keeps_the_reason(
 
 
 def test_forgetting_twice_says_that_it_is_gone(browser: Client, memory: Memory) -> None:
-    manual.forget(memory, real.ME)
+    hand_edits.forget(memory, real.ME)
     response = browser.post(reverse("memory-forget", args=[memory.pk]), follow=True)
     assert "no longer on disk" in response.content.decode()
 

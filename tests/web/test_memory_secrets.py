@@ -10,10 +10,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from dreams import memories
 from dreams.engines.types import Edit
 from dreams.models import AuditEntry, FileChange, Hunk, Memory, Proposal
 from dreams.services import review
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from tests.pipeline import world
 
@@ -120,7 +120,7 @@ def test_the_way_back_stays_here(browser: Client, memory: Memory, back: str) -> 
 def test_what_is_typed_over_a_secret_comes_back_as_it_was_typed(browser: Client, memory: Memory) -> None:
     """It changed outside meanwhile: the text in the field is what somebody wrote, and only its picture is masked."""
     (world.folder(memory.project) / "deploy.md").write_text(BEFORE + f"\nAlso {NEWER}.\n")
-    memories.refresh(memory.project)
+    syncing.refresh(memory.project)
     form = {"content": f"All new: {NEWER}\n", "base_sha": memory.sha256}
     response = browser.post(f"/memories/{memory.pk}/edit/", form)
     beside, field = response.content.decode().split("<textarea")

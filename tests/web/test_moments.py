@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import manual, memories, moments
 from dreams.models import Blob, Hunk, Project, Proposal, Version
 from dreams.services import review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.web.selectors import between as changes
 from dreams.web.selectors import moments as selector
 from tests.pipeline import world as real
@@ -37,7 +37,7 @@ def project(db: None, tmp_path: Path) -> Project:
     ]
     for at, step in zip(HOURS, steps, strict=True):
         step()
-        memories.refresh(project)
+        syncing.refresh(project)
         newest = Version.objects.filter(memory__project=project).exclude(at__in=HOURS)
         newest.update(at=at)
     Project.objects.filter(pk=project.pk).update(first_seen_at=HOURS[0])
@@ -88,12 +88,14 @@ def test_steps_lead_to_the_changes_before_and_after(project: Project) -> None:
 def test_a_step_lands_on_the_far_side_of_its_change(project: Project) -> None:
     when = selector.moment_of(selector.iso(HOURS[1]))
     assert when == HOURS[1]
-    assert moments.states_at(project, when) != moments.states_at(project, when - dt.timedelta(microseconds=1))
+    assert time_travel.states_at(project, when) != time_travel.states_at(
+        project, when - dt.timedelta(microseconds=1)
+    )
 
 
 def test_what_an_agent_loaded_then_is_the_index_of_then(browser: Client, project: Project) -> None:
     (Path(project.memory_dir) / "MEMORY.md").write_text("- [B](b.md) — two\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     then = _page(browser, "project-at", project, "?when=2026-03-02")
     assert "[A](a.md) — one" in then
     assert "[B](b.md) — two" not in then
@@ -120,7 +122,7 @@ def test_the_queries_do_not_grow_with_files_and_versions(
     for more in (0, 15):
         for number in range(more):
             (Path(project.memory_dir) / f"n{number}.md").write_text("Some text.\n")
-        memories.refresh(project)
+        syncing.refresh(project)
         with CaptureQueriesContext(connection) as queries:
             _page(browser, "project-at", project)
         counts.append(len(queries))
@@ -181,8 +183,8 @@ def test_before_anything_is_made_the_page_shows_what_would_change(browser: Clien
 def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
     browser: Client, project: Project
 ) -> None:
-    then = moments.states_at(project, HOURS[0])
-    now = moments.states_now(project)
+    then = time_travel.states_at(project, HOURS[0])
+    now = time_travel.states_now(project)
     response = browser.post(
         reverse("project-propose", args=[project.pk]),
         {"when": selector.iso(HOURS[0]), "reason": "It was better"},
@@ -195,16 +197,16 @@ def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
         "It was better",
         "owner",
     )
-    assert moments.states_now(project) == now
+    assert time_travel.states_now(project) == now
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, real.ME)
     assert applying.apply(made, real.ME).complete
-    assert moments.states_now(project) == then
+    assert time_travel.states_now(project) == then
     rollback.rollback(made, real.ME)
-    assert moments.states_now(project) == now
+    assert time_travel.states_now(project) == now
 
 
 def test_each_file_of_it_is_decided_on_by_itself(project: Project) -> None:
-    made = manual.propose_moment(project, HOURS[0], real.ME)
+    made = hand_edits.propose_moment(project, HOURS[0], real.ME)
     assert made is not None
     a = review.select(made, paths=["a.md"])
     b = review.select(made, paths=["b.md"])
@@ -227,7 +229,7 @@ def test_one_file_alone_comes_back(browser: Client, project: Project) -> None:
 
 def test_bytes_are_taken_from_the_history_where_the_rows_have_none(project: Project) -> None:
     Blob.objects.all().delete()
-    made = manual.propose_moment(project, HOURS[0], real.ME, ["a.md"])
+    made = hand_edits.propose_moment(project, HOURS[0], real.ME, ["a.md"])
     assert made is not None
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(made, real.ME)
@@ -250,7 +252,7 @@ def test_a_folder_that_cannot_be_read_is_said_to_be(
     def refuses(*_: object, **__: object) -> None:
         raise PermissionError("permission denied")
 
-    monkeypatch.setattr(manual, "propose_moment", refuses)
+    monkeypatch.setattr(hand_edits, "propose_moment", refuses)
     response = browser.post(
         reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[0])}, follow=True
     )
@@ -260,7 +262,7 @@ def test_a_folder_that_cannot_be_read_is_said_to_be(
 def test_more_files_than_can_be_reviewed_are_refused_with_a_way_on(
     browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manual, "MAX_RESTORED", 1)
+    monkeypatch.setattr(hand_edits, "MAX_RESTORED", 1)
     response = browser.post(
         reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[0])}, follow=True
     )

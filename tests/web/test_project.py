@@ -221,12 +221,12 @@ def test_the_timeline_tells_of_gates_dreams_verdicts_and_edits_outside(browser: 
 
 
 def test_an_applied_change_can_be_undone_from_the_timeline(browser: Client, real_project: Project) -> None:
-    from dreams import manual, memories
     from dreams.lib.files import text
+    from dreams.services.memories import hand_edits, syncing
 
     memory = real_project.memories.get(path="project_deploy.md")
-    now = memories.contents(real_project)[memory.path]
-    report = manual.edit(memory, real.DEPLOY + "More.\n", text.sha256(now), real.ME)
+    now = syncing.contents(real_project)[memory.path]
+    report = hand_edits.edit(memory, real.DEPLOY + "More.\n", text.sha256(now), real.ME)
     page = _text(browser, real_project, "?show=timeline&kind=writes")
     assert "Edited “Deploy”" in page
     assert reverse("undo", args=[report.proposal]) in page

@@ -12,13 +12,14 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from dreams import discovery, exports, manual, memories
+from dreams import discovery
 from dreams.leaks import redacting
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
 from dreams.services import project_lock, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import exports, hand_edits, syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db
@@ -64,14 +65,14 @@ FUNCTIONS: dict[str, Callable[[Proposal], Any]] = {
     "apply": lambda made: applying.apply(made, world.ME),
     "rollback": lambda made: rollback.rollback(made, world.ME),
     "an undo to look at": lambda made: rollback.propose(made, world.ME, rollback.Selection()),
-    "edit": lambda made: manual.edit(_memory(made), "Other.\n", _memory(made).sha256, world.ME),
-    "forget": lambda made: manual.forget(_memory(made), world.ME),
-    "restore": lambda made: manual.restore(
+    "edit": lambda made: hand_edits.edit(_memory(made), "Other.\n", _memory(made).sha256, world.ME),
+    "forget": lambda made: hand_edits.forget(_memory(made), world.ME),
+    "restore": lambda made: hand_edits.restore(
         made.project, "feedback_testing.md", _memory(made).sha256, world.ME
     ),
-    "an earlier moment": lambda made: manual.propose_moment(made.project, timezone.now(), world.ME),
+    "an earlier moment": lambda made: hand_edits.propose_moment(made.project, timezone.now(), world.ME),
     "redaction": lambda made: redacting.propose(made.project, world.ME),
-    "a look at its files": lambda made: memories.refresh(made.project),
+    "a look at its files": lambda made: syncing.refresh(made.project),
     "the lock": lambda made: project_lock.hold(made.project, "apply").__enter__(),
 }
 
@@ -100,7 +101,7 @@ def test_a_folder_that_is_not_here_is_neither_made_nor_are_its_memories_marked_g
     review.decide(open_one, review.select(open_one), Hunk.Verdict.APPROVED, world.ME)
     with pytest.raises(project_lock.ProjectElsewhere):
         applying.apply(open_one, world.ME)
-    memories.refresh_if_here(open_one.project)
+    syncing.refresh_if_here(open_one.project)
     assert not (tmp_path / "nowhere").exists()
     assert not Memory.objects.exclude(gone_at=None).exists()
 

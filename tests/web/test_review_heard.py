@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories
 from dreams.models import Evidence, Project, Proposal, Session
 from dreams.services import proposals, review
+from dreams.services.memories import syncing
 from tests.pipeline import world
 from tests.web import review_world as desk
 from tests.web.test_review_page import card, page
@@ -31,7 +31,7 @@ def heard(project: Project, folder: Path, *said: tuple[str, object]) -> Proposal
     turns = ({"type": role, "message": {"role": role, "content": text}} for role, text in said)
     path.write_text("".join(json.dumps(turn) + "\n" for turn in turns))
     Session.objects.update(path=str(path))
-    proposals.examine(proposal, memories.contents(project))
+    proposals.examine(proposal, syncing.contents(project))
     return proposal
 
 
@@ -95,5 +95,5 @@ def test_what_no_session_says_is_told_so_and_an_unread_one_is_no_answer(
     Session.objects.update(path=str(tmp_path / "gone.jsonl"))
     other = desk.hunk_with(proposal, "Releases leave")
     type(other).objects.update(heard=[])
-    proposals.examine(proposal, memories.contents(project))
+    proposals.examine(proposal, syncing.contents(project))
     assert "What the sessions say" not in card(page(browser, proposal), hunk)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories
 from dreams.models import Finding, Hunk, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.rollback import Selection
 from tests.pipeline import world
 from tests.web import review_world as desk
@@ -70,7 +70,7 @@ def test_what_was_written_to_the_index_since_is_on_disk_too(browser: Client, pro
     write_the_merge(proposal)
     index = world.folder(proposal.project) / "MEMORY.md"
     index.write_text(index.read_text() + "- [One](one.md)\n- [Two](two.md)\n")
-    memories.refresh(proposal.project)
+    syncing.refresh(proposal.project)
     assert f"{ROWS_2 + 2} of 200 lines (before: {ROWS_3})" in loads(browser, proposal)
 
 

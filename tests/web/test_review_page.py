@@ -12,12 +12,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from dreams.services import proposals, review
+from dreams.services.memories import syncing
 from tests.pipeline import world
 from tests.web import review_world as desk
 
@@ -145,7 +145,7 @@ def test_unchanged_lines_open_in_place(browser: Client, proposal: Proposal) -> N
 
 
 def test_the_rendered_view_is_one_link_away_and_shows_no_raw_html(browser: Client, project: Project) -> None:
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     after = {
         **before,
         "user_role.md": b"---\nname: R\nmetadata:\n  type: user\n---\n\n# Role\n\n<img src=x onerror=alert(1)>\n",
@@ -235,7 +235,7 @@ def many_files(folder: Path, count: int) -> tuple[Project, Proposal]:
         )
         for path, old in texts.items()
     ]
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     after = {edit.path: (edit.after or "").encode() for edit in edits}
     origin = proposals.Origin(Proposal.Origin.DREAM, summary="Many.")
     return project, proposals.create(project, origin, drafts.draft(before, after, edits), before)

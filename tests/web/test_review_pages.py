@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.lib.files import workspace
 from dreams.models import Hunk, Proposal
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from tests.pipeline import world
 from tests.web.test_review_page import many_files
 
@@ -45,7 +45,7 @@ def many_quotes(folder: Path, rows: int, quotes: int) -> Proposal:
         )
         edits.append(Edit("notes.md", now, after, f"op-{n}", "update", f"Change {n}.", cited))
         now = after
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     origin = proposals.Origin(Proposal.Origin.DREAM, summary="Many rows.")
     return proposals.create(project, origin, drafts.draft(before, {"notes.md": now.encode()}, edits), before)
 
@@ -115,7 +115,7 @@ def test_a_card_shows_three_places_of_evidence_and_folds_the_rest(browser: Clien
 
 def test_a_long_change_is_folded_and_whole(browser: Client, tmp_path: Path) -> None:
     project = world.make_project(tmp_path, {"MEMORY.md": "# Memory\n"})
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     long = "".join(f"Line {n} of the new memory.\n" for n in range(200))
     edit = Edit("long.md", None, long, "add", "learn", "New.", ())
     made = proposals.create(

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import leaks, memories
+from dreams import leaks
 from dreams.models import Project, Proposal, Purge
+from dreams.services.memories import syncing
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +52,7 @@ def test_a_secret_that_stands_offers_no_purge_and_one_asked_for_is_refused(
 def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Project) -> None:
     (world.folder(project) / "deploy.md").write_text("Deploys use a token.\n")
 
-    memories.refresh(project)
+    syncing.refresh(project)
     [leak] = leaks.look(project).found
     assert "cannot be undone" in _page(browser, project)
     form = {"secret": leak.id, "reason": "It leaked."}

@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import memories
 from dreams.models import GateEvaluation, Hunk, Project
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.web.selectors import timeline as timelines
 from dreams.web.selectors.narrowed import OUTSIDE, SYSTEM, Filter
 from tests import world
@@ -33,7 +33,7 @@ def project(db: None, tmp_path: Path) -> Project:
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     (Path(project.memory_dir) / "project_deploy.md").write_text("Moved.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     return project
 
 

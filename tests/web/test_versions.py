@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dreams import blobs, manual, memories
 from dreams.models import Hunk, Memory, Project, Proposal, Version
-from dreams.services import review
+from dreams.services import blobs, review
 from dreams.services.apply import applying
+from dreams.services.memories import hand_edits, syncing
 from dreams.web.selectors import timeline, versions
 from tests import world
 from tests.pipeline import world as real
@@ -36,9 +36,9 @@ def memory(project: Project) -> Memory:
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
     applying.apply(proposal, real.ME)
     found = project.memories.get(path="feedback_testing.md")
-    manual.edit(found, after + "\nMore.\n", found.sha256, real.ME, reason="Asked the team")
+    hand_edits.edit(found, after + "\nMore.\n", found.sha256, real.ME, reason="Asked the team")
     (Path(project.memory_dir) / found.path).write_text(after + "\nLess.\n")
-    memories.refresh(project)
+    syncing.refresh(project)
     return project.memories.get(path="feedback_testing.md")
 
 
@@ -131,7 +131,7 @@ def test_the_queries_do_not_grow_with_the_history(browser: Client, memory: Memor
     for more in (1, 10):
         for number in range(more):
             content = blobs.get_text(memory.sha256) + f"Line {more} {number}.\n"
-            manual.edit(memory, content, memory.sha256, real.ME)
+            hand_edits.edit(memory, content, memory.sha256, real.ME)
             memory.refresh_from_db()
         with CaptureQueriesContext(connection) as queries:
             _page(browser, memory)

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import checkup, memories
 from dreams.lib.files.text import plural
 from dreams.management import finding, named
 from dreams.management.base import Command as BaseCommand
+from dreams.services.memories import checkup, syncing
 from dreams.services.questions import reading
 
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        memories.refresh_if_here(project)
+        syncing.refresh_if_here(project)
         made = checkup.look(project)
         found = [
             {

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import exports
 from dreams.lib.storage import history
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
+from dreams.services.memories import exports
 
 
 class Command(BaseCommand):

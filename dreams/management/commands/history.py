@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import memories
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused, table
 from dreams.models import Version
+from dreams.services.memories import syncing
 
 LIMIT = 10_000
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        memories.refresh_if_here(project)
+        syncing.refresh_if_here(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
         if options["path"]:
             rows = rows.filter(memory__path=options["path"])

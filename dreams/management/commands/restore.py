@@ -8,14 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand as DjangoCommand
 from django.core.management.base import CommandParser
 
-from dreams import blobs, manual
 from dreams.lib.storage import history, journal
 from dreams.management import named, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project, Version
-from dreams.services import project_lock, review
+from dreams.services import blobs, project_lock, review
 from dreams.services.apply import writing
+from dreams.services.memories import hand_edits
 
 LEAST_PREFIX = 6
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         sha = _full(project, options["path"], options["version"])
         writing.recover()
         try:
-            done = manual.restore(project, options["path"], sha, named.me(), reason=options["reason"])
+            done = hand_edits.restore(project, options["path"], sha, named.me(), reason=options["reason"])
         except (
             review.ReviewRefused,
             project_lock.ProjectBusy,

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import leaks, manual
+from dreams import leaks
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Project
+from dreams.services.memories import hand_edits
 
 
 class Command(BaseCommand):
@@ -67,7 +68,7 @@ def _purge(project: Project, wanted: list[str], reason: str) -> int:
 def _redact(project: Project) -> str:
     try:
         made = leaks.propose(project, named.me())
-    except manual.Stale as stale:
+    except hand_edits.Stale as stale:
         raise Refused(str(stale)) from stale
     return made.public_id if made else ""
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import auditlog, memories
+from dreams import auditlog
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.services import project_lock, proposals, review
 from dreams.services.apply.writing import Order, close_if_done, recover_first, unapplied, write
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import Reviewer, ReviewRefused
 
@@ -138,11 +139,11 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
 
 
 def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: locks.Held) -> ApplyReport:
-    snapshot = workspace.take(memories.memory_dir(proposal.project))
-    memories.sync(proposal.project, snapshot)
+    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    syncing.sync(proposal.project, snapshot)
     if _rebase_all(proposal, snapshot, confirmed):
         # The page shows at once what the checks say of the new result; a confirmation must not be their first sight.
-        proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
+        proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
     files = unapplied(proposal)
     texts = proposals.texts_of(files)
     conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts)
@@ -268,7 +269,7 @@ def _order(
     hunks = tuple(
         hunk.pk for file in ready for hunk in file.hunks.all() if hunk.is_taken and hunk.applied_in_id is None
     )
-    origin = memories.version_origin(proposal)
+    origin = syncing.version_origin(proposal)
     return Order(
         proposal,
         reviewer,

@@ -13,11 +13,13 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import blobs, database, memories
+from dreams import database
 from dreams.lib.files import workspace
 from dreams.lib.storage import history, journal
 from dreams.models import Memory, Project, Proposal, Version
 from dreams.search import index
+from dreams.services import blobs
+from dreams.services.memories import syncing
 
 log = logging.getLogger(__name__)
 _JUST_BEFORE = dt.timedelta(microseconds=1)
@@ -30,7 +32,7 @@ def place(journal_dir: Path, wait_seconds: float = 10) -> list[str]:
         proposal = Proposal.objects.filter(public_id=late.meta.get("proposal", "")).first()
         if proposal is None:
             continue  # the database was replaced; the journal has the text still
-        if memories.is_memory(late.path):
+        if syncing.is_memory(late.path):
             _keep(proposal, late)
             said.append(
                 f"{late.path}: text written to it during an apply is not in the file. "
@@ -51,7 +53,7 @@ def _keep(proposal: Proposal, late: journal.Late) -> None:
         memory, _ = Memory.objects.get_or_create(
             project=project,
             path=late.path,
-            defaults={"kind": memories.kind_of(late.path), "gone_at": timezone.now()},
+            defaults={"kind": syncing.kind_of(late.path), "gone_at": timezone.now()},
         )
         if memory.versions.filter(sha256=late.sha256, aside_at__isnull=False).exists():
             return
@@ -78,14 +80,14 @@ def _moment(memory: Memory, proposal: Proposal) -> dt.datetime:
 
 def _commit(project: Project, late: journal.Late) -> None:
     """Into the history as well: the directory with this text, and then again as it is."""
-    snapshot = workspace.take(memories.memory_dir(project))
+    snapshot = workspace.take(syncing.memory_dir(project))
     now = dict(snapshot.files)
     file = now.get(late.path) or workspace.SnapshotFile(late.path, b"", 0o600, 0, 0, 1)
     subject = f"Written to {late.path} at the moment of an apply"
     origin = Version.Origin.OUTSIDE
-    memories.commit(
+    syncing.commit(
         project,
         {**now, late.path: replace(file, data=late.data)},
-        memories.Cause(origin, reason=subject),
+        syncing.Cause(origin, reason=subject),
     )
-    memories.commit(project, now, memories.Cause(origin, reason="As it is in the directory"))
+    syncing.commit(project, now, syncing.Cause(origin, reason="As it is in the directory"))

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, database, memories
+from dreams import auditlog, database
 from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
@@ -24,6 +24,7 @@ from dreams.lib.storage import history, journal
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.services import project_lock
 from dreams.services.apply import late_texts
+from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ def write(order: Order, held: locks.Held) -> journal.Result:
     """
     project = order.proposal.project
     plan = journal.Plan(
-        target_dir=str(memories.memory_dir(project).resolve()),
+        target_dir=str(syncing.memory_dir(project).resolve()),
         ops=order.ops,
         id=_next_id(order.proposal),
         made_at=timezone.now().isoformat(),
@@ -162,9 +163,9 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
                 for item in result.applied
             ],
         )
-    cause = memories.cause_of(proposal, meta["actor"], len(result.applied), meta["reason"])
+    cause = syncing.cause_of(proposal, meta["actor"], len(result.applied), meta["reason"])
     try:
-        memories.sync(proposal.project, workspace.take(memories.memory_dir(proposal.project)), cause)
+        syncing.sync(proposal.project, workspace.take(syncing.memory_dir(proposal.project)), cause)
     except (OSError, history.HistoryError) as error:
         log.warning("history of %s: %s", proposal.project, error)
         return (

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 
-from dreams import auditlog, memories
+from dreams import auditlog
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import merge
@@ -19,6 +19,7 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
 from dreams.services import proposals
 from dreams.services.dreaming import steps
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 
 NAMED = 5
@@ -34,7 +35,7 @@ def propose(dream: DreamRun, actor: str) -> Proposal:
     Where the memories changed since, its changes are merged onto what stands there now; where both changed the same
     place it is refused.
     """
-    memories.refresh(dream.project)
+    syncing.refresh(dream.project)
     try:
         with transaction.atomic():
             # A second press of the button waits here, and is then told that it was done.
@@ -71,7 +72,7 @@ def _refuse(dream: DreamRun) -> None:
 
 def _proposed(dream: DreamRun, actor: str) -> Proposal:
     edits = steps.edits_of(dream)
-    now = workspace.take(memories.memory_dir(dream.project)).contents()
+    now = workspace.take(syncing.memory_dir(dream.project)).contents()
     after, moved = _brought_onto(now, edits)
     draft = drafts.draft(now, after, edits, proposals.rejected_before(dream.project))
     if draft.is_empty:

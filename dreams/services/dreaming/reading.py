@@ -10,7 +10,7 @@ from pathlib import Path
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import blobs, conf, discovery, memories
+from dreams import conf, discovery
 from dreams.engines import linedates
 from dreams.engines.types import (
     LineDate,
@@ -28,7 +28,9 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.services import blobs
 from dreams.services.dreaming import input_fingerprint
+from dreams.services.memories import syncing
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +102,7 @@ def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineD
                 seen_change=row.origin != Version.Origin.FOUND,
                 ours=row.origin not in _OF_OTHERS,
                 believable=linedates.believable(_moment(row.mtime_ns), mtimes, project.first_seen_at),
-                written_at=writes.get(str(memories.memory_dir(project) / memory.path)),
+                written_at=writes.get(str(syncing.memory_dir(project) / memory.path)),
             )
             for row in rows
             if row.sha256 in texts

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import conf, discovery, engines, memories
+from dreams import conf, discovery, engines
 from dreams.engines import drafts
 from dreams.engines.types import (
     Cancelled,
@@ -40,6 +40,7 @@ from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.states import claim, end
 from dreams.services.dreaming.watch import LockLost, Watch
+from dreams.services.memories import syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
 from dreams.services.review import Reviewer, ReviewRefused
@@ -97,8 +98,8 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     project = dream.project
     config = conf.current(project)
     discovery.refresh(project)
-    snapshot = workspace.take(memories.memory_dir(project))
-    memories.sync(project, snapshot)
+    snapshot = workspace.take(syncing.memory_dir(project))
+    syncing.sync(project, snapshot)
     watch.checkpoint()
     fingerprint = input_fingerprint.fingerprint(project)
     if fingerprint == project.inputs_hash and not dream.forced:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from dreams import blobs
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir, textdiff
@@ -14,6 +13,7 @@ from dreams.models import (
     FileChange,
     Hunk,
 )
+from dreams.services import blobs
 
 
 class Texts:

@@ -12,12 +12,11 @@ from typing import Literal
 
 from django.db import transaction
 
-from dreams import blobs
 from dreams.engines import drafts
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 
 Outcome = Literal["same", "rebased", "conflict", "already-there"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from dreams import blobs
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation
+from dreams.services import blobs
 
 Kind = FileChange.Kind
 Files = dict[str, FileChange]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from dreams import conf, instructions, repeated
+from dreams import conf
 from dreams.engines import drafts
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
@@ -17,6 +17,7 @@ from dreams.lib import textdiff
 from dreams.lib.prose import similarity
 from dreams.lib.secrets import redact
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
+from dreams.services.memories import derivable, instructions
 from dreams.services.proposals.hearing import Hearing
 from dreams.services.proposals.reading import (
     Texts,
@@ -103,7 +104,7 @@ def _subject(
         hunks=changed,
         config=conf.current(project),
         instructions=instructions.text_for(project),
-        repeated=repeated.look(_changed(before, after), project.repo_dir),
+        repeated=derivable.look(_changed(before, after), project.repo_dir),
         asked=_asked(project),
         rejected=rejected,
     )

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from django.db.models import Count
 
-from dreams import manual
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import Application, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
+from dreams.services.memories import hand_edits
 from dreams.services.proposals import decisions
 from dreams.services.proposals.decisions import Counts, Decided
 
@@ -200,7 +200,7 @@ def reason(proposal: Proposal) -> str:
     """Why a person made it, in that person's words; empty where nobody gave a reason."""
     if proposal.origin in (Origin.DREAM, Origin.ANSWERS) or proposal.summary.startswith("Undo of "):
         return ""
-    return manual.given(proposal.summary, proposal.created_by)
+    return hand_edits.given(proposal.summary, proposal.created_by)
 
 
 def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, findings, hostkey, memories
+from dreams import auditlog, findings, hostkey
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
-from dreams.services import proposals, review
+from dreams.services import blobs, proposals, review
+from dreams.services.memories import syncing
 from dreams.services.proposals import edit_rows, rebase
 from dreams.services.questions import joining, options, states
 from dreams.services.questions.asking import hold
@@ -85,7 +86,7 @@ def answer(
     _refuse_unknown_rows(option, rows)
     if not option.edits:
         return _leave(question, option, reviewer)
-    memories.refresh(question.project)
+    syncing.refresh(question.project)
     try:
         edits = options.edits_of(option, rows)
         return _carry_out(question, option, edits, reviewer, tuple(rows), confirm)
@@ -172,7 +173,7 @@ def _carry_out(
     with transaction.atomic():
         hold(project)
         _claim(question, option, State.WAITING, reviewer, rows=list(rows))
-        present = memories.contents(project)
+        present = syncing.contents(project)
         target, made = _joined(waiting, question, edits, present, reviewer)
         hunks = list(joining.hunks_of(made))
         before = _blocking(target)
@@ -206,7 +207,7 @@ def _move(question: Question) -> bool:
     hold(question.project)
     option = _option(question, question.answer)
     edits = options.edits_of(option, question.rows)
-    present = memories.contents(question.project)
+    present = syncing.contents(question.project)
     who = Reviewer(question.answered_by)
     confirmed = Finding.objects.filter(
         proposal__operations__questions=question, severity=Finding.Severity.BLOCK, confirmed_at__isnull=False
@@ -337,7 +338,7 @@ def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Reviewer,
 def preview(option: QuestionOption, rows: Sequence[str] = ()) -> Preview:
     """The option on the memories as last seen. Saves nothing. Raises options.DoesNotFit, blobs.MissingBlob."""
     project = option.question.project
-    present = memories.contents(project)
+    present = syncing.contents(project)
     edits = options.edits_of(option, rows)
     after = {**present, **options.brought_onto(present, edits)}
     draft = drafts.draft(present, {path: data for path, data in after.items() if data is not None}, edits)
@@ -379,7 +380,7 @@ def _examine_rest(target: Proposal, reviewer: Reviewer, heard: proposals.Hearing
     if target.origin == Proposal.Origin.ANSWERS and not target.files.exists():
         proposals.supersede(target, reviewer.name)
         return
-    proposals.examine(target, memories.contents(target.project), heard=heard)
+    proposals.examine(target, syncing.contents(target.project), heard=heard)
 
 
 def later(question: Question, reviewer: Reviewer) -> Answered:

@@ -9,11 +9,13 @@ from typing import Any, get_args
 
 from django.db import transaction
 
-from dreams import blobs, conf, memories
+from dreams import conf
 from dreams.engines.types import Edit, Option, Place, QuestionKind
 from dreams.engines.types import Question as Asked
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
+from dreams.services import blobs
+from dreams.services.memories import syncing
 from dreams.services.proposals import edit_rows
 from dreams.services.proposals.limits import QUOTE_LIMIT
 from dreams.services.questions import joining, options, states
@@ -180,7 +182,7 @@ def _first_words(said: str, content: str) -> str:
 def _show_first(project: Project, rows: Sequence[Question], proposal: Proposal | None) -> None:
     """Ask the most useful of `rows`. One whose answer would clash with the proposal is held back."""
     muted, most = muted_kinds(project), conf.current(project).questions_per_dream
-    present = memories.contents(project) if proposal else {}
+    present = syncing.contents(project) if proposal else {}
     shown: list[int] = []
     held: list[int] = []
     for row in sorted(rows, key=lambda row: -row.weight):

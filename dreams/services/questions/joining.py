@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import blobs
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, OperationKind
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation, Proposal, Question
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.questions.options import DoesNotFit, brought_onto
 
 

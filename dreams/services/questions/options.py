@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dreams import blobs
 from dreams.engines.types import Edit, Fate
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text
 from dreams.models import Question, QuestionOption, Session
+from dreams.services import blobs
 from dreams.services.proposals import edit_rows, rebase
 
 _MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")

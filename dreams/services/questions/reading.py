@@ -10,11 +10,11 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import blobs
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
+from dreams.services import blobs
 from dreams.services.questions import asking, options
 
 State = Question.State

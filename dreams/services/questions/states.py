@@ -8,9 +8,10 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import blobs, ids
+from dreams import ids
 from dreams.lib.files import text
 from dreams.models import Hunk, Operation, Project, Proposal, Question
+from dreams.services import blobs
 
 State = Question.State
 #: Open, or held back by the dream that asked: put off, and not by a person.

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, blobs, memories
+from dreams import auditlog
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
-from dreams.services import policies, proposals
+from dreams.services import blobs, policies, proposals
+from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
 from dreams.services.review.selecting import Decidable, together
@@ -101,7 +102,7 @@ def edit(
 
 def _examine_anew(proposal: Proposal, heard: proposals.Hearing) -> None:
     """An edit changes what is written, so what was said of the old text no longer holds."""
-    proposals.examine(proposal, memories.contents(proposal.project), heard=heard)
+    proposals.examine(proposal, syncing.contents(proposal.project), heard=heard)
 
 
 def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer) -> int:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from dreams import blobs
 from dreams.findings.invisible import without_hidden
 from dreams.lib import textdiff
 from dreams.lib.secrets.redact import values, without
 from dreams.lib.textdiff.lines import terminated
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.review.base import Reviewer, ReviewRefused
 from dreams.services.review.deciding import edit
 

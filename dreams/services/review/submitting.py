@@ -8,10 +8,11 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import auditlog, memories
+from dreams import auditlog
 from dreams.lib.prose import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from dreams.services.questions import states
 from dreams.services.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
 
@@ -34,7 +35,7 @@ def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None
 
     Raises FindingInTheWay.
     """
-    proposals.examine(proposal, memories.contents(proposal.project), undecided=False)
+    proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
     _refuse_what_is_open(proposal, hunks)
 
 

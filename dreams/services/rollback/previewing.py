@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import blobs, memories
 from dreams.engines import drafts
 from dreams.lib import merge, textdiff
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
-from dreams.services import proposals, review
+from dreams.services import blobs, proposals, review
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 
 
@@ -84,7 +84,7 @@ class Preview:
 
 def preview(proposal: Proposal, selection: Selection = EVERYTHING) -> Preview:
     """What undoing `selection` would do to what stands on disk now. Raises NothingToUndo, review.ReviewRefused."""
-    return preview_of(proposal, selection, workspace.take(memories.memory_dir(proposal.project)))
+    return preview_of(proposal, selection, workspace.take(syncing.memory_dir(proposal.project)))
 
 
 def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:

@@ -11,7 +11,6 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import memories
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import locks
@@ -22,6 +21,7 @@ from dreams.services import policies, project_lock, proposals, review
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
 from dreams.services.apply.writing import Order
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import states
 from dreams.services.review import Reviewer
@@ -44,8 +44,8 @@ def rollback(
     writing.recover_first()
     project = proposal.project
     with project_lock.hold(project, "rollback", keep_dir_mtime=True) as held:
-        snapshot = workspace.take(memories.memory_dir(project))
-        memories.sync(project, snapshot)
+        snapshot = workspace.take(syncing.memory_dir(project))
+        syncing.sync(project, snapshot)
         planned = preview_of(proposal, selection, snapshot)
         if planned.conflicts:
             held.release_keeping_clock()
@@ -67,8 +67,8 @@ def rollback(
 
 def propose(proposal: Proposal, reviewer: Reviewer, selection: Selection, *, reason: str = "") -> Proposal:
     """An undo that a person wants to look at or whose conflicts they want to solve: an open proposal, not applied."""
-    snapshot = workspace.take(memories.memory_dir(proposal.project))
-    memories.sync(proposal.project, snapshot)
+    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
     made = _propose(planned, reviewer, reason, snapshot)
     for file in planned.conflicts:
@@ -134,7 +134,7 @@ def _order(
     ]
     whole = _whole_application(planned)
     if whole and "" in whole.dirs_made:
-        ops += _lock_file_too(memories.memory_dir(planned.proposal.project))
+        ops += _lock_file_too(syncing.memory_dir(planned.proposal.project))
     return Order(
         proposal=made,
         reviewer=reviewer,

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import exports, leaks
+from dreams import leaks
 from dreams.lib.storage import history, journal
 from dreams.services.apply import writing
+from dreams.services.memories import exports
 from dreams.services.scheduling import scheduler
 
 log = logging.getLogger(__name__)

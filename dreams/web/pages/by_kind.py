@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dreams import blobs
 from dreams.lib import memdir, textdiff
 from dreams.lib.files.text import plural
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages.review_evidence import Quote, quote

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from dreams import blobs
 from dreams.lib.files.text import plural
 from dreams.models import Hunk
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.proposals import decisions
 from dreams.web.pages.by_kind import Part, index_last, masked_parts, texts_of
 

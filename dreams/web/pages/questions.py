@@ -17,11 +17,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from dreams import blobs
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Memory, Project, Proposal, Question, QuestionOption, Session
+from dreams.services import blobs
 from dreams.services.questions import answering, asking, options, reading
 from dreams.web.pages.review_evidence import ROLES
 from dreams.web.selectors import diffs

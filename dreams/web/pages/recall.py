@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import conf, memories
+from dreams import conf
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
 from dreams.lib import textdiff
@@ -15,6 +15,7 @@ from dreams.lib.prose import recall
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Proposal
 from dreams.services import proposals
+from dreams.services.memories import syncing
 
 MOST_LINES = 8
 #: How much of a question's weight a line must have to be shown as what speaks to it.
@@ -64,7 +65,7 @@ class Page:
 
 def page(project: Project, question: str, *, with_proposal: bool) -> Page:
     """`with_proposal` asks the directory as the open proposal would leave it, too."""
-    now = memories.contents(project)
+    now = syncing.contents(project)
     waiting = project.proposals.filter(state=Proposal.State.OPEN).order_by("-created_at").first()
     then = None
     if waiting is not None and with_proposal:

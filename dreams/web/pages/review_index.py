@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import blobs, conf
+from dreams import conf
 from dreams.engines import drafts
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import AppliedFile, Proposal
+from dreams.services import blobs
 from dreams.web.pages.review_loaded import Loaded, file_texts
 
 INDEX = memdir.INDEX_NAME

@@ -13,13 +13,12 @@ from urllib.parse import urlencode
 from django.db.models import Model
 from django.urls import reverse
 
-from dreams import blobs
 from dreams.engines import drafts
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import proposals
+from dreams.services import blobs, proposals
 from dreams.services.proposals import decisions
 from dreams.services.proposals.renames import renames as find_renames
 from dreams.web.selectors.sight import Sight

@@ -13,9 +13,8 @@ from typing import Final
 
 from django.http import QueryDict
 
-from dreams import blobs
 from dreams.models import FileChange, Hunk, Operation, Proposal
-from dreams.services import review
+from dreams.services import blobs, review
 from dreams.services.proposals import decisions
 from dreams.web.pages.review_loaded import Decision, Loaded, address, file_texts
 

@@ -14,11 +14,11 @@ from functools import cached_property
 
 from django.urls import reverse
 
-from dreams import blobs
 from dreams.findings.statements import derived
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry
+from dreams.services import blobs
 from dreams.web.pages.review_loaded import Loaded, address, file_texts
 from dreams.web.selectors.diffs import Block, Line, Tie
 

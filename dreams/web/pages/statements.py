@@ -15,13 +15,13 @@ from typing import Final
 
 from django.core.cache import cache
 
-from dreams import memories
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.source_digest import source_digest
 from dreams.models import Memory, Project
+from dreams.services.memories import syncing
 
 KEPT_SECONDS: Final = 24 * 3600
 #: About a thousand statements, compared in two to five seconds. The memories that changed last are read.
@@ -171,7 +171,7 @@ def _said_where(found: Compared, asked: str) -> list[Place]:
 
 def _chosen(project: Project) -> tuple[dict[str, str], int]:
     """The texts to compare, those that changed last first, up to MOST_BYTES; and how many there are."""
-    contents = memories.contents(project)
+    contents = syncing.contents(project)
     latest = project.memories.filter(gone_at__isnull=True).order_by("-changed_at", "path")
     room = MOST_BYTES
     chosen: dict[str, str] = {}

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import blobs, memories
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.textdiff import visible
 from dreams.models import AppliedFile, Memory, Prompt, Proposal, Session
+from dreams.services import blobs
+from dreams.services.memories import syncing
 from dreams.web.pages import recall
 from dreams.web.pages.recall import Answer
 
@@ -75,7 +76,7 @@ def of(proposal: Proposal) -> Written | None:
         first.setdefault(row.path, row.before_sha)
     if not first:
         return None
-    now = memories.contents(proposal.project)
+    now = syncing.contents(proposal.project)
     before = _before(now, first)
     known = {row.path: row for row in proposal.project.memories.filter(path__in=first)}
     changed = list(_changed(before, now, first, known))

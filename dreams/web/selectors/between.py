@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams import blobs
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Project
+from dreams.services import blobs
 from dreams.web.selectors import difflines
 from dreams.web.selectors.difflines import DiffLine
 

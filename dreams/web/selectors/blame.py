@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams import blobs, manual
-from dreams.blaming.causes import Cause, Causes, Write, causes, written_in
-from dreams.blaming.chain import Chain, chain
 from dreams.lib import textdiff
 from dreams.lib.files.text import plural
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
+from dreams.services import blobs
+from dreams.services.memories import hand_edits
+from dreams.services.memories.blame.causes import Cause, Causes, Write, causes, written_in
+from dreams.services.memories.blame.chain import Chain, chain
 from dreams.services.proposals import summaries
 from dreams.web.selectors.sight import Sight
 from dreams.web.selectors.versions import ORIGINS
@@ -229,7 +230,7 @@ def _source(cause: Cause) -> Source:
         what=_DREAMT.get(Operation.Kind(operation.kind), what) if operation and dream else what,
         who=version.actor,
         at=version.at,
-        reason=redact.redact(manual.given(reason, version.actor)),
+        reason=redact.redact(hand_edits.given(reason, version.actor)),
         proposal=proposal.public_id if proposal else "",
         dream=dream,
         hunk=str(hunk.pk) if hunk else "",

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreams import checkup
 from dreams.findings.base import Found
 from dreams.lib import textdiff
 from dreams.lib.files.text import plural
 from dreams.models import Project
+from dreams.services.memories import checkup
 from dreams.web.selectors.placed import without_place
 
 MOST = 300

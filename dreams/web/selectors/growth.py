@@ -9,9 +9,9 @@ from django.db.models import Count, TextField
 from django.db.models.functions import Cast, Substr
 from django.utils import timezone
 
-from dreams import moments
 from dreams.lib.files.text import plural
 from dreams.models import Project, Session, Version
+from dreams.services.memories import time_travel
 from dreams.web.pictures.base import Picture, short_size, size, whole
 from dreams.web.pictures.calendar import WEEKS, by_day
 from dreams.web.pictures.series import Measure, over_time
@@ -68,7 +68,7 @@ Change = tuple[int, str, int, dt.datetime]
 def _growth(project: Project, now: dt.datetime) -> tuple[list[dt.date], list[float], list[float]]:
     """Days, and files and bytes at the end of each, from the first day on which anything is known."""
     start, changes = _changes(project, now)
-    held = dict(moments.memories_at(project, start).values_list("pk", "then_size"))
+    held = dict(time_travel.memories_at(project, start).values_list("pk", "then_size"))
     ends = {_day(start): (len(held), sum(held.values()))} if held else {}
     ends |= _ends(held, start, changes)
     found = _filled(ends, _day(now))

@@ -11,11 +11,11 @@ from urllib.parse import unquote
 from django.db.models import Sum
 from django.urls import reverse
 
-from dreams import blobs
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Evidence, Memory, Project
+from dreams.services import blobs
 from dreams.web.render import Resolver
 from dreams.web.shown import shown
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from dreams import conf, moments
+from dreams import conf
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
+from dreams.services.memories import time_travel
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import budget
 from dreams.web.selectors.memory import Body, body_of
@@ -121,9 +122,9 @@ def _rest_of(given: str) -> dt.timedelta:
 
 
 def directory(project: Project, when: dt.datetime, number: str | None = None) -> Directory:
-    since = moments.last_change(project, when)
-    after = moments.change_after(project, when)
-    rows = moments.memories_at(project, when)
+    since = time_travel.last_change(project, when)
+    after = time_travel.change_after(project, when)
+    rows = time_travel.memories_at(project, when)
     page = page_of(rows.order_by(READING_ORDER, "path"), number, PAGE_SIZE)
     now = project.memories.filter(gone_at__isnull=True).count()
     return Directory(
@@ -131,7 +132,7 @@ def directory(project: Project, when: dt.datetime, number: str | None = None) ->
         iso=iso(when),
         files=Listed(_files(list(page.object_list)), page),
         since=_step(since),
-        previous=_step(moments.change_before(project, since) if since else None),
+        previous=_step(time_travel.change_before(project, since) if since else None),
         next=_step(after),
         first_look=project.first_seen_at,
         is_now=after is None,
@@ -144,13 +145,13 @@ def _step(at: dt.datetime | None) -> Step | None:
     return None if at is None else Step(at, iso(at))
 
 
-def _files(rows: Sequence[moments.MemoryThen]) -> list[FileThen]:
+def _files(rows: Sequence[time_travel.MemoryThen]) -> list[FileThen]:
     pks = [row.then for row in rows]
     versions = Version.objects.select_related("proposal").in_bulk(pks)
     return [_file(row, versions[pk]) for row, pk in zip(rows, pks, strict=True)]
 
 
-def _file(row: moments.MemoryThen, version: Version) -> FileThen:
+def _file(row: time_travel.MemoryThen, version: Version) -> FileThen:
     icon, tone, what = ORIGINS[Version.Origin(version.origin)]
     changed = "" if row.sha256 == version.sha256 else "changed"
     return FileThen(
@@ -171,7 +172,7 @@ def _file(row: moments.MemoryThen, version: Version) -> FileThen:
 
 
 def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
-    row = moments.memories_at(project, when).filter(path=INDEX).first()
+    row = time_travel.memories_at(project, when).filter(path=INDEX).first()
     data = _bytes(project, row.then_sha) if row else None
     if data is None:
         return None
@@ -186,7 +187,7 @@ def reading(
     project: Project, when: dt.datetime, path: str, is_bare: Callable[[Memory], bool]
 ) -> Reading | None:
     """None where no such file stood there then, or its bytes are not kept."""
-    row = moments.memories_at(project, when).filter(path=path).first()
+    row = time_travel.memories_at(project, when).filter(path=path).first()
     if row is None:
         return None
     data = _bytes(project, row.then_sha)
@@ -199,6 +200,6 @@ def reading(
 def _bytes(project: Project, sha: str) -> bytes | None:
     """From the rows, else from the history; None where they are kept nowhere."""
     try:
-        return moments.bytes_of(project, [sha])[sha]
+        return time_travel.bytes_of(project, [sha])[sha]
     except (history.HistoryError, OSError):
         return None

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from dreams import blobs
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Version
+from dreams.services import blobs
 from dreams.services.proposals import summaries
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors import difflines

@@ -9,10 +9,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from dreams import memories
 from dreams.lib.merge import Choice, Edited, Side
 from dreams.models import FileChange, Proposal
 from dreams.services import proposals
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.web import unmasked
 from dreams.web.access import owner
@@ -54,7 +54,7 @@ def _solve(request: Request, file: FileChange, found: selector.Conflict) -> Http
             request, file, f"Choose at place {places}{too}; nothing is saved yet.", chosen, typed, 422
         )
     rebase.resolve(file, _choices(chosen, typed), remove=_removes(file, chosen))
-    proposals.examine(file.proposal, memories.contents(file.proposal.project))
+    proposals.examine(file.proposal, syncing.contents(file.proposal.project))
     messages.success(request, f"{file.path}: solved. Nothing is written before you submit.")
     return _to_file(file)
 

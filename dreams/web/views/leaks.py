@@ -7,9 +7,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import leaks, manual
+from dreams import leaks
 from dreams.lib.files.text import plural
 from dreams.models import Project
+from dreams.services.memories import hand_edits
 from dreams.services.review import Reviewer
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
@@ -30,7 +31,7 @@ def redact(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     try:
         made = leaks.propose(project, Reviewer(actor(request)))
-    except manual.Stale as stale:
+    except hand_edits.Stale as stale:
         messages.error(request, str(stale))
         return go(request, "project-secrets", pk=pk)
     if made is None:

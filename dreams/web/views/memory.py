@@ -12,14 +12,15 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dreams import blobs, conf, manual
+from dreams import conf
 from dreams.lib.files import safefs, text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Proposal
-from dreams.services import project_lock
+from dreams.services import blobs, project_lock
 from dreams.services.apply.applying import ApplyReport
+from dreams.services.memories import hand_edits
 from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, is_path_here, owner
@@ -129,10 +130,10 @@ def restore(request: Request, pk: int) -> HttpResponse:
     if row is None or not row.sha:
         raise Http404("There is nothing to restore in that version.")
 
-    why = _reason(request) or manual.moment_reason(row.at)
+    why = _reason(request) or hand_edits.moment_reason(row.at)
 
     def act() -> ApplyReport:
-        return manual.restore(found.project, found.path, row.sha, _reviewer(request), reason=why)
+        return hand_edits.restore(found.project, found.path, row.sha, _reviewer(request), reason=why)
 
     return _carried_out(request, found, act, f"Restored {found.path}.")
 
@@ -153,11 +154,11 @@ def edit(request: Request, pk: int) -> HttpResponse:
         return _edit_page(request, found, data, typed, base, previewed=True)
 
     def act() -> ApplyReport:
-        return manual.edit(found, typed, base, _reviewer(request), reason=_reason(request))
+        return hand_edits.edit(found, typed, base, _reviewer(request), reason=_reason(request))
 
     try:
         return _carried_out(request, found, act, f"Saved {found.path}.")
-    except manual.Stale:
+    except hand_edits.Stale:
         # What was typed is never thrown away: it comes back beside the new state.
         found.refresh_from_db()
         now = selector.current_bytes(found)
@@ -232,11 +233,11 @@ def forget(request: Request, pk: int) -> HttpResponse:
     if request.method == "POST":
 
         def act() -> ApplyReport:
-            return manual.forget(found, _reviewer(request), reason=_reason(request))
+            return hand_edits.forget(found, _reviewer(request), reason=_reason(request))
 
         try:
             return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
-        except manual.Stale:
+        except hand_edits.Stale:
             messages.error(request, "It changed a moment ago. Nothing was removed: please check it again.")
             return go(request, "memory", pk=pk)
     context = {

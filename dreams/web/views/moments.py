@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import blobs, manual, memories, moments
 from dreams.lib.files import safefs
 from dreams.lib.storage import history
 from dreams.models import Project
+from dreams.services import blobs
+from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, owner
@@ -61,7 +62,9 @@ def between(request: Request, pk: int) -> HttpResponse:
     new = _moment(request, "b")
     old = _moment(request, "a") if request.GET.get("a") else _before(project, new)
     only = request.GET.get("path", "")[:MAX_PATH]
-    found = changes.between(project, moments.states_at(project, old), moments.states_at(project, new), only)
+    found = changes.between(
+        project, time_travel.states_at(project, old), time_travel.states_at(project, new), only
+    )
     context = {
         "project": project,
         "earlier": old,
@@ -76,7 +79,7 @@ def between(request: Request, pk: int) -> HttpResponse:
 
 def _before(project: Project, when: dt.datetime) -> dt.datetime:
     """Just before the last change: what is shown first is what happened last."""
-    last = moments.last_change(project, when)
+    last = time_travel.last_change(project, when)
     return (last or when) - dt.timedelta(microseconds=1)
 
 
@@ -87,7 +90,9 @@ def restore(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
     path = request.GET.get("path", "")[:MAX_PATH]
-    found = changes.between(project, moments.states_now(project), moments.states_at(project, when), path)
+    found = changes.between(
+        project, time_travel.states_now(project), time_travel.states_at(project, when), path
+    )
     context = {
         "project": project,
         "when": when,
@@ -110,15 +115,15 @@ def propose(request: Request, pk: int) -> HttpResponse:
     path = request.POST.get("path", "")[:MAX_PATH]
     reason = request.POST.get("reason", "").strip()[:MAX_REASON]
     try:
-        made = manual.propose_moment(
+        made = hand_edits.propose_moment(
             project, when, Reviewer(actor(request)), [path] if path else (), reason=reason
         )
-    except (blobs.MissingBlob, history.HistoryError, manual.Stale, ReviewRefused) as refused:
+    except (blobs.MissingBlob, history.HistoryError, hand_edits.Stale, ReviewRefused) as refused:
         messages.error(request, f"No proposal was made: {refused}")
         return _back(request, pk, when)
     except (safefs.SafeFsError, OSError) as error:
         messages.error(
-            request, f"No proposal was made: {memories.memory_dir(project)} cannot be read ({error})."
+            request, f"No proposal was made: {syncing.memory_dir(project)} cannot be read ({error})."
         )
         return _back(request, pk, when)
     if made is None:

@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
-from dreams import memories
 from dreams.lib.files import workspace
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import project_lock, proposals, review
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import owner
@@ -37,11 +37,11 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
         if not review.confirm_rebase(file, request.POST.get("base", ""), reviewer(request)):
             messages.warning(request, f"{file.path} changed again; check the new result.")
         return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
-    memories.refresh(loaded.proposal.project)
-    now = workspace.take(memories.memory_dir(loaded.proposal.project)).contents()
+    syncing.refresh(loaded.proposal.project)
+    now = workspace.take(syncing.memory_dir(loaded.proposal.project)).contents()
     left = [file for file in loaded.files if not _is_done(loaded, file)]
     outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
-    proposals.examine(loaded.proposal, memories.contents(loaded.proposal.project))
+    proposals.examine(loaded.proposal, syncing.contents(loaded.proposal.project))
     _tell_moved(request, loaded, outcomes)
     return SeeOther(back_to(request, loaded.proposal, ""))
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from dreams import blobs
-from dreams.blaming.lines import Origin, lines_of, origins
 from dreams.lib.files import text
 from dreams.models import Memory, Version
+from dreams.services import blobs
+from dreams.services.memories.blame.lines import Origin, lines_of, origins
 
 #: Beyond these the oldest states are taken as one: what they brought is "before that".
 MAX_STATES = 200

@@ -16,11 +16,12 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
-from dreams import auditlog, blobs, lookup, memories
+from dreams import auditlog, lookup
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
-from dreams.services import project_lock
+from dreams.services import blobs, project_lock
+from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
 
 #: The trailer that says which memory directory a state is of.
@@ -45,8 +46,8 @@ class BroughtBack:
 
 def write(project: Project, target: Path) -> None:
     """Everything kept of `project` into the file `target`. Raises history.HistoryError, OSError."""
-    memories.refresh_if_here(project)
-    with memories.open_history(project) as store:
+    syncing.refresh_if_here(project)
+    with syncing.open_history(project) as store:
         store.export(target)
 
 
@@ -55,12 +56,12 @@ def bring_back(file: Path, reviewer: Reviewer, project: Project | None = None) -
 
     Raises NotBroughtBack, holds.ProjectBusy.
     """
-    aside = memories.history_folder() / f".import-{secrets.token_hex(8)}"
+    aside = syncing.history_folder() / f".import-{secrets.token_hex(8)}"
     try:
         with _opened(aside, file) as brought:
             found = project or _project_of(brought, file)
             with project_lock.hold(found, "import", keep_dir_mtime=True) as held:
-                memories.refresh(found)
+                syncing.refresh(found)
                 states = _join(found, brought, aside)
                 versions = _tell(found, reviewer)
                 held.release_keeping_clock()
@@ -93,7 +94,7 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
 
 def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
     """The states of `brought`, then those of ours that it does not have, take the history's place in one rename."""
-    place = memories.history_path(project)
+    place = syncing.history_path(project)
     count = sum(1 for _ in _states(brought))
     if place.exists():
         with HistoryStore(place) as ours:
@@ -120,7 +121,7 @@ def _take_its_place(aside: Path, place: Path) -> None:
 def recover() -> list[str]:
     """Put a history back whose replacement a crash interrupted; what was done, a line each."""
     said = []
-    for old in memories.history_folder().glob(f".*{REPLACED}"):
+    for old in syncing.history_folder().glob(f".*{REPLACED}"):
         place = old.with_name(old.name.removeprefix(".").removesuffix(REPLACED))
         if place.exists():
             shutil.rmtree(old, ignore_errors=True)
@@ -166,12 +167,12 @@ def _states(store: HistoryStore) -> Iterator[history.Commit]:
 
 def _tell(project: Project, reviewer: Reviewer) -> int:
     """Rows for every version that the joined history has and the database has not; how many."""
-    with memories.open_history(project) as store, transaction.atomic():
+    with syncing.open_history(project) as store, transaction.atomic():
         made = 0
         before: dict[str, str] = {}
         for commit in reversed(list(_states(store))):
             after = store.tree_at(commit.id)
-            after = {path: sha for path, sha in after.items() if memories.is_memory(path)}
+            after = {path: sha for path, sha in after.items() if syncing.is_memory(path)}
             for path in sorted(before.keys() | after.keys()):
                 if before.get(path) != after.get(path):
                     made += _version(
@@ -196,7 +197,7 @@ def _version(
     memory, is_new = Memory.objects.get_or_create(
         project=project,
         path=path,
-        defaults={"kind": memories.kind_of(path), "gone_at": commit.at, "sha256": sha},
+        defaults={"kind": syncing.kind_of(path), "gone_at": commit.at, "sha256": sha},
     )
     near = (commit.at - dt.timedelta(seconds=2), commit.at + dt.timedelta(seconds=2))
     known = Q(at__range=near)

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
-from dreams import blobs, memories, moments
 from dreams.engines import drafts
 from dreams.engines.types import Edit, OperationKind
 from dreams.lib import memdir
 from dreams.lib.files import text, workspace
 from dreams.models import Hunk, Memory, Project, Proposal
-from dreams.services import policies, proposals, review
+from dreams.services import blobs, policies, proposals, review
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
+from dreams.services.memories import syncing, time_travel
 from dreams.services.review import Reviewer, ReviewRefused
 
 # A person decides on each of them.
@@ -61,8 +61,8 @@ def given(reason: str, who: str) -> str:
 
 def _now(project: Project) -> dict[str, bytes]:
     """The directory as it stands; what was changed outside a moment ago is kept as a version on the way."""
-    memories.refresh(project)
-    return memories.contents(project)
+    syncing.refresh(project)
+    return syncing.contents(project)
 
 
 def _with_line_ends_of(old: bytes, content: str) -> str:
@@ -95,7 +95,7 @@ def restore(project: Project, path: str, sha: str, reviewer: Reviewer, *, reason
     """Bring back a kept version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
     data = blobs.get_many([sha]).get(sha)
     if data is None:
-        with memories.open_history(project) as store:
+        with syncing.open_history(project) as store:
             data = store.read(sha)
     why = reason or f"Restored version {sha[:12]} of {path}."
     return carry_out(project, Change(Proposal.Origin.RESTORE, "edit", why, {path: data}), reviewer)
@@ -110,9 +110,9 @@ def propose_moment(
     the history. Raises ReviewRefused for more than MAX_RESTORED files, and history errors for a state that is kept
     nowhere.
     """
-    memories.refresh(project)
-    wanted = moments.states_at(project, when)
-    now = moments.states_now(project)
+    syncing.refresh(project)
+    wanted = time_travel.states_at(project, when)
+    now = time_travel.states_now(project)
     changed = sorted(path for path in wanted.keys() | now.keys() if wanted.get(path) != now.get(path))
     named = [path for path in changed if not paths or path in paths]
     if len(named) > MAX_RESTORED:
@@ -120,7 +120,7 @@ def propose_moment(
             f"{len(named):,} files differ from then, and {MAX_RESTORED:,} can be reviewed at once. "
             "Bring them back file by file, or take another moment."
         )
-    kept = moments.bytes_of(project, [wanted[path] for path in named if path in wanted])
+    kept = time_travel.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}
     change = Change(Proposal.Origin.RESTORE, "edit", reason or moment_reason(when), after, apart=True)
     return propose(project, change, reviewer)
@@ -136,7 +136,7 @@ def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyRepo
 
     Where a finding blocks it, the proposal stays open for the person to look at, and ReviewRefused says why.
     """
-    memories.refresh(project)
+    syncing.refresh(project)
     made = propose(project, change, reviewer)
     if made is None:
         return ApplyReport(said=("Nothing differs from the current files.",))
@@ -149,7 +149,7 @@ def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyRepo
 
 def propose(project: Project, change: Change, reviewer: Reviewer) -> Proposal | None:
     """The change as an open proposal; None when nothing differs. Raises Stale."""
-    before = workspace.take(memories.memory_dir(project)).contents()
+    before = workspace.take(syncing.memory_dir(project)).contents()
     for path, seen in change.before.items():
         if before.get(path) != seen:
             raise Stale(STALE.format(path=path))

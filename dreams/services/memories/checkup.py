@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
-from dreams import conf, findings, hostkey, instructions, memories, repeated
+from dreams import conf, findings, hostkey
 from dreams.findings.base import Found, Report
 from dreams.lib.source_digest import source_digest
 from dreams.models import Project
+from dreams.services.memories import derivable, instructions, syncing
 
 #: A report is kept under what it was made from, so an old one is never shown for a new state.
 KEPT_SECONDS = 24 * 3600
@@ -36,12 +37,12 @@ class Checkup:
 def look(project: Project) -> Checkup:
     """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
     hostkey.use()
-    files = memories.contents(project)
+    files = syncing.contents(project)
     config, told = conf.current(project), instructions.text_for(project)
-    key = _key(project, files, config, f"{told}{repeated.state(project.repo_dir)}")
+    key = _key(project, files, config, f"{told}{derivable.state(project.repo_dir)}")
     report: Report | None = cache.get(key)
     if report is None:
-        report = findings.health(files, config, told, repeated.look(files, project.repo_dir))
+        report = findings.health(files, config, told, derivable.look(files, project.repo_dir))
         cache.set(key, report, KEPT_SECONDS)
     return Checkup(report.findings, len(files))
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from dreams import blobs, memories
 from dreams.models import Memory, Project, Version
+from dreams.services import blobs
+from dreams.services.memories import syncing
 
 if TYPE_CHECKING:
     from django_stubs_ext.annotations import WithAnnotations
@@ -55,7 +56,7 @@ def bytes_of(project: Project, shas: Collection[str]) -> Mapping[str, bytes]:
     found = dict(blobs.get_many(shas))
     lost = [sha for sha in shas if sha not in found]
     if lost:
-        with memories.open_history(project) as store:
+        with syncing.open_history(project) as store:
             found.update((sha, store.read(sha)) for sha in lost)
     return found
 

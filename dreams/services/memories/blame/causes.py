@@ -11,14 +11,13 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams import blobs
-from dreams.blaming.chain import Chain
-from dreams.blaming.lines import MIN_KNOWN, Place, lines_of
-from dreams.blaming.writes import added_at
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
-from dreams.services import proposals
+from dreams.services import blobs, proposals
+from dreams.services.memories.blame.chain import Chain
+from dreams.services.memories.blame.lines import MIN_KNOWN, Place, lines_of
+from dreams.services.memories.blame.writes import added_at
 
 #: Records of transcripts that are read for one page, newest first: each may be some hundred kilobytes.
 MAX_WRITES = 60
