@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def measure(root: Path, paths: list[Path], rounds: int) -> None:
-    from dreams.discovery import discover, importing
+    from dreams.services.discovery import discover, importing
 
     size = sum(path.stat().st_size for path in paths)
     biggest = max(paths, key=lambda path: path.stat().st_size)

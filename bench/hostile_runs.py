@@ -25,7 +25,7 @@ from dreams.lib.agents.transcripts import is_correction
 from dreams.lib.merge import merge3, merge_index
 from dreams.lib.prose import dates, similarity
 from dreams.lib.secrets import finding as secrets
-from dreams.search import folding
+from dreams.services.search import folding
 
 # fmt: off
 SIGNS = [

@@ -200,7 +200,7 @@ def run_fill(counts: Sequence[int]) -> None:
     start_django()
     from bench._pages_rows import fill
     from dreams import database
-    from dreams.search import index
+    from dreams.services.search import index
     from dreams.serving import assets
 
     database.ensure()

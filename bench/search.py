@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.discovery import start_django
 
 if TYPE_CHECKING:
-    from dreams.search.query import Query
+    from dreams.services.search.query import Query
 
 LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 SOUGHT = {
@@ -68,7 +68,7 @@ def write(texts: list[str]) -> None:
     from django.utils import timezone
 
     from dreams.models import Project, Prompt, Session
-    from dreams.search import index
+    from dreams.services.search import index
 
     now = timezone.now()
     project = Project.objects.create(host="here", memory_dir="/m", slug="s", name="n", history_key="k")
@@ -86,14 +86,14 @@ def write(texts: list[str]) -> None:
 
 
 def first_page(query: Query) -> int:
-    from dreams.search.finding import Filters, typed
+    from dreams.services.search.finding import Filters, typed
 
     return len(typed(query, Filters())[:20])
 
 
 def answer(rounds: int) -> None:
     from dreams.models import SearchText
-    from dreams.search.query import parse
+    from dreams.services.search.query import parse
 
     for name, words in SOUGHT.items():
         query = parse(words)

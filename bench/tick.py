@@ -95,7 +95,7 @@ def main() -> None:
 
         database.ensure()
         # The walk for new files has a benchmark of its own.
-        with mock.patch("dreams.discovery.discover"):
+        with mock.patch("dreams.services.discovery.discover"):
             measure(base, count)
 
 

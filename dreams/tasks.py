@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dreams import notify
 from dreams.lib.files.text import plural
-from dreams.services import dreaming
+from dreams.services import dreaming, notify
 from dreams.services.scheduling import scheduler
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import discovery
 from dreams.demo import writing
 from dreams.demo.content import projects
+from dreams.services import discovery
 
 
 def root() -> Path:

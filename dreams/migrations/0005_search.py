@@ -11,7 +11,7 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
-from dreams.search import postgresql, sqlite
+from dreams.services.search import postgresql, sqlite
 
 
 def create_index(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
-from dreams.search import sqlite
+from dreams.services.search import sqlite
 
 
 def only(*names: str) -> models.Q:

@@ -1,4 +1,4 @@
-"""What search looks through: one row for each text, however many versions share it. Written by `dreams.search` alone.
+"""What search looks through: one row for each text, however many versions share it. Written by `dreams.services.search` alone.
 
 On SQLite a full-text table and three triggers hang on this table (see its migration). A migration that makes SQLite
 build the table anew would lose the triggers: it must put them back.

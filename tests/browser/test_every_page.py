@@ -21,12 +21,12 @@ from playwright.sync_api import Browser, Page
 
 from dreams.login import ensure_owner
 from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
-from dreams.search import index
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import answering
+from dreams.services.search import index
 from dreams.web import urls
 from tests import world as make
 from tests.browser.judging import bring_rules, broken_rules

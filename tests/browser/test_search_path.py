@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dreams.login import make_link
 from dreams.models import Prompt, Session
-from dreams.search import index
+from dreams.services.search import index
 from tests import world as make
 from tests.browser.judging import bring_rules, broken_rules
 

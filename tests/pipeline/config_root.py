@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams.discovery import Report, discover
 from dreams.lib.agents.claude_code import slug_of
 from dreams.models import Project, Session
+from dreams.services.discovery import Report, discover
 
 Record = dict[str, object]
 

@@ -60,7 +60,7 @@ def request(number: int, times: int, project: int) -> None:
 
 def discover(number: int, folder: str) -> None:
     """The same new config root, found by several processes at once."""
-    from dreams import discovery
+    from dreams.services import discovery
 
     discovery.discover([folder])
 

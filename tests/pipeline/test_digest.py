@@ -15,8 +15,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import conf, notify, settings_service
+from dreams import conf, settings_service
 from dreams.models import AuditEntry, Channel, DreamRun, Project
+from dreams.services import notify
 from dreams.services.scheduling import scheduler
 from tests.pipeline import world
 from tests.pipeline.receivers import MailServer, PostServer, serving

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import discovery
 from dreams.models import Project, Session, TranscriptFolder
+from dreams.services import discovery
 from tests.pipeline.config_root import Root, closed_to_us, project, reasons, session, typed
 
 pytestmark = pytest.mark.django_db

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from dreams import leaks
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
+from dreams.services import secret_purge
 from dreams.services.memories import exports, syncing
 from dreams.services.upkeep import recovery, verifying
 from tests.pipeline import world
@@ -126,10 +126,10 @@ def test_a_purged_secret_does_not_come_back_with_an_older_export(project: Projec
     _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
     file = _exported(project, tmp_path)
     _change(project, "project_deploy.md", "Use a token.\n")
-    [leak] = leaks.look(project).found
-    leaks.purge(project, [leak.id], ME)
+    [leak] = secret_purge.look(project).found
+    secret_purge.purge(project, [leak.id], ME)
     exports.bring_back(file, ME)
-    assert leaks.look(project).found == ()
+    assert secret_purge.look(project).found == ()
     with syncing.open_history(project) as store:
         assert all(TOKEN.encode() not in store.read(sha) for sha in store.texts())
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.db import DataError
 
-from dreams import discovery
-from dreams.discovery import chunk
 from dreams.models import Prompt, RequestUsage, Session, TranscriptFile
+from dreams.services import discovery
+from dreams.services.discovery import chunk
 from tests.pipeline.config_root import (
     Root,
     answer,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.db import models
 
-from dreams.discovery import discover, importing
 from dreams.lib.agents.transcripts import ahead
 from dreams.lib.agents.transcripts.ahead import Ahead
 from dreams.models import MemoryWrite, Project, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.services.discovery import discover, importing
 from tests.pipeline.config_root import Root, answer, typed
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from dreams import discovery
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import DreamRun, Project, Prompt, Session, Turn
-from dreams.services import dreaming
+from dreams.services import discovery, dreaming
 from tests.pipeline import engines, world
 
 pytestmark = pytest.mark.django_db(transaction=True)

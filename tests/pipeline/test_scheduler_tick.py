@@ -11,10 +11,10 @@ from django.core.cache import cache
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from dreams import conf, discovery
+from dreams import conf
 from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal
-from dreams.services import dreaming
+from dreams.services import discovery, dreaming
 from dreams.services.scheduling import scheduler
 from tests.pipeline import engines, world
 

@@ -12,14 +12,14 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from dreams import discovery
 from dreams.hosts import host
 from dreams.models import Prompt, SearchText, Session
-from dreams.search import backend, index, sqlite
-from dreams.search.kinds import Kind
-from dreams.search.query import parse
+from dreams.services import discovery
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
+from dreams.services.search import backend, index, sqlite
+from dreams.services.search.kinds import Kind
+from dreams.services.search.query import parse
 from tests import world
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,6 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from dreams import leaks
 from dreams.lib.storage import history
 from dreams.models import (
     AuditEntry,
@@ -24,11 +23,11 @@ from dreams.models import (
     Question,
     Version,
 )
-from dreams.search import index
-from dreams.services import blobs, review, rollback
+from dreams.services import blobs, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering
+from dreams.services.search import index
 from dreams.services.upkeep import recovery, verifying
 from tests import world as rows
 from tests.pipeline import asking, world
@@ -50,7 +49,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def _redacted(project: Project) -> Proposal:
-    made = leaks.propose(project, ME)
+    made = secret_purge.propose(project, ME)
     assert made is not None
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
     review.confirm(made, made.findings.filter(severity="block"), ME)
@@ -59,7 +58,7 @@ def _redacted(project: Project) -> Proposal:
 
 
 def _id(project: Project) -> str:
-    [leak] = leaks.look(project).found
+    [leak] = secret_purge.look(project).found
     return leak.id
 
 
@@ -80,17 +79,17 @@ def _database_files() -> list[str]:
 
 
 def test_where_a_secret_stands_is_said_and_the_secret_is_not(project: Project) -> None:
-    [leak] = leaks.look(project).found
+    [leak] = secret_purge.look(project).found
     assert leak.rule == "github-token"
     assert [(place.path, place.line_no) for place in leak.places] == [("project_deploy.md", 8)]
     assert TOKEN not in repr(leak) and TOKEN[4:] not in leak.id
 
 
 def test_a_redaction_is_proposed_and_changes_nothing_by_itself(project: Project) -> None:
-    made = leaks.propose(project, ME)
+    made = secret_purge.propose(project, ME)
     assert made is not None and made.origin == Proposal.Origin.REDACTION and made.state == "open"
     assert (world.folder(project) / "project_deploy.md").read_text() == LEAKED
-    assert leaks.propose(project, ME) == made  # asked for twice, it waits once
+    assert secret_purge.propose(project, ME) == made  # asked for twice, it waits once
     assert not made.findings.filter(severity__in=["refuse"]).exists()
 
 
@@ -98,18 +97,18 @@ def test_an_approved_redaction_leaves_the_rest_of_the_line(project: Project) -> 
     _redacted(project)
     after = (world.folder(project) / "project_deploy.md").read_text()
     assert after == LEAKED.replace(TOKEN, "[redacted: github-token]")
-    [leak] = leaks.look(project).found
+    [leak] = secret_purge.look(project).found
     assert not leak.stands and leak.texts == 1
 
 
 def test_nothing_is_purged_while_it_still_stands_or_waits(project: Project) -> None:
     secret = _id(project)
-    with pytest.raises(leaks.PurgeRefused, match=r"still in project_deploy\.md"):
-        leaks.purge(project, [secret], ME)
+    with pytest.raises(secret_purge.PurgeRefused, match=r"still in project_deploy\.md"):
+        secret_purge.purge(project, [secret], ME)
     _redacted(project)
     waiting = world.propose(project, world.edit("other.md", "Another.\n", f"Use {TOKEN}.\n", "back"))
-    with pytest.raises(leaks.PurgeRefused, match=waiting.public_id):
-        leaks.purge(project, [secret], ME)
+    with pytest.raises(secret_purge.PurgeRefused, match=waiting.public_id):
+        secret_purge.purge(project, [secret], ME)
     assert not Purge.objects.exists()
 
 
@@ -118,20 +117,20 @@ def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
     index.catch_up(5)
     secret = _id(project)
     assert TOKEN.encode() in _everywhere(project)
-    done = leaks.purge(project, [secret], ME, reason="It leaked.")
+    done = secret_purge.purge(project, [secret], ME, reason="It leaked.")
     assert done.texts == 1 and not done.waits
     kept = _everywhere(project)
     assert TOKEN.encode() not in kept
     assert zlib.compress(LEAKED.encode())[2:-4] not in kept
     assert TOKEN.lower().encode() not in kept  # the search index folds case
-    assert leaks.look(project).found == ()
+    assert secret_purge.look(project).found == ()
     assert verifying.verify().problems == []
 
 
 def test_all_else_of_the_old_version_stays_and_can_be_restored(project: Project) -> None:
     before = project.memories.get(path="project_deploy.md").versions.earliest("at").sha256
     _redacted(project)
-    leaks.purge(project, [_id(project)], ME)
+    secret_purge.purge(project, [_id(project)], ME)
     oldest = project.memories.get(path="project_deploy.md").versions.earliest("at")
     assert oldest.sha256 != before
     expected = LEAKED.replace(TOKEN, "[redacted: github-token]").encode()
@@ -145,7 +144,7 @@ def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
     assert LedgerEntry.objects.filter(hunk__file__proposal=made, text__contains=TOKEN).exists()
     Finding.objects.update(told={"statement": f"Deploys use {TOKEN} there."})
     dream = rows.make_dream(project, mended=[{"code": "reworded", "said": f"“{TOKEN}” is gone."}])
-    leaks.purge(project, [_id(project)], ME)
+    secret_purge.purge(project, [_id(project)], ME)
     dream.refresh_from_db()
     assert TOKEN not in str([dream.mended, *Finding.objects.values_list("told", flat=True)])
     entry = LedgerEntry.objects.get(hunk__file__proposal=made, text__contains="[redacted")
@@ -158,7 +157,7 @@ def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) 
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
     review.confirm(made, made.findings.filter(severity="block"), ME)
     assert applying.apply(made, ME).applied
-    leaks.purge(project, [_id(project)], ME)
+    secret_purge.purge(project, [_id(project)], ME)
     assert rollback.rollback(made, ME).applied
     text = (world.folder(project) / "project_deploy.md").read_text()
     assert text == LEAKED.replace(TOKEN, "[redacted: github-token]")
@@ -167,21 +166,21 @@ def test_an_undo_after_a_purge_brings_back_all_but_the_secret(project: Project) 
 def test_the_audit_log_names_what_was_replaced_and_holds_no_content(project: Project) -> None:
     old = Version.objects.get(memory__path="project_deploy.md").sha256
     _redacted(project)
-    leaks.purge(project, [_id(project)], ME, reason=f"Oops: {TOKEN}")
+    secret_purge.purge(project, [_id(project)], ME, reason=f"Oops: {TOKEN}")
     entry = AuditEntry.objects.get(action="history.purged")
     assert old in entry.data["replaced"]
     assert TOKEN not in str(entry.data) and TOKEN not in Purge.objects.get().reason
 
 
 def test_an_edit_that_was_decided_anew_and_a_typed_reason_keep_nothing_of_it(project: Project) -> None:
-    made = leaks.propose(project, ME)
+    made = secret_purge.propose(project, ME)
     assert made is not None
     (hunk,) = review.select(made)
     review.edit(made, hunk, f"Deploys need {TOKEN} no more.", ME)
     review.decide(made, [hunk], Hunk.Verdict.APPROVED, ME, reason=f"The token {TOKEN} leaked.")
     typed = blobs.put(f"Nothing names {TOKEN} here.".encode())
     assert applying.apply(made, ME).applied
-    leaks.purge(project, [_id(project)], ME)
+    secret_purge.purge(project, [_id(project)], ME)
     assert TOKEN.encode() not in _everywhere(project)
     assert not Blob.objects.filter(pk=typed).exists()
     edited = Decision.objects.get(verdict=Hunk.Verdict.EDITED)
@@ -203,7 +202,7 @@ def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     with monkeypatch.context() as patched:
         patched.setattr(history.HistoryStore, broken, crash)
         with pytest.raises(KeyboardInterrupt):
-            leaks.purge(project, [secret], ME)
+            secret_purge.purge(project, [secret], ME)
     assert TOKEN.encode() in _everywhere(project)
     assert "Finished a purge of 1 text." in recovery.recover().histories
     assert TOKEN.encode() not in _everywhere(project)
@@ -218,13 +217,13 @@ def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Pat
     _redacted(project)
     text = (world.folder(project) / "key.md").read_text()
     assert text.splitlines().index("After.") == 5
-    leaks.purge(project, [_id(project)], ME)
+    secret_purge.purge(project, [_id(project)], ME)
     assert b"MIIEvQIBADANBgkqhkiG9w0" not in _everywhere(project)
 
 
 def test_an_unknown_id_is_refused(project: Project) -> None:
-    with pytest.raises(leaks.PurgeRefused, match="nothing to purge"):
-        leaks.purge(project, ["feedfeedfeedfeed"], ME)
+    with pytest.raises(secret_purge.PurgeRefused, match="nothing to purge"):
+        secret_purge.purge(project, ["feedfeedfeedfeed"], ME)
 
 
 def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, monkeypatch) -> None:
@@ -237,8 +236,8 @@ def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, mon
     about_it = asking.asks("project_deploy.md", line, f"{line} Still.", label=f"Keep {token}")
     asking.dream(project, monkeypatch, ask, about_it)
     _redacted(project)
-    [leak] = leaks.look(project).found
-    leaks.purge(project, [leak.id], ME)
+    [leak] = secret_purge.look(project).found
+    secret_purge.purge(project, [leak.id], ME)
     assert token.encode() not in _everywhere(project)
     # The question about the other line is still there, and its answer still fits.
     question = Question.objects.get(state="open")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dreams.engines import drafts
-from dreams.leaks.rows import scrub
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import hearing
+from dreams.services.secret_purge.rows import scrub
 from tests import world as rows
 from tests.pipeline import world
 

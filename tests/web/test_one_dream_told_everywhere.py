@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import DreamRun, Finding, Hunk, Proposal
-from dreams.notify import digest
 from dreams.services import review, rollback
 from dreams.services.apply import applying
+from dreams.services.notify import digest
 from dreams.services.rollback import Selection
 from tests.pipeline import world
 from tests.web import review_world as desk

@@ -12,14 +12,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from dreams import discovery
-from dreams.leaks import redacting
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
-from dreams.services import project_lock, review, rollback
+from dreams.services import discovery, project_lock, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
+from dreams.services.secret_purge import redacting
 from tests.pipeline import world
 
 pytestmark = pytest.mark.django_db

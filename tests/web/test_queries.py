@@ -34,7 +34,7 @@ from dreams.models import (
     Turn,
     Version,
 )
-from dreams.search import index
+from dreams.services.search import index
 from dreams.web import urls
 from tests import world as make
 from tests.world import World

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import leaks
 from dreams.engines.types import Edit
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import AuditEntry, Hunk, Proposal
-from dreams.services import review
+from dreams.services import review, secret_purge
 from dreams.services.apply import applying
 from tests.pipeline import world
 
@@ -25,7 +24,7 @@ BEFORE = f"# Deploy\n\nDeploys use {TOKEN}.\n\nThe admin password: {SHORT}\n"
 @pytest.fixture
 def redaction(tmp_path: Path) -> Proposal:
     project = world.make_project(tmp_path, {"deploy.md": BEFORE})
-    made = leaks.propose(project, world.ME)
+    made = secret_purge.propose(project, world.ME)
     assert made is not None
     return made
 

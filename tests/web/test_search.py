@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
-from dreams.search import finding, index, sqlite
-from dreams.search.kinds import Kind
-from dreams.search.query import parse
+from dreams.services.search import finding, index, sqlite
+from dreams.services.search.kinds import Kind
+from dreams.services.search.query import parse
 from tests import world
 
 _keys = iter(range(1, 10**6))

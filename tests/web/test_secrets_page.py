@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams import leaks
 from dreams.models import Project, Proposal, Purge
+from dreams.services import secret_purge
 from dreams.services.memories import syncing
 from tests.pipeline import world
 
@@ -43,7 +43,7 @@ def test_a_secret_that_stands_offers_no_purge_and_one_asked_for_is_refused(
 ) -> None:
     assert "cannot be undone" not in _page(browser, project)
 
-    [leak] = leaks.look(project).found
+    [leak] = secret_purge.look(project).found
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id}, follow=True)
     assert "Remove it there first" in page.content.decode()
     assert not Purge.objects.exists()
@@ -53,7 +53,7 @@ def test_what_is_only_kept_is_purged_with_a_reason(browser: Client, project: Pro
     (world.folder(project) / "deploy.md").write_text("Deploys use a token.\n")
 
     syncing.refresh(project)
-    [leak] = leaks.look(project).found
+    [leak] = secret_purge.look(project).found
     assert "cannot be undone" in _page(browser, project)
     form = {"secret": leak.id, "reason": "It leaked."}
     page = browser.post(f"/projects/{project.pk}/secrets/purge/", form, follow=True).content.decode()

@@ -149,8 +149,8 @@ def inside(folder: Path, engine: str, say: Say) -> dict[str, Any]:
     Gives `{notes: {directory: text}, cost, asked: {directory: {asked, useful, kept}}}`. What was certain is kept below
     `folder/certain`; the root has the rest.
     """
-    from dreams import discovery  # noqa: PLC0415 - rows exist only in the process that has a database of its own
     from dreams.models import Project  # noqa: PLC0415 - as above
+    from dreams.services import discovery  # noqa: PLC0415 - rows exist only in the process that has a database of its own
 
     begun = time.monotonic()
     discovery.discover([folder / "root"])

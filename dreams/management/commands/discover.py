@@ -11,9 +11,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import discovery
 from dreams.lib.files.text import plural
 from dreams.management import base
+from dreams.services import discovery
 
 SKIPS_SHOWN = 20
 

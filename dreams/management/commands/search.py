@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from dreams.management import named
 from dreams.management.base import BadUsage, table
 from dreams.management.base import Command as BaseCommand
-from dreams.search import finding, index, query
-from dreams.search.finding import Filters
-from dreams.search.marking import Excerpt
+from dreams.services.search import finding, index, query
+from dreams.services.search.finding import Filters
+from dreams.services.search.marking import Excerpt
 
 # A first search after a large discovery reads in what waits; it says so when that was not enough.
 CATCH_UP_SECONDS = 60.0

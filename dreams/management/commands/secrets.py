@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import leaks
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Project
+from dreams.services import secret_purge
 from dreams.services.memories import hand_edits
 
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             result["purged"] = _purge(project, options["purge"], options["reason"])
         if options["redact"]:
             result["proposal"] = _redact(project)
-        found = leaks.look(project)
+        found = secret_purge.look(project)
         result["secrets"] = [_as_json(leak) for leak in found.found]
         return result
 
@@ -57,8 +57,8 @@ class Command(BaseCommand):
 
 def _purge(project: Project, wanted: list[str], reason: str) -> int:
     try:
-        done = leaks.purge(project, wanted, named.me(), reason=reason)
-    except leaks.PurgeRefused as refused:
+        done = secret_purge.purge(project, wanted, named.me(), reason=reason)
+    except secret_purge.PurgeRefused as refused:
         raise Refused(str(refused)) from refused
     if done.waits:
         raise Refused(f"The git history is not rewritten yet: {'; '.join(done.waits)} `recover` tries again.")
@@ -67,13 +67,13 @@ def _purge(project: Project, wanted: list[str], reason: str) -> int:
 
 def _redact(project: Project) -> str:
     try:
-        made = leaks.propose(project, named.me())
+        made = secret_purge.propose(project, named.me())
     except hand_edits.Stale as stale:
         raise Refused(str(stale)) from stale
     return made.public_id if made else ""
 
 
-def _as_json(leak: leaks.Leak) -> dict[str, Any]:
+def _as_json(leak: secret_purge.Leak) -> dict[str, Any]:
     return {
         "id": leak.id,
         "rule": leak.rule,

@@ -17,9 +17,9 @@ from dreams import database
 from dreams.lib.files import workspace
 from dreams.lib.storage import history, journal
 from dreams.models import Memory, Project, Proposal, Version
-from dreams.search import index
 from dreams.services import blobs
 from dreams.services.memories import syncing
+from dreams.services.search import index
 
 log = logging.getLogger(__name__)
 _JUST_BEFORE = dt.timedelta(microseconds=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import conf, discovery
+from dreams import conf
 from dreams.engines import linedates
 from dreams.engines.types import (
     LineDate,
@@ -28,7 +28,7 @@ from dreams.models import (
     Session,
     Version,
 )
-from dreams.services import blobs
+from dreams.services import blobs, discovery
 from dreams.services.dreaming import input_fingerprint
 from dreams.services.memories import syncing
 

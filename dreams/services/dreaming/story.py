@@ -16,7 +16,7 @@ from types import MappingProxyType
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import conf, discovery, engines
+from dreams import conf, engines
 from dreams.engines import drafts
 from dreams.engines.types import (
     Cancelled,
@@ -34,7 +34,7 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.services import policies, project_lock, proposals, review
+from dreams.services import discovery, policies, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions

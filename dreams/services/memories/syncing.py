@@ -22,9 +22,9 @@ from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
-from dreams.search import index
 from dreams.services import blobs, project_lock
 from dreams.services.questions import states
+from dreams.services.search import index
 
 NAME_LIMIT = 300
 

@@ -16,16 +16,16 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import database, discovery, notify
+from dreams import database
 from dreams.hosts import cluster_name, host
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
-from dreams.search import index
-from dreams.services import dreaming, project_lock
+from dreams.services import discovery, dreaming, notify, project_lock
 from dreams.services.apply import writing
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.search import index
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dreams import leaks
 from dreams.lib.storage import history, journal
+from dreams.services import secret_purge
 from dreams.services.apply import writing
 from dreams.services.memories import exports
 from dreams.services.scheduling import scheduler
@@ -44,7 +44,7 @@ def recover() -> Recovery:
     for path in history_paths():
         _try(found, f"the history {path.name}", partial(_history, path, found))
     _try(found, "imports", lambda: found.histories.extend(exports.recover()))
-    _try(found, "purges", lambda: found.histories.extend(leaks.resume()))
+    _try(found, "purges", lambda: found.histories.extend(secret_purge.resume()))
     _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))
     return found
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dreams import leaks
 from dreams.lib.files.text import plural
 from dreams.models import Project
+from dreams.services import secret_purge
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Page:
 
 
 def page(project: Project) -> Page:
-    found = leaks.look(project)
+    found = secret_purge.look(project)
     return Page(
         standing=[_row(leak) for leak in found.found if leak.stands],
         kept=[_row(leak) for leak in found.found if not leak.stands],
@@ -36,7 +36,7 @@ def page(project: Project) -> Page:
     )
 
 
-def _row(leak: leaks.Leak) -> Row:
+def _row(leak: secret_purge.Leak) -> Row:
     return Row(
         id=leak.id,
         rule=leak.rule.replace("-", " "),

@@ -16,12 +16,12 @@ from django.urls import reverse
 
 from dreams.lib.files.text import plural
 from dreams.models import Memory, Prompt, Session
-from dreams.search import finding, index
-from dreams.search.backend import impatient, is_common
-from dreams.search.finding import Filters, MemoryHit, SessionHit, TypedHit, VersionHit
-from dreams.search.kinds import Kind
-from dreams.search.marking import Excerpt, Part
-from dreams.search.query import Query
+from dreams.services.search import finding, index
+from dreams.services.search.backend import impatient, is_common
+from dreams.services.search.finding import Filters, MemoryHit, SessionHit, TypedHit, VersionHit
+from dreams.services.search.kinds import Kind
+from dreams.services.search.marking import Excerpt, Part
+from dreams.services.search.query import Query
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.versions import ORIGINS
 

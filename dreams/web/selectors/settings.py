@@ -7,8 +7,9 @@ import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import conf, notify
+from dreams import conf
 from dreams.models import Channel, Project
+from dreams.services import notify
 
 SOURCES = {
     "default": "Default",

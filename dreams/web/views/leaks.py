@@ -7,9 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import leaks
 from dreams.lib.files.text import plural
 from dreams.models import Project
+from dreams.services import secret_purge
 from dreams.services.memories import hand_edits
 from dreams.services.review import Reviewer
 from dreams.web.access import actor, owner
@@ -30,7 +30,7 @@ def redact(request: Request, pk: int) -> HttpResponse:
     """Propose to take every secret out of the memories as they are; the review says what would change."""
     project = get_object_or_404(Project, pk=pk)
     try:
-        made = leaks.propose(project, Reviewer(actor(request)))
+        made = secret_purge.propose(project, Reviewer(actor(request)))
     except hand_edits.Stale as stale:
         messages.error(request, str(stale))
         return go(request, "project-secrets", pk=pk)
@@ -46,8 +46,10 @@ def purge(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     reason = request.POST.get("reason", "").strip()
     try:
-        done = leaks.purge(project, request.POST.getlist("secret"), Reviewer(actor(request)), reason=reason)
-    except leaks.PurgeRefused as refused:
+        done = secret_purge.purge(
+            project, request.POST.getlist("secret"), Reviewer(actor(request)), reason=reason
+        )
+    except secret_purge.PurgeRefused as refused:
         messages.error(request, str(refused))
         return go(request, "project-secrets", pk=pk)
     messages.success(

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from dreams.lib.agents.transcripts.within import Within
 from dreams.models import Session, TranscriptFile
-from dreams.search import query
+from dreams.services.search import query
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.paging import number_or_none

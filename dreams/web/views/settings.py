@@ -10,9 +10,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dreams import conf, notify, settings_service
+from dreams import conf, settings_service
 from dreams.lib.files.text import plural
 from dreams.models import Channel, FeedToken, Policy, Project
+from dreams.services import notify
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 from dreams.web.pages import policies as policy_pages

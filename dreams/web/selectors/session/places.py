@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.transcripts.within import MAX_HITS, Hit, Within, find_within
 from dreams.models import Session
-from dreams.search.query import Query
+from dreams.services.search.query import Query
 from dreams.web.selectors.session import turns
 from dreams.web.selectors.session.page import Place
 

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from dreams.discovery.places import Place
-from dreams.discovery.report import Tally
 from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project
+from dreams.services.discovery.places import Place
+from dreams.services.discovery.report import Tally
 from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
 

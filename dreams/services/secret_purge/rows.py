@@ -32,7 +32,7 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.search import index
+from dreams.services.search import index
 
 CHUNK = 500
 

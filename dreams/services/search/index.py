@@ -18,9 +18,9 @@ from django.utils import timezone
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.models import Prompt, SearchText, Session, Version
-from dreams.search import backend
-from dreams.search.folding import fold
 from dreams.services import blobs
+from dreams.services.search import backend
+from dreams.services.search.folding import fold
 
 # More than a page shows of a memory: a longer one is found by its beginning.
 MAX_CHARS = 400_000

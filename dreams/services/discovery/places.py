@@ -9,12 +9,12 @@ from hashlib import sha256
 
 from django.utils import timezone
 
-from dreams.discovery.names import names_of
-from dreams.discovery.report import Tally
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.lib.agents.claude_code.listing import printable
 from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
+from dreams.services.discovery.names import names_of
+from dreams.services.discovery.report import Tally
 
 _FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at"]
 _BATCH = 200

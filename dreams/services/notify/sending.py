@@ -15,9 +15,9 @@ from django.utils import timezone
 from dreams import auditlog, conf
 from dreams.lib.files import text
 from dreams.models import Channel
-from dreams.notify import mail, webhook
-from dreams.notify.digest import Digest, collect
-from dreams.notify.failure import NotSent
+from dreams.services.notify import mail, webhook
+from dreams.services.notify.digest import Digest, collect
+from dreams.services.notify.failure import NotSent
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from dreams.discovery.places import Place
-from dreams.discovery.report import Tally
 from dreams.lib.agents.base import FoundTranscript
 from dreams.models import Session, TranscriptFile
+from dreams.services.discovery.places import Place
+from dreams.services.discovery.report import Tally
 
 _BATCH = 500
 

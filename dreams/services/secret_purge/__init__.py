@@ -3,8 +3,8 @@
 `looking` finds them, `redacting` proposes, `purging` is the one rewrite of what was kept.
 """
 
-from dreams.leaks.looking import Leak, Leaks, look
-from dreams.leaks.purging import Purged, PurgeRefused, purge, resume
-from dreams.leaks.redacting import propose
+from dreams.services.secret_purge.looking import Leak, Leaks, look
+from dreams.services.secret_purge.purging import Purged, PurgeRefused, purge, resume
+from dreams.services.secret_purge.redacting import propose
 
 __all__ = ["Leak", "Leaks", "PurgeRefused", "Purged", "look", "propose", "purge", "resume"]

@@ -13,16 +13,16 @@ from collections.abc import Iterator
 
 from django.db import DatabaseError
 
-from dreams.discovery.chunk import Chunk
-from dreams.discovery.listing import Job, Plan
-from dreams.discovery.reading import Reading
-from dreams.discovery.report import IsCancelled, OnProgress, Progress, Tally
-from dreams.discovery.resume import Kept, kept, resume, start_over
-from dreams.discovery.rows import drop_replays
 from dreams.lib.agents.claude_code.listing import printable, why
 from dreams.lib.agents.transcripts import Cancelled, Reader, Scan, Whole, scan, seen
 from dreams.lib.agents.transcripts.ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
+from dreams.services.discovery.chunk import Chunk
+from dreams.services.discovery.listing import Job, Plan
+from dreams.services.discovery.reading import Reading
+from dreams.services.discovery.report import IsCancelled, OnProgress, Progress, Tally
+from dreams.services.discovery.resume import Kept, kept, resume, start_over
+from dreams.services.discovery.rows import drop_replays
 
 log = logging.getLogger(__name__)
 

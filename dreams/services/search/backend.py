@@ -11,8 +11,8 @@ from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
 
 from dreams.models import SearchText
-from dreams.search import postgresql, sqlite
-from dreams.search.kinds import CANDIDATES, Kind
+from dreams.services.search import postgresql, sqlite
+from dreams.services.search.kinds import CANDIDATES, Kind
 
 IMPATIENT_MS = 100
 

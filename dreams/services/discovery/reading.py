@@ -9,9 +9,6 @@ from functools import cache, lru_cache
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.discovery import rows
-from dreams.discovery.listing import Job
-from dreams.discovery.resume import Problems
 from dreams.lib.agents.transcripts import (
     Prompt,
     Scan,
@@ -25,6 +22,9 @@ from dreams.lib.agents.transcripts import (
 from dreams.lib.files.text import storable
 from dreams.lib.secrets.redact import redact
 from dreams.lib.timestamps import from_ns
+from dreams.services.discovery import rows
+from dreams.services.discovery.listing import Job
+from dreams.services.discovery.resume import Problems
 
 MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dreams.search.folding import fold
+from dreams.services.search.folding import fold
 
 MAX_CHARS = 200
 MAX_TERMS = 12

@@ -21,8 +21,8 @@ from typing import IO
 from django.conf import settings
 
 from dreams import conf
-from dreams.notify.digest import Digest
-from dreams.notify.failure import NotSent
+from dreams.services.notify.digest import Digest
+from dreams.services.notify.failure import NotSent
 from memoryweb import datadir
 
 TIMEOUT_SECONDS = 10.0

@@ -12,15 +12,15 @@ from django.db import transaction
 from django.db.models import Max
 
 from dreams import conf
-from dreams.discovery import listing, memory, places, rows
-from dreams.discovery.importing import Importer
-from dreams.discovery.listing import Plan
-from dreams.discovery.places import Place
-from dreams.discovery.report import IsCancelled, OnProgress, Report, Tally
 from dreams.hosts import host as current_host
 from dreams.lib.agents.base import FoundProject
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import Project, Session, TranscriptFolder
+from dreams.services.discovery import listing, memory, places, rows
+from dreams.services.discovery.importing import Importer
+from dreams.services.discovery.listing import Plan
+from dreams.services.discovery.places import Place
+from dreams.services.discovery.report import IsCancelled, OnProgress, Report, Tally
 
 
 def configured_roots() -> tuple[Path, ...]:

@@ -16,11 +16,11 @@ from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Prompt, Session, Version
-from dreams.search.backend import earlier, is_common, matching, surely
-from dreams.search.kinds import CANDIDATES, FEW, Kind
-from dreams.search.marking import Excerpt, Part, excerpts, marked
-from dreams.search.query import Query
 from dreams.services import blobs
+from dreams.services.search.backend import earlier, is_common, matching, surely
+from dreams.services.search.kinds import CANDIDATES, FEW, Kind
+from dreams.services.search.marking import Excerpt, Part, excerpts, marked
+from dreams.services.search.query import Query
 
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 1_000

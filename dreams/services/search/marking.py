@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.search.folding import normal, spans
+from dreams.services.search.folding import normal, spans
 
 LINE_CHARS = 180
 # A line ends with a whole word, if that is no longer than this.

@@ -18,7 +18,6 @@ from django.utils import timezone
 
 from dreams import auditlog, hostkey
 from dreams.findings import secrets
-from dreams.leaks import looking, rows
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.finding import spans
@@ -29,6 +28,7 @@ from dreams.services import blobs
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
+from dreams.services.secret_purge import looking, rows
 
 log = logging.getLogger(__name__)
 #: A shorter value stands in too many words by chance to be replaced wherever it stands.

@@ -7,8 +7,8 @@ import smtplib
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from dreams.notify.digest import Digest
-from dreams.notify.failure import NotSent
+from dreams.services.notify.digest import Digest
+from dreams.services.notify.failure import NotSent
 
 
 def addresses(setting: str) -> list[str]:

@@ -9,8 +9,10 @@ from typing import TypeVar
 
 from django.db import DataError, IntegrityError, transaction
 
-from dreams.discovery import rows
-from dreams.discovery.reading import (
+from dreams.lib.agents.transcripts import Batch, Prompt, UsageRow
+from dreams.lib.files.text import storable
+from dreams.services.discovery import rows
+from dreams.services.discovery.reading import (
     Reading,
     leave_out_secrets,
     orphan_row,
@@ -19,9 +21,7 @@ from dreams.discovery.reading import (
     signed,
     usage_row,
 )
-from dreams.discovery.resume import stat_mark, state_of
-from dreams.lib.agents.transcripts import Batch, Prompt, UsageRow
-from dreams.lib.files.text import storable
+from dreams.services.discovery.resume import stat_mark, state_of
 
 FILES_AT_ONCE = 2_000
 ROWS_AT_ONCE = 20_000
