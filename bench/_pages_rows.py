@@ -31,9 +31,9 @@ def fill(sessions: int, memories: int, dreams: int) -> None:
     """Rows through the ORM, in bulk. One project in ten has most of everything, as with people."""
     from django.utils import timezone
 
-    from dreams import auditlog
-    from dreams.hosts import host
     from dreams.models import Project
+    from dreams.services import auditlog
+    from dreams.services.hosts import host
 
     random.seed(7)
     now = timezone.now()

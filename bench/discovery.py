@@ -40,7 +40,7 @@ def start_django(data: Path) -> None:
     import django
 
     django.setup()
-    from dreams import database
+    from dreams.services import database
 
     database.ensure()
 

@@ -121,7 +121,7 @@ def addresses() -> dict[str, str]:
 def ask() -> Answers:
     from django.test import Client
 
-    from dreams.login import ensure_owner
+    from dreams.services.login import ensure_owner
 
     client = Client(HTTP_HOST="127.0.0.1:8765", SERVER_PORT="8765")
     client.force_login(ensure_owner())
@@ -199,7 +199,7 @@ def start_django() -> None:
 def run_fill(counts: Sequence[int]) -> None:
     start_django()
     from bench._pages_rows import fill
-    from dreams import database
+    from dreams.services import database
     from dreams.services.search import index
     from dreams.serving import assets
 

@@ -32,8 +32,8 @@ def median_seconds(work: Callable[[], object]) -> float:
 
 def make_projects(base: Path, count: int) -> list[Path]:
     """Rows and memory directories whose lock file was touched an hour ago."""
-    from dreams.hosts import host
     from dreams.models import Project
+    from dreams.services.hosts import host
 
     an_hour_ago = time.time() - 3600
     folders = []
@@ -91,7 +91,7 @@ def main() -> None:
         import django
 
         django.setup()
-        from dreams import database
+        from dreams.services import database
 
         database.ensure()
         # The walk for new files has a benchmark of its own.

@@ -61,7 +61,7 @@ def seeded_prices() -> Iterator[None]:
 
 @pytest.fixture
 def owner(db: None) -> AbstractUser:
-    from dreams.login import ensure_owner
+    from dreams.services.login import ensure_owner
 
     return ensure_owner()
 

@@ -9,7 +9,6 @@ from itertools import count
 
 from django.utils import timezone
 
-from dreams import hosts
 from dreams.models import (
     Application,
     Blob,
@@ -26,6 +25,7 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.services import hosts
 
 BEFORE = (
     "---\nname: Testing\ndescription: How tests are run here\ntype: feedback\n---\n\n"

@@ -10,9 +10,10 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from dreams import conf, settings_service
+from dreams import conf
 from dreams.admin.base import Listed, ModelForm, actor
 from dreams.models import Override
+from dreams.services import settings_changes
 from dreams.web.selectors.settings import as_text, as_typed
 
 
@@ -82,12 +83,12 @@ class OverrideAdmin(Listed):
         return ("key", "project") if obj else ()
 
     def save_model(self, request: HttpRequest, obj: Override, form: ModelForm, change: bool) -> None:
-        settings_service.set_override(obj.key, obj.value, actor=actor(request), project=obj.project)
+        settings_changes.set_override(obj.key, obj.value, actor=actor(request), project=obj.project)
         # The service keeps one row per setting, which may be one that was there already.
         obj.pk = Override.objects.get(project=obj.project, key=obj.key).pk
 
     def delete_model(self, request: HttpRequest, obj: Override) -> None:
-        settings_service.reset_override(obj.key, actor=actor(request), project=obj.project)
+        settings_changes.reset_override(obj.key, actor=actor(request), project=obj.project)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Override]) -> None:
         for row in queryset.select_related("project"):

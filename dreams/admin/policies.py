@@ -9,9 +9,9 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from dreams import settings_service
 from dreams.admin.base import Listed, ModelForm, Values, actor
 from dreams.models import Operation, Policy
+from dreams.services import settings_changes
 from dreams.services.policies import earned
 
 
@@ -24,11 +24,11 @@ class PolicyForm(ModelForm):
         required=False,
         choices=[
             ("", "any"),
-            *((kind, Operation.Kind(kind).label) for kind in settings_service.POLICY_KINDS),
+            *((kind, Operation.Kind(kind).label) for kind in settings_changes.POLICY_KINDS),
         ],
     )
     memory_type = forms.ChoiceField(
-        required=False, choices=[(name, name or "any") for name in settings_service.MEMORY_TYPES]
+        required=False, choices=[(name, name or "any") for name in settings_changes.MEMORY_TYPES]
     )
 
     class Meta:
@@ -39,10 +39,10 @@ class PolicyForm(ModelForm):
         found = super().clean() or self.cleaned_data
         if "operation" in found and not self.errors:
             try:
-                settings_service.check_policy(
+                settings_changes.check_policy(
                     found["operation"], found["action"], found["memory_type"], found["kind"]
                 )
-            except settings_service.BadPolicy as error:
+            except settings_changes.BadPolicy as error:
                 raise forms.ValidationError(str(error)) from error
             known = {name: found.get(name) for name in ("project", "memory_type", "operation", "kind")}
             # One row per policy: adding what is there already changes it.
@@ -97,7 +97,7 @@ class PolicyAdmin(Listed):
             self.delete_model(request, row)
 
     def _set(self, request: HttpRequest, obj: Policy, action: str) -> None:
-        settings_service.set_policy(
+        settings_changes.set_policy(
             obj.operation,
             action,
             actor=actor(request),

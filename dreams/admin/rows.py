@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
-from dreams import trust
 from dreams.admin.base import ModelForm, ReadOnly, Values, actor
 from dreams.models import AuditEntry, DreamRun, DreamUsage, Memory, Project, Proposal, Question, Session
+from dreams.services import trusted_settings
 
 
 @admin.register(Project)
@@ -24,7 +24,7 @@ class ProjectAdmin(ReadOnly):
     def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
         wanted = obj.trusted
         obj.refresh_from_db()
-        trust.set_trusted(obj, wanted, actor=actor(request))
+        trusted_settings.set_trusted(obj, wanted, actor=actor(request))
 
 
 @admin.register(Session)

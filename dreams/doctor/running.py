@@ -8,9 +8,9 @@ from django.core.cache import cache
 
 from dreams import served
 from dreams.doctor.check import Check
-from dreams.hosts import cluster_name, host
 from dreams.lib import ages
 from dreams.lib.files.text import plural
+from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 
 # A tick is due every minute and is looked for every half minute.

@@ -121,7 +121,7 @@ class Command(BaseCommand):
         return self._fail(f"The answer could not be written ({error.strerror}). Write it elsewhere.", REFUSED)
 
     def _begin(self, options: Mapping[str, Any]) -> None:
-        from dreams import database  # noqa: PLC0415 - commands without a database start faster
+        from dreams.services import database  # noqa: PLC0415 - commands without a database start faster
 
         if options.get("verbosity", 1) > 1:
             logging.getLogger().setLevel(logging.INFO)

@@ -6,9 +6,10 @@ import getpass
 
 from django.core.management.base import CommandParser
 
-from dreams import ids, lookup
+from dreams import ids
 from dreams.management.base import BadUsage, Refused
 from dreams.models import DreamRun, Project, Proposal
+from dreams.services import lookup
 from dreams.services.review import Reviewer
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import auditlog, conf
-from dreams.hosts import host
+from dreams import conf
 from dreams.lib import locks, process
 from dreams.models import LockHold, Project
+from dreams.services import auditlog
+from dreams.services.hosts import host
 
 
 class ProjectBusy(Exception):

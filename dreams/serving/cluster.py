@@ -22,7 +22,7 @@ from django.core.cache import cache
 from django.db import connections
 from django.utils import timezone
 
-from dreams.hosts import cluster_name, host
+from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.serving import groups, single
 from dreams.serving.pulse import Pulse

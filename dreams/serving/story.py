@@ -15,10 +15,10 @@ from typing import Self
 from django.conf import settings
 from django.db import connections
 
-from dreams import conf, login, served
-from dreams.hosts import host as this_host
+from dreams import conf, served
 from dreams.models import DreamRun
-from dreams.services import dreaming
+from dreams.services import dreaming, login
+from dreams.services.hosts import host as this_host
 from dreams.services.scheduling import scheduler
 from dreams.services.upkeep import recovery
 from dreams.serving import assets, browser, ports, single

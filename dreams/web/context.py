@@ -13,8 +13,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django_q.models import Schedule
 
-from dreams.hosts import cluster_name, host
 from dreams.models import Proposal
+from dreams.services.hosts import cluster_name, host
 from dreams.services.inbox import waiting
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.

@@ -33,7 +33,7 @@ def launch(playwright: Playwright) -> Browser:
 
 def log_in(page: Page, address: str) -> None:
     """Through a one-time link, as a person does."""
-    from dreams.login import make_link
+    from dreams.services.login import make_link
 
     page.goto(address + outside_loop(make_link).path)
     page.wait_for_url(f"{address}/")

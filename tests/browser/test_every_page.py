@@ -19,10 +19,10 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from dreams.login import ensure_owner
 from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.login import ensure_owner
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import answering

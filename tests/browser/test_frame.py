@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Page, expect
 
-from dreams.login import make_link
+from dreams.services.login import make_link
 from tests import world as make
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from dreams.login import make_link
 from dreams.models import DreamRun, Turn
+from dreams.services.login import make_link
 from tests import world as make
 from tests.world import World
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from dreams.login import make_link
 from dreams.models import Proposal, Question
+from dreams.services.login import make_link
 from tests.browser.judging import bring_rules, broken_rules
 from tests.web import question_world as asked
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from dreams.login import make_link
 from dreams.models import Finding, Hunk, Proposal
+from dreams.services.login import make_link
 from tests import world as rows
 from tests.browser.judging import bring_rules, broken_rules
 from tests.pipeline import world

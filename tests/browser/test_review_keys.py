@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from dreams.login import make_link
 from dreams.models import Hunk, Proposal
 from dreams.services import review
+from dreams.services.login import make_link
 from tests.pipeline import world
 from tests.web import review_world as desk
 

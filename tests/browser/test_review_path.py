@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from dreams.lib.files.manifest import manifest
-from dreams.login import make_link
 from dreams.models import Finding, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.login import make_link
 from dreams.services.proposals import rebase
 from tests.browser.judging import bring_rules, broken_rules
 from tests.pipeline import world

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from dreams.login import make_link
 from dreams.models import Hunk, Project, Version
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.login import make_link
 from dreams.services.memories import syncing, time_travel
 from tests import world as make
 from tests.browser.shots import outside_loop

@@ -12,7 +12,7 @@ import django
 
 
 def audit(number: int, times: int) -> None:
-    from dreams import auditlog
+    from dreams.services import auditlog
 
     for _ in range(times):
         auditlog.record("project.trusted", actor=f"writer {number}")
@@ -20,17 +20,17 @@ def audit(number: int, times: int) -> None:
 
 def mutation(number: int, times: int) -> None:
     """A record inside a longer transaction, as every mutation makes one."""
-    from dreams import settings_service
+    from dreams.services import settings_changes
 
     for turn in range(times):
-        settings_service.set_override("min_hours", 1 + (number + turn * 3) % 20, actor=f"writer {number}")
+        settings_changes.set_override("min_hours", 1 + (number + turn * 3) % 20, actor=f"writer {number}")
 
 
 def setting(number: int, times: int) -> None:
     """A setting that nobody has set before: every process finds no row."""
-    from dreams import settings_service
+    from dreams.services import settings_changes
 
-    settings_service.set_override("questions_per_dream", 1 + number, actor=f"writer {number}")
+    settings_changes.set_override("questions_per_dream", 1 + number, actor=f"writer {number}")
 
 
 def schedule(number: int, times: int) -> None:
@@ -98,8 +98,8 @@ def figures(number: int) -> dict[str, object]:
     """What is in the database after all that."""
     from django_q.models import Schedule
 
-    from dreams import auditlog
     from dreams.models import AuditEntry, DreamRun, Override, Project, Session, Version
+    from dreams.services import auditlog
 
     return {
         "entries": AuditEntry.objects.count(),

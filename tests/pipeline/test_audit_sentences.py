@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from dreams import auditlog, settings_service
 from dreams.models import AuditEntry, Finding, Hunk, Proposal, Question
-from dreams.services import audit_sentences, review, rollback
+from dreams.services import audit_sentences, auditlog, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.audit_sentences import Sentences
 from dreams.services.memories import hand_edits
@@ -153,7 +152,7 @@ def test_a_question_is_told_by_its_memories(tmp_path: Path) -> None:
 def test_the_command_lists_sentences_and_the_ids_behind_them(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)
-    settings_service.set_policy("", "auto", kind="date", actor="owner")
+    settings_changes.set_policy("", "auto", kind="date", actor="owner")
     out = io.StringIO()
     call_command("audit", str(project.pk), "--json", stdout=out)
     [entry] = json.loads(out.getvalue())["entries"]

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from dreams import hostkey, settings_service
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.engines.wire import Reply, Script, Use, WireServer, say
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
-from dreams.services import dreaming
+from dreams.services import dreaming, host_key, settings_changes
 from dreams.web.selectors.dream.result import result
 from tests.pipeline import engines, world
 from tests.unit import engine_kit as kit
@@ -110,7 +109,7 @@ def test_each_kind_of_problem_goes_back_to_a_model_once_and_what_it_mended_is_on
     project = world.discovered(tmp_path)
     sessions = (tmp_path / "projects/-home-dev-app").glob("*.jsonl")
     session = next(path.stem for path in sessions if "queue 0" in path.read_text())
-    settings_service.set_override("index_max_lines", 20, actor="owner")
+    settings_changes.set_override("index_max_lines", 20, actor="owner")
     reads = Reply(
         tuple(Use("Read", {"file_path": f"/memory/{path}"}) for path in ("MEMORY.md", "feedback_testing.md"))
     )
@@ -158,7 +157,7 @@ def test_a_secret_that_was_left_is_not_counted_as_mended_by_a_worker_that_has_ju
         secrets.use_key(b"a key of its own")
         edits = engines.rewrite("feedback_testing.md", FACT, f"{FACT}\nThe token is {token}.\n")(job, report)
         job.examine(edits)
-        hostkey.use()
+        host_key.use()
         return edits
 
     engines.use(monkeypatch, leave)
@@ -186,7 +185,7 @@ def test_a_policy_lets_in_only_what_has_no_worse_finding_than_it_accepts(
     project: Project, monkeypatch: pytest.MonkeyPatch, accepted: str, applied: bool
 ) -> None:
     Policy.objects.create(operation="add", action="auto")
-    settings_service.set_override("policy_findings", accepted, actor="owner", project=project)
+    settings_changes.set_override("policy_findings", accepted, actor="owner", project=project)
     engines.use(monkeypatch, engines.rewrite("feedback_testing.md", FACT, FACT + UNSOURCED))
     run = _dream(project)
     assert Proposal.of(run) is not None
@@ -200,7 +199,7 @@ def test_a_change_cannot_write_itself_the_type_that_a_policy_lets_in(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Policy.objects.create(memory_type="reference", operation="change", action="auto")
-    settings_service.set_override("policy_findings", "warn", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
     retyped = world.TESTING.replace("type: feedback", "type: reference")
     assert retyped != world.TESTING
     engines.use(monkeypatch, engines.rewrite("feedback_testing.md", world.TESTING, retyped))
@@ -212,7 +211,7 @@ def test_a_change_cannot_write_itself_the_type_that_a_policy_lets_in(
 def test_what_blocks_is_let_in_by_no_policy(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for operation in ("add", "change", "remove"):
         Policy.objects.create(operation=operation, action="auto")
-    settings_service.set_override("policy_findings", "warn", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
     _use(monkeypatch, Careless(mends=False))
     run = _dream(project)
     assert Proposal.of(run) is not None and Proposal.of(run).state == "open"

@@ -15,9 +15,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import conf, settings_service
+from dreams import conf
 from dreams.models import AuditEntry, Channel, DreamRun, Project
-from dreams.services import notify
+from dreams.services import notify, settings_changes
 from dreams.services.scheduling import scheduler
 from tests.pipeline import world
 from tests.pipeline.receivers import MailServer, PostServer, serving
@@ -50,7 +50,7 @@ def post_office(settings: object) -> Iterator[MailServer]:
 
 
 def _set(key: str, value: object) -> None:
-    settings_service.set_override(key, value, actor="owner")
+    settings_changes.set_override(key, value, actor="owner")
 
 
 def test_nothing_is_sent_until_somebody_gives_an_address(project: Project) -> None:

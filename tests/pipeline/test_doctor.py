@@ -15,12 +15,13 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import doctor, served, settings_service
+from dreams import doctor, served
 from dreams.doctor import running, store
 from dreams.engines.wire import Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
+from dreams.services import settings_changes
 from dreams.services.scheduling import scheduler
 from tests.world import make_dream, make_project
 
@@ -162,7 +163,7 @@ def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
 
 
 def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
-    settings_service.set_override("min_hours", 3, actor="owner")
+    settings_changes.set_override("min_hours", 3, actor="owner")
     assert store.kept(thorough=True).state == "ok"
     AuditEntry.objects.update(actor="someone else")
     assert store.kept(thorough=False).state == "info"

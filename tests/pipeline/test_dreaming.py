@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dreams import settings_service
 from dreams.engines.types import EngineError, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
-from dreams.services import dreaming, project_lock, review
+from dreams.services import dreaming, project_lock, review, settings_changes
 from tests.pipeline import engines, world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -175,7 +174,7 @@ def test_a_forced_dream_supersedes_the_open_proposal_and_carries_verdicts_over(
 def test_a_policy_lets_additions_in_and_leaves_changes_to_a_person(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     Policy.objects.create(operation="add", action="auto")
-    settings_service.set_override("policy_findings", "warn", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
     fact = "---\nname: Export\ntype: project\n---\n\nThe export runs at 04:00 UTC.\n"
 
     def act(job: Job, report: Reporter) -> list:

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from dreams import conf, pricing
+from dreams import conf
 from dreams.engines.anthropic.usage import Tokens, rate_for
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
+from dreams.services import pricing
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 from tests.pipeline import world
 

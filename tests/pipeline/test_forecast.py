@@ -15,9 +15,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import conf, forecast
+from dreams import conf
 from dreams.engines.wire import DemoBrain, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
+from dreams.services import forecast
 from tests.pipeline import world
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dreams import lookup
-from dreams.hosts import host
 from dreams.models import DreamRun, Project
+from dreams.services import lookup
+from dreams.services.hosts import host
 from tests.world import make_dream, make_project, make_proposal
 
 pytestmark = pytest.mark.django_db

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import settings_service
 from dreams.engines.types import Job, Place
 from dreams.engines.types import Question as Asked
 from dreams.models import Project, Question, Session
+from dreams.services import settings_changes
 from dreams.services.memories import syncing
 from dreams.services.questions import answering, reading
 from dreams.services.questions import asking as service
@@ -48,7 +48,7 @@ def test_the_most_useful_are_asked_and_the_rest_waits_behind_show_more(tmp_path:
 
 def test_the_setting_says_how_many(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
-    settings_service.set_override("questions_per_dream", 0, actor="owner")
+    settings_changes.set_override("questions_per_dream", 0, actor="owner")
     asking.dream(project, monkeypatch, ASK, ASK_RESET)
     assert Question.objects.count() == 2 and not Question.objects.filter(asked=True).exists()
 

@@ -13,11 +13,10 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import auditlog
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
 from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
-from dreams.services import review
+from dreams.services import auditlog, review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
 from dreams.services.upkeep import recovery

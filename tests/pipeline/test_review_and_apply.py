@@ -180,7 +180,7 @@ def test_an_outside_edit_is_kept_as_a_version_before_anything_is_written_over_it
 
 
 def test_every_decision_and_write_stands_in_the_audit_log(tmp_path: Path) -> None:
-    from dreams import auditlog
+    from dreams.services import auditlog
 
     project = world.make_project(tmp_path)
     proposal = world.three_changes(project)

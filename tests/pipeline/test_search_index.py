@@ -12,9 +12,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from dreams.hosts import host
 from dreams.models import Prompt, SearchText, Session
 from dreams.services import discovery
+from dreams.services.hosts import host
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from dreams.services.search import backend, index, sqlite

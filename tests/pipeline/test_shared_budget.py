@@ -14,11 +14,11 @@ from django.db import connection, connections
 from django.db.models import Sum
 from django.utils import timezone
 
-from dreams import conf, pricing
+from dreams import conf
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.wire import Reply, Request, Step, Use, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Project
-from dreams.services import discovery, dreaming
+from dreams.services import discovery, dreaming, pricing
 from dreams.services.dreaming.watch import Watch
 from tests.pipeline import world
 from tests.unit import engine_kit as kit

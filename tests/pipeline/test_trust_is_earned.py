@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams import settings_service
 from dreams.engines import versions
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import (
@@ -20,7 +19,7 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.services import review, rollback
+from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits
 from dreams.services.policies import earned
@@ -175,7 +174,7 @@ def test_a_finding_leaves_a_change_to_the_person_whatever_policies_accept(
 ) -> None:
     decided(project, kind="learn", maker=versions.maker("rules", "", "learn"))
     accepted()
-    settings_service.set_override("policy_findings", "warn", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
 
     def act(job: Job, report: Reporter) -> list[Edit]:
         before = job.workspace.read(trusting.NOTE) or ""
@@ -197,7 +196,7 @@ def test_what_a_person_wants_to_review_is_applied_by_no_earned_policy(
 ) -> None:
     decided(project)
     accepted()
-    settings_service.set_policy(action="review", actor="owner", project=project, **rule)
+    settings_changes.set_policy(action="review", actor="owner", project=project, **rule)
     trusting.dream(project, monkeypatch, trusting.dating(range(2)))
     assert on_disk(project) == trusting.text()
 
@@ -234,7 +233,7 @@ def test_a_dream_of_other_code_is_not_trusted(project: Project, monkeypatch: pyt
 def test_a_policy_by_kind_applies_that_kind_and_no_other(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings_service.set_policy("", "auto", kind="date", actor="owner")
+    settings_changes.set_policy("", "auto", kind="date", actor="owner")
 
     def act(job: Job, report: Reporter) -> list[Edit]:
         dated = trusting.date(job, 0)

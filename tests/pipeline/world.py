@@ -7,12 +7,11 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from dreams import hosts
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib.files import workspace
 from dreams.models import Project, Proposal
-from dreams.services import discovery, proposals
+from dreams.services import discovery, hosts, proposals
 from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
 

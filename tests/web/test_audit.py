@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dreams import auditlog
 from dreams.models import AuditEntry
+from dreams.services import auditlog
 from tests import world
 
 

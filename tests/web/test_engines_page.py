@@ -14,11 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import settings_service
 from dreams.engines.anthropic import probe
 from dreams.engines.wire import Limits, Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.models import Override, Project
+from dreams.services import settings_changes
 from dreams.web.selectors import engines as selector
 from tests import world as make
 
@@ -44,7 +44,7 @@ def probed(browser: Client, **form: object) -> str:
 
 def own(project: Project, **values: str) -> None:
     for key, value in values.items():
-        settings_service.set_override(key, value, actor="me", project=project)
+        settings_changes.set_override(key, value, actor="me", project=project)
 
 
 def test_without_a_key_the_page_and_the_test_say_what_to_do(browser: Client) -> None:

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
 
-from dreams.login import make_link
+from dreams.services.login import make_link
 from dreams.web import middleware
 from dreams.web.access import safe_next
 

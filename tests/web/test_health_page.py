@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils import timezone
 from django_q.models import Schedule
 
-from dreams import settings_service
-from dreams.hosts import cluster_name, host
 from dreams.models import AuditEntry
+from dreams.services import settings_changes
+from dreams.services.hosts import cluster_name, host
 from dreams.web.context import scheduler_runs
 from dreams.web.selectors import health
 
@@ -41,7 +41,7 @@ def test_another_hosts_scheduler_is_not_ours() -> None:
 
 
 def test_the_worst_comes_first() -> None:
-    settings_service.set_override("engine", "anthropic", actor="owner")
+    settings_changes.set_override("engine", "anthropic", actor="owner")
     found = health.checks(timezone.now())
     states = [check.state for check in found]
     assert states == sorted(states, key=lambda state: health.ORDER[state])
@@ -50,7 +50,7 @@ def test_the_worst_comes_first() -> None:
 
 
 def test_the_page_says_in_words_what_is_broken_and_what_to_do(browser: Client) -> None:
-    settings_service.set_override("engine", "anthropic", actor="owner")
+    settings_changes.set_override("engine", "anthropic", actor="owner")
     text = browser.get("/health/").content.decode()
     assert "Something is broken or stops dreams from running." in text
     assert "Broken: " in text
@@ -58,7 +58,7 @@ def test_the_page_says_in_words_what_is_broken_and_what_to_do(browser: Client) -
 
 
 def test_the_page_checks_all_when_asked(browser: Client) -> None:
-    settings_service.set_override("min_hours", 3, actor="owner")
+    settings_changes.set_override("min_hours", 3, actor="owner")
     AuditEntry.objects.update(actor="someone else")
     assert b"Someone changed the database" not in browser.get("/health/").content
     assert b"Someone changed the database" in browser.get("/health/?thorough=1").content

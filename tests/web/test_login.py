@@ -11,8 +11,8 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
-from dreams import login
 from dreams.models import AuditEntry, LoginLink
+from dreams.services import login
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import auditlog, settings_service
 from dreams.models import AuditEntry, DreamRun, DreamSession, GateEvaluation, Memory, Project, Version
+from dreams.services import auditlog, settings_changes
 from dreams.web.selectors import timeline as timelines
 from tests import world
 from tests.pipeline import world as real
@@ -70,7 +70,7 @@ def test_without_force_a_closed_gate_is_said_and_nothing_starts(
 
 
 def test_a_switch_that_a_person_turned_off_cannot_be_forced(browser: Client, real_project: Project) -> None:
-    settings_service.set_override("dreaming", False, actor="owner", project=real_project)
+    settings_changes.set_override("dreaming", False, actor="owner", project=real_project)
     text = _text(browser, real_project)
     assert "Not possible now, even if forced" in text
     browser.post(reverse("project-dream", args=[real_project.pk]), {"forced": "1"})

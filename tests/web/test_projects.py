@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import settings_service
 from dreams.models import DreamRun, Memory, Project
+from dreams.services import settings_changes
 from tests import world
 
 
@@ -32,7 +32,7 @@ def test_the_project_that_needs_the_person_most_comes_first(browser: Client) -> 
     world.make_proposal(world.make_project("waiting"))
     gone = world.make_project("gone", gone_at=now)
     world.make_proposal(gone)
-    settings_service.set_override("dreaming", False, actor="owner", project=world.make_project("off"))
+    settings_changes.set_override("dreaming", False, actor="owner", project=world.make_project("off"))
     assert _names(browser) == ["waiting", "failing", "open", "dreaming", "closed", "unseen", "off", "gone"]
 
 

@@ -12,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams import auditlog
 from dreams.models import (
     Application,
     AppliedFile,
@@ -34,6 +33,7 @@ from dreams.models import (
     Turn,
     Version,
 )
+from dreams.services import auditlog
 from dreams.services.search import index
 from dreams.web import urls
 from tests import world as make

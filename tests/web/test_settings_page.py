@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
-from dreams import auditlog, conf, settings_service
+from dreams import conf
 from dreams.models import AuditEntry, Override, Policy
+from dreams.services import auditlog, settings_changes
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +72,7 @@ def test_a_form_of_one_group_leaves_the_others_alone(browser: Client) -> None:
 
 
 def test_reset_brings_the_default_back(browser: Client) -> None:
-    settings_service.set_override("min_hours", 12, actor="owner")
+    settings_changes.set_override("min_hours", 12, actor="owner")
     assert b"/settings/reset/min_hours/" in browser.get("/settings/").content
     assert browser.get("/settings/reset/min_hours/").status_code == 405
     assert browser.post("/settings/reset/min_hours/").status_code == 303
@@ -90,7 +91,7 @@ def test_the_source_of_a_value_is_shown(browser: Client, monkeypatch: pytest.Mon
 
 def test_a_project_has_its_own_and_falls_back(browser: Client, world: World) -> None:
     address = f"/projects/{world.project.pk}/settings/"
-    settings_service.set_override("min_hours", 12, actor="owner")
+    settings_changes.set_override("min_hours", 12, actor="owner")
     browser.post(address, {"group": "When", "dreaming": "on", "min_hours": "48"})
     assert conf.current(world.project).min_hours == 48
     assert conf.current(world.other).min_hours == 12
@@ -103,7 +104,7 @@ def test_what_is_set_for_all_together_is_not_offered_to_a_project(browser: Clien
     assert 's-max_cost_day"' not in text
     assert "Danger zone" not in text
     with pytest.raises(conf.BadValue):
-        settings_service.set_override("paused", True, actor="owner", project=world.project)
+        settings_changes.set_override("paused", True, actor="owner", project=world.project)
 
 
 def test_pausing_stops_everything_and_says_so_on_each_page(browser: Client) -> None:
@@ -128,28 +129,28 @@ def test_a_policy_is_set_taken_away_and_audited(browser: Client) -> None:
 def test_removing_without_asking_is_warned_about(browser: Client, world: World) -> None:
     warning = b"Memories can be removed without asking you"
     assert warning not in browser.get("/settings/").content
-    settings_service.set_policy("remove", "auto", actor="owner", memory_type="user")
+    settings_changes.set_policy("remove", "auto", actor="owner", memory_type="user")
     assert warning in browser.get("/settings/").content
 
 
 def test_a_policy_left_alone_says_what_holds(browser: Client, world: World) -> None:
-    settings_service.set_policy("add", "auto", actor="owner")
+    settings_changes.set_policy("add", "auto", actor="owner")
     text = browser.get(f"/projects/{world.project.pk}/settings/").content.decode()
-    assert text.count("Not set: applied") == len(settings_service.MEMORY_TYPES)
+    assert text.count("Not set: applied") == len(settings_changes.MEMORY_TYPES)
 
 
 @pytest.mark.parametrize(
     ("operation", "action", "kind"), [("wipe", "auto", ""), ("add", "maybe", ""), ("add", "auto", "weird")]
 )
 def test_an_unknown_policy_is_refused(operation: str, action: str, kind: str) -> None:
-    with pytest.raises(settings_service.BadPolicy):
-        settings_service.set_policy(operation, action, actor="owner", memory_type=kind)
+    with pytest.raises(settings_changes.BadPolicy):
+        settings_changes.set_policy(operation, action, actor="owner", memory_type=kind)
 
 
 def test_setting_the_same_again_writes_nothing() -> None:
-    settings_service.set_override("min_hours", "12", actor="owner")
-    settings_service.set_override("min_hours", 12, actor="owner")
-    settings_service.reset_override("max_turns", actor="owner")
+    settings_changes.set_override("min_hours", "12", actor="owner")
+    settings_changes.set_override("min_hours", 12, actor="owner")
+    settings_changes.reset_override("max_turns", actor="owner")
     assert AuditEntry.objects.count() == 1
 
 
@@ -200,7 +201,7 @@ def test_with_a_wrong_value_what_was_typed_in_other_sections_stays(browser: Clie
 
 
 def test_a_reset_leaves_what_is_typed_elsewhere(browser: Client) -> None:
-    settings_service.set_override("min_hours", 12, actor="owner")
+    settings_changes.set_override("min_hours", 12, actor="owner")
     form = {"group": ["When", "Budget"], "dreaming": "on", "min_hours": "13", "max_cost_day": "9"}
     text = browser.post("/settings/reset/min_hours/", form).content.decode()
     assert "What else you typed is not saved yet." in text and 'value="9"' in text and 'value="24"' in text

@@ -15,7 +15,7 @@ from django.utils import timezone
 from dreams.engines.anthropic.usage import rate_for
 from dreams.engines.tokens import Tokens
 from dreams.models import Price, RequestUsage
-from dreams.pricing import PriceBook
+from dreams.services.pricing import PriceBook
 from dreams.web.selectors.usage import page as selector
 from tests import world
 

@@ -125,7 +125,7 @@ class AnthropicEngine:
 
     @staticmethod
     def _price_table() -> PriceTable:
-        from dreams import pricing  # noqa: PLC0415 - the seam to the database
+        from dreams.services import pricing  # noqa: PLC0415 - the seam to the database
 
         return pricing.table()
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import auditlog
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import table
 from dreams.models import AuditEntry
+from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
 
 LIMIT = 10_000

@@ -10,10 +10,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import DatabaseError
 
-from dreams import database, doctor
+from dreams import doctor
 from dreams.lib.files.text import plural
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused, table
+from dreams.services import database
 
 SIGNS: Mapping[doctor.State, str] = {"ok": "ok", "warn": "note", "bad": "STOPS", "info": "-"}
 

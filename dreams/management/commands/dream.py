@@ -10,13 +10,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams import conf, forecast
+from dreams import conf
 from dreams.lib.files.text import plural
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project
-from dreams.services import discovery, dreaming, project_lock
+from dreams.services import discovery, dreaming, forecast, project_lock
 from dreams.services.apply import writing
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of

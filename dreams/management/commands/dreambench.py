@@ -9,12 +9,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams import conf, database
+from dreams import conf
 from dreams.dev.dreambench import course, folders, generator, scoring, shapes, strangers
 from dreams.dev.dreambench.baselines import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.dev.dreambench.truth import World
 from dreams.management import base
+from dreams.services import database
 
 MOST_REFUSED = 20  # lines of a folder that are named one by one
 

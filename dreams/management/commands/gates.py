@@ -9,11 +9,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.hosts import host
 from dreams.management import named
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project
+from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.gate_inputs import Everywhere
 from dreams.services.scheduling.next_dream import NextDream

@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import login, served
+from dreams import served
 from dreams.management.base import Command as BaseCommand
+from dreams.services import login
 from dreams.serving import ports
 
 

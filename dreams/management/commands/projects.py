@@ -10,10 +10,10 @@ from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from dreams.hosts import host
 from dreams.lib import ages
 from dreams.management import base
 from dreams.models import Memory, Project, Session
+from dreams.services.hosts import host
 
 _MEMORIES = (Memory.Kind.TOPIC, Memory.Kind.TEAM)
 

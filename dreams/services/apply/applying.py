@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams import auditlog
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
-from dreams.services import project_lock, proposals, review
+from dreams.services import auditlog, project_lock, proposals, review
 from dreams.services.apply.writing import Order, close_if_done, recover_first, unapplied, write
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase

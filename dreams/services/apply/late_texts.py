@@ -13,11 +13,10 @@ from pathlib import Path
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import database
 from dreams.lib.files import workspace
 from dreams.lib.storage import history, journal
 from dreams.models import Memory, Project, Proposal, Version
-from dreams.services import blobs
+from dreams.services import blobs, database
 from dreams.services.memories import syncing
 from dreams.services.search import index
 

@@ -16,13 +16,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, database
 from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
 from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
-from dreams.services import project_lock
+from dreams.services import auditlog, database, project_lock
 from dreams.services.apply import late_texts
 from dreams.services.memories import syncing
 from dreams.services.review import Reviewer

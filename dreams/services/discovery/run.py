@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import Max
 
 from dreams import conf
-from dreams.hosts import host as current_host
 from dreams.lib.agents.base import FoundProject
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import Project, Session, TranscriptFolder
@@ -21,6 +20,7 @@ from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import Place
 from dreams.services.discovery.report import IsCancelled, OnProgress, Report, Tally
+from dreams.services.hosts import host as current_host
 
 
 def configured_roots() -> tuple[Path, ...]:

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams import findings, hostkey
+from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Problem
 from dreams.findings.base import Found, Report
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
-from dreams.services import proposals
+from dreams.services import host_key, proposals
 
 #: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
 MENDABLE = frozenset(
@@ -91,7 +91,7 @@ def examined(
     project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.Hearing
 ) -> Report:
     """The findings on all of a draft, held against what the dream's sessions say."""
-    hostkey.use()
+    host_key.use()
     return findings.examine(proposals.subject_of_draft(project, before, made, heard))
 
 

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 
-from dreams import auditlog
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.lib import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
-from dreams.services import proposals
+from dreams.services import auditlog, proposals
 from dreams.services.dreaming import steps
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase

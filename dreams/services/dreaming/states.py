@@ -11,13 +11,13 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from dreams import auditlog, conf, database
+from dreams import conf
 from dreams.lib import process
 from dreams.models import (
     DreamRun,
     Project,
 )
-from dreams.services import project_lock
+from dreams.services import auditlog, database, project_lock
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Self
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
 
-from dreams import conf, pricing
+from dreams import conf
 from dreams.engines.types import (
     Allowance,
     Cancelled,
@@ -31,6 +31,7 @@ from dreams.models import (
     DreamRun,
     Turn,
 )
+from dreams.services import pricing
 from dreams.services.dreaming import steps
 from dreams.services.dreaming.bookkeeping import book
 from dreams.services.dreaming.states import LEASE

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 from dreams.models import FeedToken, Proposal
+from dreams.services import auditlog
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
 

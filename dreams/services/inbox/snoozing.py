@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from dreams import auditlog
 from dreams.models import DreamRun, Snooze
+from dreams.services import auditlog
 
 
 def in_force(now: dt.datetime) -> QuerySet[Snooze]:

@@ -17,9 +17,9 @@ from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, Quer
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from dreams import hosts
 from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
+from dreams.services import hosts
 from dreams.services.inbox import snoozing
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts

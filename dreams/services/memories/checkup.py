@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
-from dreams import conf, findings, hostkey
+from dreams import conf, findings
 from dreams.findings.base import Found, Report
 from dreams.lib.source_digest import source_digest
 from dreams.models import Project
+from dreams.services import host_key
 from dreams.services.memories import derivable, instructions, syncing
 
 #: A report is kept under what it was made from, so an old one is never shown for a new state.
@@ -36,7 +37,7 @@ class Checkup:
 
 def look(project: Project) -> Checkup:
     """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
-    hostkey.use()
+    host_key.use()
     files = syncing.contents(project)
     config, told = conf.current(project), instructions.text_for(project)
     key = _key(project, files, config, f"{told}{derivable.state(project.repo_dir)}")

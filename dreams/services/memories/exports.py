@@ -16,11 +16,10 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
-from dreams import auditlog, lookup
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
-from dreams.services import blobs, project_lock
+from dreams.services import auditlog, blobs, lookup, project_lock
 from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
 

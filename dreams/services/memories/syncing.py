@@ -17,12 +17,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import database
 from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
-from dreams.services import blobs, project_lock
+from dreams.services import blobs, database, project_lock
 from dreams.services.questions import states
 from dreams.services.search import index
 

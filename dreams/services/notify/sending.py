@@ -12,9 +12,10 @@ import logging
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import auditlog, conf
+from dreams import conf
 from dreams.lib.files import text
 from dreams.models import Channel
+from dreams.services import auditlog
 from dreams.services.notify import mail, webhook
 from dreams.services.notify.digest import Digest, collect
 from dreams.services.notify.failure import NotSent

@@ -16,11 +16,10 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from dreams import auditlog, database
 from dreams.engines import drafts, versions
 from dreams.engines.types import Edit
 from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operation, Policy, Project, Proposal
-from dreams.services import blobs, proposals
+from dreams.services import auditlog, blobs, database, proposals
 from dreams.services.policies.routine import KINDS, routine
 
 LEAST_DECISIONS = 20

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dreams import findings, hostkey
+from dreams import findings
 from dreams.findings.base import Report
 from dreams.findings.statements.units import units_of_lines
 from dreams.models import Proposal
+from dreams.services import host_key
 from dreams.services.proposals import reports
 from dreams.services.proposals.hearing import Hearing, of_proposal
 from dreams.services.proposals.subjects import listening, subject_of
@@ -26,7 +27,7 @@ def examine(
     `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What was said of
     other changes stays beside them. Where the last look was at the very same texts nothing is done.
     """
-    hostkey.use()
+    host_key.use()
     heard = heard or of_proposal(proposal)
     subject = subject_of(proposal, before, undecided=undecided)
     key = reports.key_of(subject, heard)
@@ -41,7 +42,7 @@ def examine(
 
 def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
     """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
-    hostkey.use()
+    host_key.use()
     subject = subject_of(proposal, before, undecided=True, instead=instead)
     return findings.examine(listening(subject, of_proposal(proposal)))
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from dreams import auditlog
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
 from dreams.findings.evidence import judge
@@ -21,7 +20,7 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.services import blobs
+from dreams.services import auditlog, blobs
 from dreams.services.proposals.examining import examine
 from dreams.services.proposals.hearing import Hearing, of_dream
 from dreams.services.proposals.limits import QUOTE_LIMIT

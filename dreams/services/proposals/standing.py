@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog
 from dreams.models import (
     Hunk,
     LeftOut,
@@ -15,6 +14,7 @@ from dreams.models import (
     Proposal,
     Session,
 )
+from dreams.services import auditlog
 from dreams.services.questions import states
 
 _WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)

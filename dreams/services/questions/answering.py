@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog, findings, hostkey
+from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
-from dreams.services import blobs, proposals, review
+from dreams.services import auditlog, blobs, host_key, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import edit_rows, rebase
 from dreams.services.questions import joining, options, states
@@ -344,7 +344,7 @@ def preview(option: QuestionOption, rows: Sequence[str] = ()) -> Preview:
     draft = drafts.draft(present, {path: data for path, data in after.items() if data is not None}, edits)
     if draft.is_empty:
         return Preview(draft, ())
-    hostkey.use()
+    host_key.use()
     report = findings.examine(proposals.subject_of_draft(project, present, draft))
     return Preview(draft, tuple(sorted(report.findings, key=lambda found: SEVERITIES.index(found.severity))))
 

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
-from dreams.services import blobs, policies, proposals
+from dreams.services import auditlog, blobs, policies, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open

@@ -8,10 +8,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import auditlog
 from dreams.lib.prose import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
-from dreams.services import proposals
+from dreams.services import auditlog, proposals
 from dreams.services.memories import syncing
 from dreams.services.questions import states
 from dreams.services.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open

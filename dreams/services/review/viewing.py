@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dreams import auditlog
 from dreams.lib.files import text
 from dreams.models import FileChange, Memory, Proposal
+from dreams.services import auditlog
 from dreams.services.review.base import Reviewer
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from django.db.models import Q, QuerySet
 
-from dreams import conf, forecast, pricing
+from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
 from dreams.models import LockHold, Project, Proposal, Session
-from dreams.services import discovery
+from dreams.services import discovery, forecast, pricing
 from dreams.services.dreaming import input_fingerprint
 from dreams.services.scheduling import gates
 

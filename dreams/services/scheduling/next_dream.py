@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
-from dreams import hosts
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
 from dreams.models import GateEvaluation, Project, Session
-from dreams.services import discovery
+from dreams.services import discovery, hosts
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 from dreams.services.scheduling.gates.sessions import ENOUGH, Tally

@@ -16,13 +16,12 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dreams import database
-from dreams.hosts import cluster_name, host
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
-from dreams.services import discovery, dreaming, notify, project_lock
+from dreams.services import database, discovery, dreaming, notify, project_lock
 from dreams.services.apply import writing
+from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 from dreams.services.search import index

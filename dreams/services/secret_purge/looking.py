@@ -12,7 +12,6 @@ from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 
-from dreams import hostkey
 from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.secrets.finding import spans
@@ -28,7 +27,7 @@ from dreams.models import (
     QuestionOption,
     Version,
 )
-from dreams.services import blobs
+from dreams.services import blobs, host_key
 
 #: Kept texts that are looked at, the newest first; looking at one takes well under a millisecond.
 MOST_TEXTS = 20_000
@@ -70,7 +69,7 @@ class Leaks:
 
 def look(project: Project) -> Leaks:
     """Every secret in what is kept of `project`."""
-    hostkey.use()
+    host_key.use()
     found: dict[str, Leak] = {}
     for memory, data in _present(project):
         content = text.decode(data)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dreams import auditlog, hostkey
 from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
@@ -24,7 +23,7 @@ from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import without
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Project, Proposal, Purge
-from dreams.services import blobs
+from dreams.services import auditlog, blobs, host_key
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
 from dreams.services.review import Reviewer
@@ -52,7 +51,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Reviewer, *, reas
 
     Raises PurgeRefused while one still stands in a memory or in an open proposal.
     """
-    hostkey.use()
+    host_key.use()
     texts = dict(looking.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from dreams import auditlog
 from dreams.lib.files.text import sha256
 from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
+from dreams.services import auditlog
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
 from dreams.services.upkeep import recovery

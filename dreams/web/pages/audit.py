@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
-from dreams import auditlog
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
+from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
 from dreams.web.paging import Listed, page_of
 from dreams.web.selectors.used import used

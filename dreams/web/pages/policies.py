@@ -11,7 +11,7 @@ from dreams.models import Operation, Policy, Project
 from dreams.services.policies import action_for, earned, table
 from dreams.services.policies.rules import Table
 from dreams.services.proposals import kinds
-from dreams.settings_service import MEMORY_TYPES, POLICY_KINDS
+from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 
 LATELY = dt.timedelta(days=7)
 MOST_PASSED = 20

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from django.db.models import Q
 
-from dreams import hosts
 from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Hunk, Memory, Proposal
+from dreams.services import hosts
 from dreams.services.apply import writing
 from dreams.services.proposals import summaries
 

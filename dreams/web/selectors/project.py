@@ -10,11 +10,11 @@ from pathlib import Path
 from django.db.models import Case, Count, IntegerField, Q, Value, When
 from django.utils import timezone
 
-from dreams import conf, hosts
+from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session, Version
-from dreams.services import blobs
+from dreams.services import blobs, hosts
 from dreams.services.scheduling import next_dream
 from dreams.web.paging import Listed, first_page, listed, page_of
 from dreams.web.selectors import budget

@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from dreams import auditlog
+from dreams.services import auditlog
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, page
 from dreams.web.pages import audit as pages

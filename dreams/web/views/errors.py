@@ -17,8 +17,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dreams import conf, database
-from dreams.services import project_lock
+from dreams import conf
+from dreams.services import database, project_lock
 from dreams.web import bare
 
 log = logging.getLogger(__name__)

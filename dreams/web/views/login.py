@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dreams import login as logins
+from dreams.services import login as logins
 from dreams.web.access import safe_next
 from dreams.web.htmx import SeeOther
 

@@ -9,8 +9,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
-from dreams import settings_service
 from dreams.models import Policy, Project
+from dreams.services import settings_changes
 from dreams.services.policies import earned
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go
@@ -30,9 +30,9 @@ def changed(request: Request, project: Project | None) -> bool:
 
 
 def _wanted() -> Iterable[tuple[str, str, str]]:
-    for memory_type in settings_service.MEMORY_TYPES:
+    for memory_type in settings_changes.MEMORY_TYPES:
         yield from ((memory_type, operation, "") for operation in Policy.Operation.values)
-    yield from (("", "", kind) for kind in settings_service.POLICY_KINDS)
+    yield from (("", "", kind) for kind in settings_changes.POLICY_KINDS)
 
 
 def _set(request: Request, project: Project | None, memory_type: str, operation: str, kind: str) -> bool:
@@ -40,10 +40,10 @@ def _set(request: Request, project: Project | None, memory_type: str, operation:
     if action is None:
         return False
     try:
-        return settings_service.set_policy(
+        return settings_changes.set_policy(
             operation, action, actor=actor(request), memory_type=memory_type, kind=kind, project=project
         )
-    except settings_service.BadPolicy as error:
+    except settings_changes.BadPolicy as error:
         raise Http404(str(error)) from error
 
 

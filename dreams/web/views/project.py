@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams import conf, forecast, trust
+from dreams import conf
 from dreams.models import Project
-from dreams.services import project_lock
+from dreams.services import forecast, project_lock, trusted_settings
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
@@ -98,7 +98,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
 def set_trust(request: Request, pk: int) -> HttpResponse:
     found = get_object_or_404(Project, pk=pk)
     wanted = request.POST.get("trusted") == "1"
-    if trust.set_trusted(found, wanted, actor=actor(request)):
+    if trusted_settings.set_trusted(found, wanted, actor=actor(request)):
         messages.success(
             request,
             "Trusted. Its own settings count from the next look on."

@@ -10,10 +10,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dreams import conf, settings_service
+from dreams import conf
 from dreams.lib.files.text import plural
 from dreams.models import Channel, FeedToken, Policy, Project
-from dreams.services import notify
+from dreams.services import notify, settings_changes
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 from dreams.web.pages import policies as policy_pages
@@ -39,7 +39,7 @@ def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
     """Back to the default. What else is typed on the page stays typed, and is not saved by this."""
     project = _project(pk)
     try:
-        settings_service.reset_override(key, actor=actor(request), project=project)
+        settings_changes.reset_override(key, actor=actor(request), project=project)
     except KeyError as error:
         raise Http404(key) from error
     form = _read(request, project)
@@ -55,7 +55,7 @@ def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
 @owner
 @require_POST
 def pause(request: Request) -> HttpResponse:
-    settings_service.set_override("paused", True, actor=actor(request))
+    settings_changes.set_override("paused", True, actor=actor(request))
     messages.success(request, "Paused. No dream starts until you resume.")
     return _back(request, None)
 
@@ -63,7 +63,7 @@ def pause(request: Request) -> HttpResponse:
 @owner
 @require_POST
 def resume(request: Request) -> HttpResponse:
-    settings_service.set_override("paused", False, actor=actor(request))
+    settings_changes.set_override("paused", False, actor=actor(request))
     messages.success(request, "Resumed.")
     return _back(request, None)
 
@@ -104,7 +104,7 @@ def _settings(request: Request, project: Project | None) -> HttpResponse:
     if form.errors:
         return _page(request, project, form)
     for key, value in form.wanted.items():
-        settings_service.set_override(key, value, actor=actor(request), project=project)
+        settings_changes.set_override(key, value, actor=actor(request), project=project)
     done = [
         (len(form.wanted), "setting", "settings"),
         (policies.save(request, project), "policy", "policies"),

@@ -6,10 +6,10 @@ import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dreams import conf, pricing
+from dreams import conf
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage
 from dreams.models import DreamRun
-from dreams.services import dreaming
+from dreams.services import dreaming, pricing
 from dreams.web import amounts
 
 

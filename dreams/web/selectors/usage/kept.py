@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams import usagemarks
+from dreams.services import usage_rollups
 
 KEPT_SECONDS = 40 * 86_400
 # A change of how sums are made must not meet sums that were made otherwise.
@@ -75,9 +75,9 @@ def _spans(since: dt.datetime) -> list[Span]:
 
 
 def _keyed(spans: list[Span], what: str, on: Iterable[object]) -> list[Span]:
-    if not usagemarks.has_marks() or not any(map(_is_whole, spans)):
+    if not usage_rollups.has_marks() or not any(map(_is_whole, spans)):
         return spans
-    marks = usagemarks.marks(spans[0].start.astimezone(dt.UTC).date())
+    marks = usage_rollups.marks(spans[0].start.astimezone(dt.UTC).date())
     shape = (FORM, what, str(timezone.get_current_timezone()), *on)
     return [
         Span(span.start, span.end, _key(span, marks, shape)) if _is_whole(span) else span for span in spans

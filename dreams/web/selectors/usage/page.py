@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from dreams.models import DreamRun, Project, RequestUsage
-from dreams.pricing import PriceBook
+from dreams.services.pricing import PriceBook
 from dreams.web.pictures.base import Picture
 from dreams.web.selectors.usage import cells as cells_of
 from dreams.web.selectors.usage import pictures as spent

@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams.engines.anthropic.usage import rate_for
 from dreams.engines.tokens import KINDS, Tokens
 from dreams.models import RequestUsage
-from dreams.pricing import PriceBook
+from dreams.services.pricing import PriceBook
 from dreams.web.selectors.usage import days, kept
 from dreams.web.selectors.usage.cells import NO_PROJECT, SUMS, Cell
 from dreams.web.selectors.usage.kept import Span

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from dreams import auditlog, conf, database
+from dreams import conf
 from dreams.models import Operation, Override, Policy, Project
+from dreams.services import auditlog, database
 
 # The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
 MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")

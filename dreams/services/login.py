@@ -17,8 +17,8 @@ from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import auditlog
 from dreams.models import LoginLink
+from dreams.services import auditlog
 
 LIFETIME = dt.timedelta(minutes=10)
 OWNER = "owner"

@@ -7,9 +7,9 @@ import os
 
 from django.db.models import Q
 
-from dreams.hosts import host
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal
+from dreams.services.hosts import host
 
 MAX_CANDIDATES = 10
 LONGEST_ID = 18  # digits; more do not fit into the column

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from dreams import auditlog
 from dreams.models import Project
+from dreams.services import auditlog
 
 
 def set_trusted(project: Project, trusted: bool, *, actor: str) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import database
 from dreams.lib.secrets.redact import redact
 from dreams.models import AuditEntry, Project
+from dreams.services import database
 
 # Registered actions: a typo must not make a new kind of entry that no filter shows.
 ACTIONS = {

@@ -12,12 +12,13 @@ from decimal import Decimal
 from django.db.models import Count, F, Sum
 from django.db.models.functions import Length
 
-from dreams import conf, pricing
+from dreams import conf
 from dreams.engines.anthropic import briefing
 from dreams.engines.anthropic.estimate import Estimate, Guess, Size, estimate, words
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Project, Prompt
+from dreams.services import pricing
 from dreams.services.dreaming import input_fingerprint
 
 LAST_DREAMS = 8
