@@ -201,7 +201,7 @@ def run_fill(counts: Sequence[int]) -> None:
     from bench._pages_rows import fill
     from dreams.services import database
     from dreams.services.search import index
-    from dreams.serving import assets
+    from dreams.services.serving import assets
 
     database.ensure()
     assets.collect()

@@ -11,11 +11,10 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from dreams import demo
-from dreams.demo import writing
-from dreams.demo.content import projects
 from dreams.models import DreamRun, Project, Proposal, Session
-from dreams.services import dreaming
+from dreams.services import demo, dreaming
+from dreams.services.demo import writing
+from dreams.services.demo.content import projects
 from dreams.services.scheduling import scheduler
 
 NOW = dt.datetime(2026, 6, 17, 15, 0, tzinfo=dt.UTC)

@@ -15,13 +15,12 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams import doctor, served
-from dreams.doctor import running, store
 from dreams.engines.wire import Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
-from dreams.services import settings_changes
+from dreams.services import doctor, server_registry, settings_changes
+from dreams.services.doctor import running, store
 from dreams.services.scheduling import scheduler
 from tests.world import make_dream, make_project
 
@@ -140,13 +139,13 @@ def test_a_failing_project_is_named_with_its_last_error() -> None:
 
 def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> None:
     now = timezone.now()
-    server = served.write("http://127.0.0.1:1", 1)
+    server = server_registry.write("http://127.0.0.1:1", 1)
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
     assert running.ticks(now).state == "ok"
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
     assert running.ticks(now).state == "warn", "it has just started"
     assert running.ticks(server.since + running.LATE).state == "bad"
-    served.clear()
+    server_registry.clear()
     assert running.ticks(server.since + running.LATE).state == "warn", "no server is no fault"
 
 
@@ -155,7 +154,7 @@ def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
 ) -> None:
     now = timezone.now()
     assert running.workers(now).state == "warn", "no server is no fault"
-    server = served.write("http://127.0.0.1:1", 1)
+    server = server_registry.write("http://127.0.0.1:1", 1)
     assert running.workers(server.since + running.LATE).state == "bad"
     monkeypatch.setattr("django_q.status.Stat.get_all", lambda: [SimpleNamespace(workers=[1, 2])])
     check = running.workers(now)

@@ -16,9 +16,9 @@ import pytest
 from django.contrib.staticfiles import finders
 from pytest_django import Settings
 
-from dreams import served
 from dreams.lib import process
-from dreams.serving import assets, browser, groups, pulse, single, supervisor
+from dreams.services import server_registry
+from dreams.services.serving import assets, browser, groups, pulse, single, supervisor
 
 
 @pytest.fixture(autouse=True)
@@ -38,19 +38,19 @@ def test_a_lock_is_held_once_and_let_go_with_its_descriptor(tmp_path: Path) -> N
 
 
 def test_the_record_names_a_living_server_only(tmp_path: Path) -> None:
-    assert served.running() is None
-    written = served.write("http://127.0.0.1:9999", 9999)
-    assert served.running() == written
-    assert stat.S_IMODE(served.path().stat().st_mode) == 0o600
-    saved = json.loads(served.path().read_text())
-    served.path().write_text(json.dumps({**saved, "started": saved["started"] - 100}))
-    assert served.running() is None, "the PID is another process' by now"
+    assert server_registry.running() is None
+    written = server_registry.write("http://127.0.0.1:9999", 9999)
+    assert server_registry.running() == written
+    assert stat.S_IMODE(server_registry.path().stat().st_mode) == 0o600
+    saved = json.loads(server_registry.path().read_text())
+    server_registry.path().write_text(json.dumps({**saved, "started": saved["started"] - 100}))
+    assert server_registry.running() is None, "the PID is another process' by now"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": "x", "started": 0}', "\xff"])
 def test_a_damaged_record_is_no_server(text: str) -> None:
-    served.path().write_text(text, encoding="latin-1")
-    assert served.running() is None
+    server_registry.path().write_text(text, encoding="latin-1")
+    assert server_registry.running() is None
 
 
 class Worker:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from dreams.serving import ports
+from dreams.services.serving import ports
 
 
 def test_a_port_that_is_taken_is_passed_over_when_none_was_given() -> None:

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         )
 
     def run(self, options: Mapping[str, Any]) -> None:
-        from dreams.serving import cluster  # noqa: PLC0415 - the queue's modules want the settings checked
+        from dreams.services.serving import cluster  # noqa: PLC0415 - the queue's modules want the settings checked
 
         with_parent = bool(options["parent_on_stdin"])
         if not with_parent and os.getpgid(0) != os.getpid():

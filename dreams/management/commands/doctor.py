@@ -10,11 +10,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import DatabaseError
 
-from dreams import doctor
 from dreams.lib.files.text import plural
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused, table
-from dreams.services import database
+from dreams.services import database, doctor
 
 SIGNS: Mapping[doctor.State, str] = {"ok": "ok", "warn": "note", "bad": "STOPS", "info": "-"}
 

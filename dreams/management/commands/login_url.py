@@ -8,17 +8,16 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from dreams import served
 from dreams.management.base import Command as BaseCommand
-from dreams.services import login
-from dreams.serving import ports
+from dreams.services import login, server_registry
+from dreams.services.serving import ports
 
 
 class Command(BaseCommand):
     help = "Print a new one-time login link and its code."
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        server = served.running()
+        server = server_registry.running()
         if server is None:
             self.say("No server runs on this data directory. Start one with: python manage.py serve")
         address = server.address if server else ports.address("127.0.0.1", settings.PORT)

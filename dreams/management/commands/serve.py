@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
     def run(self, options: Mapping[str, Any]) -> None:
-        from dreams.serving import story  # noqa: PLC0415 - the queue's modules want the database settings checked
+        from dreams.services.serving import story  # noqa: PLC0415 - the queue's modules want the database settings checked
 
         wish = story.Wish(
             host=options["host"],

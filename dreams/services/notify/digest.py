@@ -9,10 +9,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from dreams import conf, served
+from dreams import conf
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
+from dreams.services import server_registry
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Facts, Kind
 
@@ -146,7 +147,7 @@ def _address() -> str:
     given = conf.current().public_url
     if given:
         return given.rstrip("/")
-    running = served.running()
+    running = server_registry.running()
     return running.address.rstrip("/") if running else ""
 
 

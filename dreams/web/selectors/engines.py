@@ -11,13 +11,13 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from dreams import conf
-from dreams.doctor import Check, machine
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Finding
 from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
 from dreams.lib.ages import exact
 from dreams.models import Project
 from dreams.services import pricing
+from dreams.services.doctor import Check, machine
 from dreams.web.paging import Listed, listed, page_of
 from dreams.web.selectors.settings import SOURCES, as_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams import doctor
+from dreams.services import doctor
 
 ORDER: dict[doctor.State, int] = {"bad": 0, "warn": 1, "ok": 2, "info": 3}
 

@@ -7,8 +7,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.text import capfirst
 
-from dreams.doctor.check import Check
 from dreams.lib.files.text import plural
+from dreams.services.doctor.check import Check
 from dreams.services.upkeep import verifying
 
 KEPT = {

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 from django.utils import timezone
 
-from dreams.doctor import dreaming, machine, running, store
-from dreams.doctor.check import Check, State, safely
-from dreams.doctor.connection import connection as ask_a_model
+from dreams.services.doctor import dreaming, machine, running, store
+from dreams.services.doctor.check import Check, State, safely
+from dreams.services.doctor.connection import connection as ask_a_model
 
 __all__ = ["Check", "State", "examine"]
 

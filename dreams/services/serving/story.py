@@ -15,15 +15,15 @@ from typing import Self
 from django.conf import settings
 from django.db import connections
 
-from dreams import conf, served
+from dreams import conf
 from dreams.models import DreamRun
-from dreams.services import dreaming, login
+from dreams.services import dreaming, login, server_registry
 from dreams.services.hosts import host as this_host
 from dreams.services.scheduling import scheduler
+from dreams.services.serving import assets, browser, ports, single
+from dreams.services.serving.supervisor import Supervisor, roots_environment
+from dreams.services.serving.web import Web
 from dreams.services.upkeep import recovery
-from dreams.serving import assets, browser, ports, single
-from dreams.serving.supervisor import Supervisor, roots_environment
-from dreams.serving.web import Web
 from memoryweb import version
 
 LOOK_SECONDS = 0.2
@@ -71,7 +71,7 @@ def serve(wish: Wish, say: Say) -> None:
         try:
             _serve(wish, say, stop)
         finally:
-            served.clear()
+            server_registry.clear()
             browser.clear()
             os.close(lock)
 
@@ -81,7 +81,7 @@ def _only_one() -> int:
     path = Path(settings.DATA_DIR) / "serve.lock"
     until = time.monotonic() + LOCK_SECONDS
     while (lock := single.take(path)) is None:
-        other = served.running()
+        other = server_registry.running()
         if other is not None:
             raise CannotServe(
                 f"memoryweb already serves this data directory at {other.address} (process {other.pid}). "
@@ -110,7 +110,7 @@ def _serve(wish: Wish, say: Say, stop: Stop) -> None:
         with _ended(web, queue):
             queue.start()
             web.start()
-            served.write(web.address, web.port)
+            server_registry.write(web.address, web.port)
             _tell(web.address, wish, say)
             _watch(web, queue, stop)
     say("Stopped. Nothing of it runs any more.")
@@ -128,7 +128,7 @@ def _refuse_open_door(host: str) -> None:
 
 def choose_roots(given: Sequence[Path], say: Say) -> None:
     """The folders to look at: those given, those configured, else a demo that is made here."""
-    from dreams import demo  # noqa: PLC0415 - its texts are only needed where there is no root
+    from dreams.services import demo  # noqa: PLC0415 - its texts are only needed where there is no root
 
     if given:
         _refuse_missing(given)

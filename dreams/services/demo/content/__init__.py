@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.demo.content import bookshelf, garden, homelab, orders
-from dreams.demo.writing import Demo
+from dreams.services.demo.content import bookshelf, garden, homelab, orders
+from dreams.services.demo.writing import Demo
 
 
 def projects(now: dt.datetime) -> Demo:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dreams import conf
-from dreams.doctor.check import Check
 from dreams.engines.anthropic.probe import probe
+from dreams.services.doctor.check import Check
 
 
 def connection() -> Check:

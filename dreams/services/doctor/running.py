@@ -6,10 +6,10 @@ import datetime as dt
 
 from django.core.cache import cache
 
-from dreams import served
-from dreams.doctor.check import Check
 from dreams.lib import ages
 from dreams.lib.files.text import plural
+from dreams.services import server_registry
+from dreams.services.doctor.check import Check
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 
@@ -18,7 +18,7 @@ LATE = dt.timedelta(minutes=3)
 
 
 def server() -> Check:
-    running = served.running()
+    running = server_registry.running()
     if running is None:
         remedy = "Start one with `python manage.py serve`. Until then dreams start by command only."
         return Check("Server", "warn", "None runs on this data directory", remedy=remedy)
@@ -47,7 +47,7 @@ def workers(now: dt.datetime) -> Check:
 
 
 def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Check:
-    running = served.running()
+    running = server_registry.running()
     if running is None:
         return Check(name, "warn", said, detail, "Start it with `python manage.py serve`.")
     if now - running.since < LATE:

@@ -10,7 +10,7 @@ from typing import Protocol
 import waitress
 from django.conf import settings
 
-from dreams.serving import ports
+from dreams.services.serving import ports
 
 THREADS = 8
 

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dreams.demo.model import Agent, Helper, Talk, You
+from dreams.services.demo.model import Agent, Helper, Talk, You
 
 VERSION = "2.1.44"
 MODEL = "claude-sonnet-5-5"

@@ -24,8 +24,8 @@ from django.utils import timezone
 
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
-from dreams.serving import groups, single
-from dreams.serving.pulse import Pulse
+from dreams.services.serving import groups, single
+from dreams.services.serving.pulse import Pulse
 
 LOOK_SECONDS = 0.2
 GRACE_SECONDS = 2.0

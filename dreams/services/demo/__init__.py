@@ -14,9 +14,9 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.demo import writing
-from dreams.demo.content import projects
 from dreams.services import discovery
+from dreams.services.demo import writing
+from dreams.services.demo.content import projects
 
 
 def root() -> Path:

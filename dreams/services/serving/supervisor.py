@@ -12,8 +12,8 @@ from contextlib import suppress
 
 from django.conf import settings
 
-from dreams.serving import groups
-from dreams.serving.cluster import GRACE_SECONDS, REFUSED
+from dreams.services.serving import groups
+from dreams.services.serving.cluster import GRACE_SECONDS, REFUSED
 from memoryweb import BASE_DIR
 
 COMMAND = (sys.executable, str(BASE_DIR / "manage.py"), "cluster", "--parent-on-stdin")

@@ -17,8 +17,8 @@ from django.core import checks as system
 from django.utils import timezone
 
 from dreams import conf
-from dreams.doctor.check import Check, State
 from dreams.lib.sandbox.tool_worker import fence
+from dreams.services.doctor.check import Check, State
 from memoryweb import version
 
 LITTLE_SPACE = 200 * 1024**2

@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.demo.model import Project, Talk
-from dreams.demo.transcripts import transcript
 from dreams.lib.agents.claude_code import slug_of
+from dreams.services.demo.model import Project, Talk
+from dreams.services.demo.transcripts import transcript
 
 README = """# Demo
 

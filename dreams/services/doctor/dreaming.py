@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams import conf, demo
-from dreams.doctor.check import Check
+from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Project
-from dreams.services import discovery
+from dreams.services import demo, discovery
+from dreams.services.doctor.check import Check
 
 RECENT = dt.timedelta(days=7)
 MOST_NAMES = 5
