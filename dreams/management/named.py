@@ -6,9 +6,8 @@ import getpass
 
 from django.core.management.base import CommandParser
 
-from dreams import ids
 from dreams.management.base import BadUsage, Refused
-from dreams.models import DreamRun, Project, Proposal
+from dreams.models import DreamRun, Project, Proposal, public_ids
 from dreams.services import lookup
 from dreams.services.review import Reviewer
 
@@ -33,7 +32,7 @@ def add_dream_or_project(parser: CommandParser) -> None:
 
 def dream_or_project(name: str) -> DreamRun | Project:
     """A proposal that no dream made stands for its project. Raises BadUsage and Refused as `project`."""
-    if ids.PATTERN.fullmatch(name):
+    if public_ids.PATTERN.fullmatch(name):
         try:
             return lookup.dream(name)
         except lookup.Unknown:

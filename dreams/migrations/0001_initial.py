@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.comparison
-import dreams.ids
+import dreams.models.public_ids
 from django.db import migrations, models
 
 
@@ -279,7 +279,7 @@ class Migration(migrations.Migration):
             name='DreamRun',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=dreams.ids.dream_id, max_length=9, unique=True)),
+                ('public_id', models.CharField(default=dreams.models.public_ids.dream_id, max_length=9, unique=True)),
                 ('status', models.CharField(choices=[('pending', 'Waiting to start'), ('running', 'Dreaming'), ('completed', 'Completed'), ('failed', 'Failed'), ('killed', 'Cancelled')], db_index=True, default='pending', max_length=10)),
                 ('phase', models.CharField(blank=True, choices=[('orient', 'Orient'), ('gather', 'Gather'), ('consolidate', 'Consolidate'), ('prune', 'Prune')], max_length=12)),
                 ('engine', models.CharField(max_length=20)),
@@ -316,7 +316,7 @@ class Migration(migrations.Migration):
             name='Proposal',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=dreams.ids.proposal_id, max_length=9, unique=True)),
+                ('public_id', models.CharField(default=dreams.models.public_ids.proposal_id, max_length=9, unique=True)),
                 ('by_policy', models.BooleanField(default=False, help_text="The part of a dream that a policy applies without review.")),
                 ('origin', models.CharField(choices=[('dream', 'Dream'), ('rollback', 'Undo'), ('restore', 'Restore'), ('edit', 'Edit by hand'), ('forget', 'Forget'), ('redaction', 'Redaction')], max_length=10)),
                 ('state', models.CharField(choices=[('open', 'To review'), ('submitted', 'Submitted'), ('applied', 'Applied'), ('rejected', 'Rejected'), ('superseded', 'Superseded')], db_index=True, default='open', max_length=10)),

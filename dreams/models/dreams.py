@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.db import models
 
-from dreams import ids
+from dreams.models import public_ids
 from dreams.models.projects import Project
 from dreams.models.sessions import Session
 
@@ -43,7 +43,7 @@ class DreamRun(models.Model):
 
     TERMINAL = frozenset({"completed", "failed", "killed"})
 
-    public_id = models.CharField(max_length=9, unique=True, default=ids.dream_id)
+    public_id = models.CharField(max_length=9, unique=True, default=public_ids.dream_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="dreams")
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING, db_index=True)
     phase = models.CharField(max_length=12, choices=Phase, blank=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from dreams import ids
+from dreams.models import public_ids
 from dreams.models.dreams import DreamRun
 from dreams.models.projects import Project
 from dreams.models.sessions import Session
@@ -32,7 +32,7 @@ class Proposal(models.Model):
         REJECTED = "rejected", "Rejected"
         SUPERSEDED = "superseded", "Superseded"
 
-    public_id = models.CharField(max_length=9, unique=True, default=ids.proposal_id)
+    public_id = models.CharField(max_length=9, unique=True, default=public_ids.proposal_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="proposals")
     dream = models.ForeignKey(
         DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="proposals"

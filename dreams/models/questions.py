@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from dreams import ids
+from dreams.models import public_ids
 from dreams.models.dreams import DreamRun
 from dreams.models.projects import Project
 from dreams.models.proposals import Operation, Proposal
@@ -35,7 +35,7 @@ class Question(models.Model):
         LATER = "later", "Not now"
         OUTDATED = "outdated", "Outdated"
 
-    public_id = models.CharField(max_length=9, unique=True, default=ids.question_id)
+    public_id = models.CharField(max_length=9, unique=True, default=public_ids.question_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="questions")
     dream = models.ForeignKey(
         DreamRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="questions"

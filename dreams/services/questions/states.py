@@ -8,9 +8,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams import ids
 from dreams.lib.files import text
-from dreams.models import Hunk, Operation, Project, Proposal, Question
+from dreams.models import Hunk, Operation, Project, Proposal, Question, public_ids
 from dreams.services import blobs
 
 State = Question.State
@@ -30,7 +29,7 @@ def operations_of(question: Question) -> QuerySet[Operation]:
 
 def answers_in(proposal: Proposal) -> QuerySet[Operation]:
     """The changes of a proposal that are answers: their keys begin with a question's id, all others are hexadecimal."""
-    return Operation.objects.filter(proposal=proposal, key__startswith=ids.QUESTION)
+    return Operation.objects.filter(proposal=proposal, key__startswith=public_ids.QUESTION)
 
 
 def reopen(questions: Iterable[Question]) -> None:
