@@ -14,7 +14,7 @@ from dreams import conf
 from dreams.admin.base import Listed, ModelForm, actor
 from dreams.models import Override
 from dreams.services import settings_changes
-from dreams.web.selectors.settings import as_text, as_typed
+from dreams.web.pages.settings import as_text, as_typed
 
 
 def _value(row: Override, written: Callable[[conf.Spec, conf.Value], str]) -> str:

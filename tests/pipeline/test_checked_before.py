@@ -13,7 +13,7 @@ from dreams.engines.wire import Reply, Script, Use, WireServer, say
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import dreaming, host_key, settings_changes
-from dreams.web.selectors.dream.result import result
+from dreams.web.pages.dream.result import result
 from tests.pipeline import engines, world
 from tests.unit import engine_kit as kit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dreams.services.memories.blame import causes, chain
-from dreams.web.selectors.blame import KINDS
+from dreams.web.pages.blame import KINDS
 
 DOC = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
 

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.lib import textdiff
-from dreams.web.pictures import svg
-from dreams.web.pictures.base import Picture, Plot, round_up
-from dreams.web.pictures.calendar import LEVELS, by_day, level
-from dreams.web.pictures.durations import MOST, Run, durations
-from dreams.web.pictures.series import Measure, over_time
-from dreams.web.pictures.stacks import MOST_SERIES, ranked, stacked
+from dreams.web.charts import svg
+from dreams.web.charts.base import Picture, Plot, round_up
+from dreams.web.charts.calendar import LEVELS, by_day, level
+from dreams.web.charts.durations import MOST, Run, durations
+from dreams.web.charts.series import Measure, over_time
+from dreams.web.charts.stacks import MOST_SERIES, ranked, stacked
 
 TODAY = dt.date(2026, 11, 21)
 DAYS = [TODAY - dt.timedelta(n) for n in range(400)][::-1]

@@ -18,7 +18,7 @@ from dreams.models import Hunk, Memory, MemoryWrite, Project, Session, Transcrip
 from dreams.services import blobs, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
-from dreams.web.selectors import blame as selector
+from dreams.web.pages import blame as selector
 from tests import world
 from tests.pipeline import world as real
 

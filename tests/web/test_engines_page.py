@@ -19,7 +19,7 @@ from dreams.engines.wire import Limits, Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.models import Override, Project
 from dreams.services import settings_changes
-from dreams.web.selectors import engines as selector
+from dreams.web.pages import engines as selector
 from tests import world as make
 
 READY = use("ready", word="yes")

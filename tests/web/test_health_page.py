@@ -13,7 +13,7 @@ from dreams.models import AuditEntry
 from dreams.services import settings_changes
 from dreams.services.hosts import cluster_name, host
 from dreams.web.context import scheduler_runs
-from dreams.web.selectors import health
+from dreams.web.pages import health
 
 pytestmark = pytest.mark.django_db
 

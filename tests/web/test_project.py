@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dreams.models import AuditEntry, DreamRun, DreamSession, GateEvaluation, Memory, Project, Version
 from dreams.services import auditlog, settings_changes
-from dreams.web.selectors import timeline as timelines
+from dreams.web.pages import timeline as timelines
 from tests import world
 from tests.pipeline import world as real
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.lib import textdiff
-from dreams.web.selectors import diffs
+from dreams.web.pages import diffs
 
 LINES = st.lists(
     st.text(alphabet="ab `[](){}.\u200b", max_size=12).map(lambda text: text + "\n"), max_size=14

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.models import Prompt, Session, TranscriptFile
-from dreams.web.selectors.session import page as selector
-from dreams.web.selectors.session import turns
+from dreams.web.pages.session import page as selector
+from dreams.web.pages.session import turns
 from tests import world
 
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
 from dreams.models import DreamRun, DreamUsage, Project
-from dreams.web.pictures.durations import MOST
-from dreams.web.selectors.usage import pictures
-from dreams.web.selectors.usage.cells import Cell
+from dreams.web.charts.durations import MOST
+from dreams.web.pages.usage import pictures
+from dreams.web.pages.usage.cells import Cell
 from tests import world
 
 TODAY = dt.date(2026, 3, 20)

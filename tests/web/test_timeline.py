@@ -14,8 +14,8 @@ from dreams.models import GateEvaluation, Hunk, Project
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
-from dreams.web.selectors import timeline as timelines
-from dreams.web.selectors.narrowed import OUTSIDE, SYSTEM, Filter
+from dreams.web.pages import timeline as timelines
+from dreams.web.pages.narrowed import OUTSIDE, SYSTEM, Filter
 from tests import world
 from tests.pipeline import world as real
 

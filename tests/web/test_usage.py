@@ -17,8 +17,8 @@ from django.utils import timezone
 from dreams.engines.anthropic.usage import rate_for
 from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.services.pricing import PriceBook
-from dreams.web.selectors.usage import chart
-from dreams.web.selectors.usage import page as selector
+from dreams.web.pages.usage import chart
+from dreams.web.pages.usage import page as selector
 from tests import world
 
 _keys = count(1)

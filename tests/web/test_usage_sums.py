@@ -16,7 +16,7 @@ from dreams.engines.anthropic.usage import rate_for
 from dreams.engines.tokens import Tokens
 from dreams.models import Price, RequestUsage
 from dreams.services.pricing import PriceBook
-from dreams.web.selectors.usage import page as selector
+from dreams.web.pages.usage import page as selector
 from tests import world
 
 _keys = count(1)

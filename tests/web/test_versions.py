@@ -15,7 +15,7 @@ from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import blobs, review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
-from dreams.web.selectors import timeline, versions
+from dreams.web.pages import timeline, versions
 from tests import world
 from tests.pipeline import world as real
 

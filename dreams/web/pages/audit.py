@@ -13,8 +13,8 @@ from django.urls import reverse
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
+from dreams.web.pages.used import used
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors.used import used
 
 PAGE_SIZE = 50
 MOST_PROBLEMS = 50

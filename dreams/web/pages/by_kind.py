@@ -13,9 +13,9 @@ from dreams.models import Evidence, Finding, Hunk, Operation, Proposal
 from dreams.services import blobs, proposals
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
+from dreams.web.pages.diffs import Line, runs
 from dreams.web.pages.review_evidence import Quote, quote
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors.diffs import Line, runs
 
 PAGE_SIZE = 25
 #: A decision with more lines is shown in its review: what is not in view is not decided here.

@@ -23,9 +23,9 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Memory, Project, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
 from dreams.services.questions import answering, asking, options, reading
+from dreams.web.pages import diffs
+from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_evidence import ROLES
-from dreams.web.selectors import diffs
-from dreams.web.selectors.diffs import Block
 
 State = Question.State
 #: Open questions across projects.

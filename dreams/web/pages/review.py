@@ -19,7 +19,7 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Finding, Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions, summaries
-from dreams.web.pages import review_findings, review_state
+from dreams.web.pages import diffs, review_findings, review_state
 from dreams.web.pages.review_card import FileCard
 from dreams.web.pages.review_cards import cards
 from dreams.web.pages.review_findings import Remark
@@ -35,8 +35,7 @@ from dreams.web.pages.review_loaded import (
     texts_of,
 )
 from dreams.web.pages.review_shown import Asked, Batch, Passing, Window, everything, passing, window
-from dreams.web.selectors import diffs
-from dreams.web.selectors.sight import Sight
+from dreams.web.pages.sight import Sight
 
 
 @dataclass(frozen=True, slots=True)

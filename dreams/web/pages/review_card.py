@@ -11,11 +11,11 @@ from dreams.lib.prose.comparing import says_more
 from dreams.models import LedgerEntry
 from dreams.services.proposals.decisions import State
 from dreams.web.pages import review_evidence as evidence
+from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_evidence import Proof, Quote, Statement
 from dreams.web.pages.review_findings import Offer, Remark, Said
 from dreams.web.pages.review_rendered import Rendered
 from dreams.web.pages.review_shown import Batch
-from dreams.web.selectors.diffs import Block
 
 LONG_PATH = 48
 # Places of evidence that a card shows at once, and that are folded behind them.

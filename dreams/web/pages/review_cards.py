@@ -15,8 +15,10 @@ from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import review
+from dreams.web.pages import diffs
 from dreams.web.pages import review_evidence as evidence
 from dreams.web.pages import review_findings as findings
+from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part
 from dreams.web.pages.review_evidence import Quote
 from dreams.web.pages.review_loaded import (
@@ -37,8 +39,6 @@ from dreams.web.pages.review_rendered import rendered
 from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Passing, Window, file_batch
 from dreams.web.pages.review_state import State
 from dreams.web.pages.review_ties import Ties, by_hunk
-from dreams.web.selectors import diffs
-from dreams.web.selectors.diffs import Block
 
 # A change of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800

@@ -13,9 +13,9 @@ from django.urls import reverse
 from dreams.models import Finding, Hunk, LedgerEntry
 from dreams.services.review import Mend
 from dreams.services.review.mending import LOSS
+from dreams.web.pages.placed import as_sentence, without_place
 from dreams.web.pages.review_evidence import Statement
 from dreams.web.pages.review_loaded import WORST
-from dreams.web.selectors.placed import as_sentence, without_place
 
 # From so many on, findings of one kind are one list: nobody presses the same button ten times with care.
 LEAST_LISTED = 3

@@ -21,7 +21,7 @@ from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import blobs, proposals
 from dreams.services.proposals import decisions
 from dreams.services.proposals.renames import renames as find_renames
-from dreams.web.selectors.sight import Sight
+from dreams.web.pages.sight import Sight
 
 WORST = [severity.value for severity in Finding.Severity]
 # Where a decision is shown: with the memory that comes, else with one that changes, else with what goes.

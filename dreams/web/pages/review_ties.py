@@ -19,8 +19,8 @@ from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry
 from dreams.services import blobs
+from dreams.web.pages.diffs import Block, Line, Tie
 from dreams.web.pages.review_loaded import Loaded, address, file_texts
-from dreams.web.selectors.diffs import Block, Line, Tie
 
 # Reworded lines are looked for among so many pairs; the very same words are always found.
 NEARLY_THE_SAME = 40_000

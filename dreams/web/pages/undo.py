@@ -17,8 +17,8 @@ from dreams.services import rollback
 from dreams.services.proposals import decisions
 from dreams.services.proposals.renames import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
-from dreams.web.selectors import diffs
-from dreams.web.selectors.diffs import Block
+from dreams.web.pages import diffs
+from dreams.web.pages.diffs import Block
 
 # Beyond these a file is named with what happens to it; its lines are on the page of its own undo.
 MOST_SHOWN = 60

@@ -10,8 +10,8 @@ from dreams.models import Memory, Version
 from dreams.web import unmasked
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import blame as selector
 from dreams.web.paging import number_or_none
-from dreams.web.selectors import blame as selector
 
 
 @owner

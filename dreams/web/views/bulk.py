@@ -16,9 +16,9 @@ from dreams.services.apply import applying
 from dreams.services.review import ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
+from dreams.web.pages import bulk as selector
 from dreams.web.pages import changed_lines
 from dreams.web.pages.review_loaded import Loaded, find, load
-from dreams.web.selectors import bulk as selector
 from dreams.web.views.review_answer import CHIPS, reviewer
 
 

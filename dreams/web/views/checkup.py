@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 from dreams.models import Project
 from dreams.web.access import owner
 from dreams.web.htmx import Request, wants_fragment
+from dreams.web.pages import checkup as selector
 from dreams.web.pages import questions, statements
-from dreams.web.selectors import checkup as selector
 
 
 @owner

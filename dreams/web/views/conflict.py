@@ -17,8 +17,8 @@ from dreams.services.proposals import rebase
 from dreams.web import unmasked
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page
+from dreams.web.pages import conflict as selector
 from dreams.web.pages.review_loaded import address
-from dreams.web.selectors import conflict as selector
 
 SIDES = get_args(Side)
 

@@ -14,10 +14,10 @@ from dreams.models import DreamRun
 from dreams.services import dreaming
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.pages.dream import listing as selector
+from dreams.web.pages.dream import page as one
+from dreams.web.pages.usage import pictures
 from dreams.web.paging import chosen, number_or_none
-from dreams.web.selectors.dream import listing as selector
-from dreams.web.selectors.dream import page as one
-from dreams.web.selectors.usage import pictures
 
 
 @owner

@@ -12,8 +12,8 @@ from dreams.engines.anthropic.probe import probe
 from dreams.models import Project
 from dreams.web.access import owner
 from dreams.web.htmx import Request, go
+from dreams.web.pages import engines as selector
 from dreams.web.paging import number_or_none
-from dreams.web.selectors import engines as selector
 
 
 @owner

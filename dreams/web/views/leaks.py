@@ -14,7 +14,7 @@ from dreams.services.memories import hand_edits
 from dreams.services.review import Reviewer
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
-from dreams.web.selectors import leaks as selector
+from dreams.web.pages import leaks as selector
 
 
 @owner

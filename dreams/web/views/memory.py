@@ -25,12 +25,11 @@ from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import statements
+from dreams.web.pages import budget, difflines, statements, versions
+from dreams.web.pages import memory as selector
+from dreams.web.pages.narrowed import Filter
+from dreams.web.pages.sight import Sight
 from dreams.web.paging import chosen, number_or_none, search_text
-from dreams.web.selectors import budget, difflines, versions
-from dreams.web.selectors import memory as selector
-from dreams.web.selectors.narrowed import Filter
-from dreams.web.selectors.sight import Sight
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
 MAX_REASON = 500

@@ -22,11 +22,11 @@ from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web import unmasked
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
+from dreams.web.pages import between as changes
+from dreams.web.pages import memory as memory_selector
+from dreams.web.pages import moments as selector
+from dreams.web.pages import project as project_selector
 from dreams.web.paging import chosen
-from dreams.web.selectors import between as changes
-from dreams.web.selectors import memory as memory_selector
-from dreams.web.selectors import moments as selector
-from dreams.web.selectors import project as project_selector
 
 UNREADABLE = "That is not a date and time. This is the directory as it is now."
 MAX_REASON = 500

@@ -16,11 +16,11 @@ from dreams.services import forecast, project_lock, trusted_settings
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
+from dreams.web.pages import gate_panel, growth
+from dreams.web.pages import project as selector
+from dreams.web.pages import timeline as timelines
+from dreams.web.pages.narrowed import Filter
 from dreams.web.paging import chosen, search_text
-from dreams.web.selectors import gate_panel, growth
-from dreams.web.selectors import project as selector
-from dreams.web.selectors import timeline as timelines
-from dreams.web.selectors.narrowed import Filter
 
 SHOWS = ("memories", "sessions", "timeline")
 LATELY = 8

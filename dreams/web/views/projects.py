@@ -7,8 +7,8 @@ from django.views.decorators.http import require_safe
 
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import projects as selector
 from dreams.web.paging import chosen, search_text
-from dreams.web.selectors import projects as selector
 
 
 @owner

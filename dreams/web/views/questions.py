@@ -23,8 +23,8 @@ from dreams.services.questions import answering, asking, reading
 from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
+from dreams.web.pages import project as project_selector
 from dreams.web.pages import questions as selector
-from dreams.web.selectors import project as project_selector
 from dreams.web.views import review_answer
 from dreams.web.views.review_answer import reviewer
 

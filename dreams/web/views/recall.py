@@ -10,8 +10,8 @@ from dreams.lib.prose import recall
 from dreams.models import Project
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import project as project_selector
 from dreams.web.pages import recall as selector
-from dreams.web.selectors import project as project_selector
 
 
 @owner

@@ -22,6 +22,7 @@ from dreams.services.review import Reviewer
 from dreams.web import render, unmasked, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
+from dreams.web.pages import memory as memory_selector
 from dreams.web.pages import questions as question_pages
 from dreams.web.pages import review as pages
 from dreams.web.pages import written
@@ -30,7 +31,6 @@ from dreams.web.pages.review_list import entries_of, listing
 from dreams.web.pages.review_loaded import Decision, Loaded, address, find, texts_of
 from dreams.web.pages.review_loaded import load as load_rows
 from dreams.web.pages.review_shown import Asked, asked_of, passing, window
-from dreams.web.selectors import memory as memory_selector
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.services.search import finding, index, query
 from dreams.web.access import owner
 from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.pages import search as selector
 from dreams.web.paging import chosen, number_or_none
-from dreams.web.selectors import search as selector
 
 # The place in the header that shows the first few as one types.
 QUICK = "quick-found"

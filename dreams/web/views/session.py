@@ -13,9 +13,9 @@ from dreams.models import Session, TranscriptFile
 from dreams.services.search import query
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages.session import page as selector
+from dreams.web.pages.session import places
 from dreams.web.paging import number_or_none
-from dreams.web.selectors.session import page as selector
-from dreams.web.selectors.session import places
 
 
 @owner

@@ -17,7 +17,7 @@ from dreams.services import notify, settings_changes
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 from dreams.web.pages import policies as policy_pages
-from dreams.web.selectors import settings as selector
+from dreams.web.pages import settings as selector
 from dreams.web.views import policies
 
 

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_safe
 from dreams.models import Memory, Project
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages import project as project_selector
 from dreams.web.pages import statements as selector
 from dreams.web.paging import search_text
-from dreams.web.selectors import project as project_selector
 
 
 @owner

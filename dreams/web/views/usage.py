@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
+from dreams.web.pages.usage import page as selector
 from dreams.web.paging import chosen
-from dreams.web.selectors.usage import page as selector
 
 
 @owner

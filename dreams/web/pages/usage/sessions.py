@@ -20,9 +20,9 @@ from dreams.engines.anthropic.usage import rate_for
 from dreams.engines.tokens import KINDS, Tokens
 from dreams.models import RequestUsage
 from dreams.services.pricing import PriceBook
-from dreams.web.selectors.usage import days, kept
-from dreams.web.selectors.usage.cells import NO_PROJECT, SUMS, Cell
-from dreams.web.selectors.usage.kept import Span
+from dreams.web.pages.usage import days, kept
+from dreams.web.pages.usage.cells import NO_PROJECT, SUMS, Cell
+from dreams.web.pages.usage.kept import Span
 
 # Tokens of each kind, and the number of requests: plain, as they are kept.
 Used: TypeAlias = tuple[int, ...]

@@ -12,9 +12,9 @@ from django.utils import timezone
 from dreams.lib.files.text import plural
 from dreams.models import Project, Session, Version
 from dreams.services.memories import time_travel
-from dreams.web.pictures.base import Picture, short_size, size, whole
-from dreams.web.pictures.calendar import WEEKS, by_day
-from dreams.web.pictures.series import Measure, over_time
+from dreams.web.charts.base import Picture, short_size, size, whole
+from dreams.web.charts.calendar import WEEKS, by_day
+from dreams.web.charts.series import Measure, over_time
 
 GROWTH_DAYS = 182
 # A directory that changes this often in half a year is told by its newest changes.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from dreams.engines.tokens import Tokens
-from dreams.web.selectors.usage.cells import Cell, Total, by_day
+from dreams.web.pages.usage.cells import Cell, Total, by_day
 
 # Across in hundredths of the page's width, so that every bar is seen on a phone too; up in pixels.
 WIDTH, HEIGHT, FOOT = 100, 200, 22

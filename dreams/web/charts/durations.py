@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 
 from dreams.lib import ages
 from dreams.lib.files.text import plural
-from dreams.web.pictures import svg
-from dreams.web.pictures.base import Key, Picture, Plot, long_day
+from dreams.web.charts import svg
+from dreams.web.charts.base import Key, Picture, Plot, long_day
 
 MOST = 40
 # Dreams take a second or an hour; on an even scale all short ones would be one flat line.

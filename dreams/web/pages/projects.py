@@ -29,8 +29,8 @@ from dreams import conf
 from dreams.models import DreamRun, Memory, Override, Project, Proposal
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
+from dreams.web.pages import budget
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors import budget
 
 M = TypeVar("M", bound=Model)
 PAGE_SIZE = 40

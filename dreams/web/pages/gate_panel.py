@@ -10,8 +10,8 @@ from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
-from dreams.web.selectors.gate_names import GATES
-from dreams.web.selectors.projects import ACTIVE
+from dreams.web.pages.gate_names import GATES
+from dreams.web.pages.projects import ACTIVE
 
 
 @dataclass(frozen=True, slots=True)

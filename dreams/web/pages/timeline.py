@@ -18,9 +18,9 @@ from dreams.models import Application, DreamRun, GateEvaluation, Project, Propos
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling.next_dream import as_stored
-from dreams.web.selectors.gate_names import name_of
-from dreams.web.selectors.moments import iso
-from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
+from dreams.web.pages.gate_names import name_of
+from dreams.web.pages.moments import iso
+from dreams.web.pages.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
 PAGE_SIZE = 25
 KINDS = {

@@ -13,11 +13,11 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage
 from dreams.web.amounts import money
 from dreams.web.amounts import tokens as counted
-from dreams.web.pictures.base import Picture, whole
-from dreams.web.pictures.durations import MOST, Run, durations
-from dreams.web.pictures.stacks import Series, ranked, stacked
-from dreams.web.selectors.usage import days as usage_days
-from dreams.web.selectors.usage.cells import SUMS, Cell
+from dreams.web.charts.base import Picture, whole
+from dreams.web.charts.durations import MOST, Run, durations
+from dreams.web.charts.stacks import Series, ranked, stacked
+from dreams.web.pages.usage import days as usage_days
+from dreams.web.pages.usage.cells import SUMS, Cell
 
 WEEK = 7
 # Beyond this many days a bar is a week: a bar of a day would be thinner than a line.

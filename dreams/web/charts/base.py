@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from django.utils.safestring import SafeString
 
-from dreams.web.pictures import svg
+from dreams.web.charts import svg
 
 Words = Callable[[float], str]
 

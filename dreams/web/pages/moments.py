@@ -15,12 +15,12 @@ from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
 from dreams.services.memories import time_travel
+from dreams.web.pages import budget
+from dreams.web.pages.memory import Body, body_of
+from dreams.web.pages.project import READING_ORDER
+from dreams.web.pages.sight import Sight
+from dreams.web.pages.versions import ORIGINS
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors import budget
-from dreams.web.selectors.memory import Body, body_of
-from dreams.web.selectors.project import READING_ORDER
-from dreams.web.selectors.sight import Sight
-from dreams.web.selectors.versions import ORIGINS
 
 PAGE_SIZE = 60
 INDEX = "MEMORY.md"

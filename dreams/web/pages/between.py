@@ -11,8 +11,8 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Project
 from dreams.services import blobs
-from dreams.web.selectors import difflines
-from dreams.web.selectors.difflines import DiffLine
+from dreams.web.pages import difflines
+from dreams.web.pages.difflines import DiffLine
 
 # Beyond these a changed file is named, and its lines are a click away.
 MOST_SHOWN = 30

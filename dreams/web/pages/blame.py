@@ -17,8 +17,8 @@ from dreams.services.memories import hand_edits
 from dreams.services.memories.blame.causes import Cause, Causes, Write, causes, written_in
 from dreams.services.memories.blame.chain import Chain, chain
 from dreams.services.proposals import summaries
-from dreams.web.selectors.sight import Sight
-from dreams.web.selectors.versions import ORIGINS
+from dreams.web.pages.sight import Sight
+from dreams.web.pages.versions import ORIGINS
 from dreams.web.shown import shown
 
 MOST_LINES = 2_000

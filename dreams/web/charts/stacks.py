@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dreams.web.pictures import svg
-from dreams.web.pictures.base import Key, Picture, Plot, Words, long_day, round_up, short_day
+from dreams.web.charts import svg
+from dreams.web.charts.base import Key, Picture, Plot, Words, long_day, round_up, short_day
 
 # More than these cannot be told apart; the rest is one.
 MOST_SERIES = 5

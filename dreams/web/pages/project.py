@@ -16,9 +16,9 @@ from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session, Version
 from dreams.services import blobs, hosts
 from dreams.services.scheduling import next_dream
+from dreams.web.pages import budget
+from dreams.web.pages.projects import WAITING
 from dreams.web.paging import Listed, first_page, listed, page_of
-from dreams.web.selectors import budget
-from dreams.web.selectors.projects import WAITING
 
 FEW = 10
 FEW_SESSIONS = 6

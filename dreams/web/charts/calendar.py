@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from django.utils.safestring import SafeString
 
 from dreams.lib.files.text import plural
-from dreams.web.pictures import svg
-from dreams.web.pictures.base import Key, Picture, long_day
+from dreams.web.charts import svg
+from dreams.web.charts.base import Key, Picture, long_day
 
 WEEKS = 12
 LEVELS = 4

@@ -18,8 +18,8 @@ from dreams.lib.ages import exact
 from dreams.models import Project
 from dreams.services import pricing
 from dreams.services.doctor import Check, machine
+from dreams.web.pages.settings import SOURCES, as_text
 from dreams.web.paging import Listed, listed, page_of
-from dreams.web.selectors.settings import SOURCES, as_text
 
 PAGE_SIZE = 40
 MOST_MODELS = 20

@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from dreams.models import DreamRun, Project, RequestUsage
 from dreams.services.pricing import PriceBook
-from dreams.web.pictures.base import Picture
-from dreams.web.selectors.usage import cells as cells_of
-from dreams.web.selectors.usage import pictures as spent
-from dreams.web.selectors.usage import sessions as usage_sessions
-from dreams.web.selectors.usage.cells import Cell, Line, Total
-from dreams.web.selectors.usage.chart import Chart, chart
+from dreams.web.charts.base import Picture
+from dreams.web.pages.usage import cells as cells_of
+from dreams.web.pages.usage import pictures as spent
+from dreams.web.pages.usage import sessions as usage_sessions
+from dreams.web.pages.usage.cells import Cell, Line, Total
+from dreams.web.pages.usage.chart import Chart, chart
 
 PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "A year"}
 DEFAULT_PERIOD = "30"

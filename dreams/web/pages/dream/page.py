@@ -11,11 +11,11 @@ from typing import Any
 from dreams.engines.anthropic import data
 from dreams.lib import ages
 from dreams.models import DreamRun, Turn
+from dreams.web.pages.dream.listing import PHASES, TONES, engine_words, is_stopping, status_words
+from dreams.web.pages.dream.result import Result, result
+from dreams.web.pages.dream.used import DreamUsed, spell_ms, used
+from dreams.web.pages.session.turns import as_lines
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors.dream.listing import PHASES, TONES, engine_words, is_stopping, status_words
-from dreams.web.selectors.dream.result import Result, result
-from dreams.web.selectors.dream.used import DreamUsed, spell_ms, used
-from dreams.web.selectors.session.turns import as_lines
 from dreams.web.shown import shown
 
 SESSIONS_PAGE = 30

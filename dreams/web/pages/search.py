@@ -22,8 +22,8 @@ from dreams.services.search.finding import Filters, MemoryHit, SessionHit, Typed
 from dreams.services.search.kinds import Kind
 from dreams.services.search.marking import Excerpt, Part
 from dreams.services.search.query import Query
+from dreams.web.pages.versions import ORIGINS
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors.versions import ORIGINS
 
 PAGE = 20
 FEW = 5

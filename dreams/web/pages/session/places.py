@@ -12,8 +12,8 @@ from dreams.lib.agents import transcripts
 from dreams.lib.agents.transcripts.within import MAX_HITS, Hit, Within, find_within
 from dreams.models import Session
 from dreams.services.search.query import Query
-from dreams.web.selectors.session import turns
-from dreams.web.selectors.session.page import Place
+from dreams.web.pages.session import turns
+from dreams.web.pages.session.page import Place
 
 _CLOCK = ("%H:%M", "%H:%M:%S")
 _DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M")

@@ -14,8 +14,8 @@ from dreams.lib.agents import transcripts
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.models import DreamRun, Prompt, Session, TranscriptFile
 from dreams.services.discovery import resume
+from dreams.web.pages.session.turns import SKIPPED, Block, TurnView, blocks, views
 from dreams.web.paging import Listed, listed, page_of
-from dreams.web.selectors.session.turns import SKIPPED, Block, TurnView, blocks, views
 from dreams.web.shown import shown
 
 LINES_PER_PAGE = 60

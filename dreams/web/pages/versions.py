@@ -14,10 +14,10 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Version
 from dreams.services import blobs
 from dreams.services.proposals import summaries
+from dreams.web.pages import difflines
+from dreams.web.pages.difflines import DiffLine
+from dreams.web.pages.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 from dreams.web.paging import Listed, page_of
-from dreams.web.selectors import difflines
-from dreams.web.selectors.difflines import DiffLine
-from dreams.web.selectors.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
 VERSIONS_PAGE = 30
 MOST_ROWS = 3_000

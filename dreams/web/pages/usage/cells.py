@@ -12,7 +12,7 @@ from django.db.models import Case, Q, QuerySet, Sum, Value, When
 
 from dreams.engines.tokens import KINDS, Tokens
 from dreams.models import DreamUsage
-from dreams.web.selectors.usage import days
+from dreams.web.pages.usage import days
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
 DREAM_SUMS = {**SUMS, "cost": Sum("cost_usd"), "n": Sum("requests")}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dreams.web.pictures import svg
-from dreams.web.pictures.base import Picture, Plot, Words, long_day, round_up
+from dreams.web.charts import svg
+from dreams.web.charts.base import Picture, Plot, Words, long_day, round_up
 
 # Of each measure's own part, and of the room above it, where its name stands clear of its line.
 _EACH = 90

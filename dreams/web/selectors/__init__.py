@@ -1,1 +1,0 @@
-"""All reads of the pages: small frozen dataclasses, made with a bounded number of queries."""
