@@ -18,10 +18,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dreams.conf import Config
+from dreams.dev.fake_server import Reply, Script, Text, Use, WireServer, say
 from dreams.engines.anthropic import Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Problem
-from dreams.engines.wire import Reply, Script, Text, Use, WireServer, say
 from dreams.lib.files import workspace
 
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from dreams.engines.wire import Fault, closed, ended, error_event, garbage, reset, stalled, status
+from dreams.dev.fake_server import Fault, closed, ended, error_event, garbage, reset, stalled, status
 from tests.unit.engine_kit import EVENTS
 
 HEADS = ("headers", "half headers")

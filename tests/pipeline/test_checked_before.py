@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from dreams.dev.fake_server import Reply, Script, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
-from dreams.engines.wire import Reply, Script, Use, WireServer, say
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import dreaming, host_key, settings_changes

@@ -15,7 +15,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams.engines.wire import Script, WireServer, use
+from dreams.dev.fake_server import Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override

@@ -15,8 +15,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams.dev.fake_server import Reply, Request, Script, Step, Text, Use, WireServer
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
 from dreams.services import dreaming

@@ -18,8 +18,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from dreams.engines.anthropic import Patience
-from dreams.engines.wire import (
+from dreams.dev.fake_server import (
     DemoBrain,
     Fault,
     Reply,
@@ -33,6 +32,7 @@ from dreams.engines.wire import (
     stalled,
     status,
 )
+from dreams.engines.anthropic import Patience
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused

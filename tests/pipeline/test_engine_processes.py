@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 
+from dreams.dev.fake_server import DemoBrain, Request, Step, WireServer, say, stalled
 from dreams.engines.anthropic.probe import probe
-from dreams.engines.wire import DemoBrain, Request, Step, WireServer, say, stalled
 from tests.pipeline import world
 from tests.pipeline.servers import with_database
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
+from dreams.dev.fake_server import Reply, Request, Script, Step, Text, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.wire import Reply, Request, Script, Step, Text, Use, WireServer, say
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, LockHold, Project, Proposal

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.wire import DemoBrain, WireServer
+from dreams.dev.fake_server import DemoBrain, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import forecast
 from tests.pipeline import world

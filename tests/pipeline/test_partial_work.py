@@ -17,8 +17,8 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dreams.dev.fake_server import Reply, Script, Use, WireServer, status
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
-from dreams.engines.wire import Reply, Script, Use, WireServer, status
 from dreams.lib import locks
 from dreams.lib.files import text
 from dreams.management.base import Refused

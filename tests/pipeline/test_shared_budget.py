@@ -15,8 +15,8 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dreams import conf
+from dreams.dev.fake_server import Reply, Request, Step, Use, WireServer
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.wire import Reply, Request, Step, Use, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import discovery, dreaming, pricing
 from dreams.services.dreaming.watch import Watch

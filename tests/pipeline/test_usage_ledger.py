@@ -14,9 +14,9 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from dreams import conf
+from dreams.dev.fake_server import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
 from dreams.engines.anthropic import Patience
 from dreams.engines.tokens import KINDS
-from dreams.engines.wire import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
 from dreams.models import DreamRun, DreamUsage, Price, Project
 from dreams.services import dreaming
 from tests.pipeline import world

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dreams.conf import Config
+from dreams.dev.fake_server import Brain, Request, Script, Step, Use, WireServer
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import ReadTools
@@ -27,7 +28,6 @@ from dreams.engines.types import (
     SessionBrief,
     Usage,
 )
-from dreams.engines.wire import Brain, Request, Script, Step, Use, WireServer
 from dreams.lib.files import workspace
 from dreams.lib.sandbox import Tree
 from dreams.lib.sandbox.tool_worker import Mounts, worker

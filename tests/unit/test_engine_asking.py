@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from dreams.dev.fake_server import Reply, Use, say
 from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import OPTION_IDS, QuestionKind
-from dreams.engines.wire import Reply, Use, say
 from tests.unit import engine_kit as kit
 from tests.unit.test_engine_tools import one, toolbox
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from dreams.dev.fake_server import Reply, Request, Text, Use, say
 from dreams.engines.anthropic.budget import Budget, Limits
 from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
 from dreams.engines.types import Allowance, LimitReached
-from dreams.engines.wire import Reply, Request, Text, Use, say
 from tests.unit import engine_kit as kit
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
@@ -107,7 +107,7 @@ def test_an_answer_cut_off_by_the_budget_ends_in_the_budgets_words(tmp_path: Pat
 
 
 def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
-    from dreams.engines.wire import Limits as ServerLimits
+    from dreams.dev.fake_server import Limits as ServerLimits
 
     run = kit.dream(
         tmp_path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from dreams.engines.wire import Reply, Text, Use, say
+from dreams.dev.fake_server import Reply, Text, Use, say
 from tests.unit import engine_kit as kit
 
 
@@ -34,7 +34,7 @@ def test_many_calls_in_one_turn_do_not_lose_the_cache(tmp_path: Path) -> None:
 
 
 def test_two_dreams_share_tools_and_rules(tmp_path: Path) -> None:
-    from dreams.engines.wire import PromptCache
+    from dreams.dev.fake_server import PromptCache
 
     cache = PromptCache()
     kit.dream(tmp_path / "a", [say("Done.")], server={"cache": cache})

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from dreams.dev.fake_server import Fault, Reply, Step, Text, Use, say, stalled, status
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.types import Cancelled, Job
-from dreams.engines.wire import Fault, Reply, Step, Text, Use, say, stalled, status
 from tests.unit import engine_kit as kit
 
 SLOW = dataclasses.replace(kit.QUICK, base_ms=60_000.0, longest_ms=60_000.0, stall_seconds=60.0)

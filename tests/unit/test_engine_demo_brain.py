@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
+from dreams.dev.fake_server.brain import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
-from dreams.engines.wire import NAMED, DemoBrain, WireServer
-from dreams.engines.wire.brain import Wish
 from tests.unit import engine_kit as kit
 
 

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.engines.anthropic.manners import Manners
-from dreams.engines.anthropic.recovery import CallFailed, Kind
-from dreams.engines.wire import (
+from dreams.dev.fake_server import (
     NAMED,
     Dialect,
     Fault,
@@ -28,6 +26,8 @@ from dreams.engines.wire import (
     reset,
     say,
 )
+from dreams.engines.anthropic.manners import Manners
+from dreams.engines.anthropic.recovery import CallFailed, Kind
 from tests.unit import engine_kit as kit
 
 NAME = "openai/gpt-oss:20b@latest"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from dreams.dev.fake_server import Reply, Text, Think, Use, say
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.anthropic.telling import BROKE_OFF
-from dreams.engines.wire import Reply, Text, Think, Use, say
 from tests.unit import engine_kit as kit
 
 

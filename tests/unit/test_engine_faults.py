@@ -14,9 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.types import EngineError
-from dreams.engines.wire import (
+from dreams.dev.fake_server import (
     Fault,
     Limits,
     Reply,
@@ -32,6 +30,8 @@ from dreams.engines.wire import (
     say,
     status,
 )
+from dreams.engines.anthropic.engine import AnthropicEngine
+from dreams.engines.types import EngineError
 from tests.unit import engine_kit as kit
 from tests.unit.engine_kit import EVENTS
 

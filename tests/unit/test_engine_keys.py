@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from dreams.dev.fake_server import say
 from dreams.engines.anthropic import Endpoint, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY, state
 from dreams.engines.types import EngineError
-from dreams.engines.wire import say
 from tests.unit import engine_kit as kit
 
 KEY = "-".join(["sk", "ant", "made", "up"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dreams.dev.fake_server import Reply, Use, say
 from dreams.engines.types import Edit, Problem
-from dreams.engines.wire import Reply, Use, say
 from tests.unit import engine_kit as kit
 
 LOSS = Problem(

@@ -15,9 +15,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic import network
-from dreams.engines.anthropic.probe import QUESTION, Finding, What, probe
-from dreams.engines.wire import (
+from dreams.dev.fake_server import (
     Dialect,
     Fault,
     Limits,
@@ -35,6 +33,8 @@ from dreams.engines.wire import (
     status,
     use,
 )
+from dreams.engines.anthropic import network
+from dreams.engines.anthropic.probe import QUESTION, Finding, What, probe
 
 MODEL = "claude-sonnet-5-5"
 READY = use("ready", word="yes")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.wire import Limits, Reply, Text, Use, say, status
+from dreams.dev.fake_server import Limits, Reply, Text, Use, say, status
 from tests.unit import engine_kit as kit
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))

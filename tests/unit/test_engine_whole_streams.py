@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dreams.dev.fake_server import Limits, Text, Think, Use
+from dreams.dev.fake_server import Reply as Said
+from dreams.dev.fake_server.messages import Counted, events
+from dreams.dev.fake_server.protocol import refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.recovery import Kind, kind_of
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
 from dreams.engines.anthropic.usage import Tokens
-from dreams.engines.wire import Limits, Text, Think, Use
-from dreams.engines.wire import Reply as Said
-from dreams.engines.wire.messages import Counted, events
-from dreams.engines.wire.protocol import refusal
 
 TEXTS = st.text(min_size=1, max_size=40)
 INPUTS = st.dictionaries(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.wire import PromptCache, Reply, Script, Text, Think, Use, WireServer, say, status
+from dreams.dev.fake_server import PromptCache, Reply, Script, Text, Think, Use, WireServer, say, status
 
 ASK = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
 

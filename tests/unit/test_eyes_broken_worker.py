@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from dreams.dev.fake_server import Reply as Said
+from dreams.dev.fake_server import Script, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Job
-from dreams.engines.wire import Reply as Said
-from dreams.engines.wire import Script, Use, WireServer, say
 from dreams.lib.sandbox import Shell
 from dreams.lib.sandbox.tool_worker import Eyes, Mounts
 from dreams.lib.sandbox.tool_worker.eyes import MOST_STARTS

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams.dev.fake_server import Limits, Script, WireServer, use
 from dreams.engines.anthropic import probe
-from dreams.engines.wire import Limits, Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fence
 from dreams.models import Override, Project
 from dreams.services import settings_changes

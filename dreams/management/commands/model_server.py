@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.engines.wire import NAMED, DemoBrain, WireServer
+from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 
