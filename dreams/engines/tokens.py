@@ -1,4 +1,6 @@
-"""Tokens and dollars by kind. PURE.
+"""Tokens and dollars by kind, and what a model's tokens cost. PURE.
+
+Prices are dollars per million tokens and are handed in; a model without one has tokens and no cost, never a guess.
 
 Source of the kinds: `usage` of the Messages API. Input is what was neither read from the cache nor written to it; a
 write lives five minutes or an hour, at different prices.
@@ -6,9 +8,14 @@ write lives five minutes or an hour, at different prices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+
+MILLION = Decimal(1_000_000)
+# What a model's id may carry behind its name: the day of a snapshot, or a variant in brackets.
+_VARIANT = re.compile(r"(?:[-@]20\d{6}|-latest|\[[a-z0-9]{1,12}\])+\Z")
 
 # In the order in which people read them; also the field names of Tokens and Dollars.
 KINDS = {
@@ -92,3 +99,57 @@ class ModelUsage:
             self.tokens + other.tokens,
             (self.dollars or Dollars()) + (other.dollars or Dollars()) if known else None,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Dollars per million tokens, for prompts of more than `above_prompt_tokens`."""
+
+    input: Decimal
+    output: Decimal
+    cache_write_5m: Decimal
+    cache_write_1h: Decimal
+    cache_read: Decimal
+    above_prompt_tokens: int = 0
+
+    @classmethod
+    def of(cls, dollars_in: str, dollars_out: str, above_prompt_tokens: int = 0) -> Rate:
+        """With the usual factors of prompt caching: writes 1.25 (5 min) and 2 (1 h), reads 0.1 of the input price."""
+        price = Decimal(dollars_in)
+        return cls(
+            input=price,
+            output=Decimal(dollars_out),
+            cache_write_5m=price * Decimal("1.25"),
+            cache_write_1h=price * 2,
+            cache_read=price / 10,
+            above_prompt_tokens=above_prompt_tokens,
+        )
+
+    def dollars(self, tokens: Tokens) -> Dollars:
+        return Dollars(
+            input=self.input * tokens.input / MILLION,
+            output=self.output * tokens.output / MILLION,
+            cache_read=self.cache_read * tokens.cache_read / MILLION,
+            cache_write_5m=self.cache_write_5m * tokens.cache_write_5m / MILLION,
+            cache_write_1h=self.cache_write_1h * tokens.cache_write_1h / MILLION,
+        )
+
+    def cost(self, tokens: Tokens) -> Decimal:
+        return self.dollars(tokens).total
+
+
+PriceTable = Mapping[str, Sequence[Rate]]
+
+
+def same_model(model: str) -> str:
+    """The name that a model's price is under: a dated id (`…-20260930`) has the price of its model."""
+    return _VARIANT.sub("", model)
+
+
+def rate_for(prices: PriceTable, model: str, prompt_tokens: int) -> Rate | None:
+    """The rate that holds for a prompt of this size; None for a model without a price."""
+    rates = prices.get(model) or prices.get(same_model(model)) or ()
+    fitting = [
+        rate for rate in rates if rate.above_prompt_tokens == 0 or prompt_tokens > rate.above_prompt_tokens
+    ]
+    return max(fitting, key=lambda rate: rate.above_prompt_tokens, default=None)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from dreams.conf import Config
-from dreams.engines.tokens import ModelUsage
+from dreams.engines.tokens import ModelUsage, PriceTable
 from dreams.lib.files.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
@@ -213,6 +213,8 @@ class Job:
 
     `hand_edited` are the paths that the person edited in memoryweb in the last week: like pinned memories they are
     asked about, and not changed unasked.
+
+    `prices` is what models cost now, empty where nobody needs to know.
     """
 
     project_name: str
@@ -225,6 +227,7 @@ class Job:
     time_zone: dt.tzinfo
     examine: Callable[[Sequence[Edit]], Sequence[Problem]] = _no_checks
     hand_edited: frozenset[str] = frozenset()
+    prices: PriceTable = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.anthropic.usage import PriceTable, Rate
+from dreams.engines.tokens import PriceTable, Rate
 from dreams.engines.types import Allowance
 from dreams.models import DreamRun, DreamUsage, Price, Project
 from dreams.services.scheduling.gates import day_start, month_start

@@ -34,8 +34,7 @@ LIBRARIES = (
     "django.core.management.commands.migrate", "django.core.serializers.json", "django.db.backends.sqlite3.base",
     "django.db.migrations.executor", "django.forms", "django.shortcuts", "django.template.backends.django",
 )  # fmt: skip
-PURE = ("conf", "findings", "gates", "history", "journal", "language", "locks", "memdir", "merge", "safefs", "sandbox",
-        "secrets", "sources", "textdiff", "transcripts", "engines.rules")  # fmt: skip
+PURE = ("conf", "findings", "lib", "services.scheduling.gates", "engines.rules")
 
 
 def run(*arguments: str, environment: Mapping[str, str], stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import pytest
 from django.apps import apps
 
 from dreams import conf
-from dreams.engines.anthropic.usage import Tokens, rate_for
+from dreams.engines.tokens import Tokens, rate_for
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import pricing
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of

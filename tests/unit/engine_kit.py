@@ -16,7 +16,7 @@ from dreams.conf import Config
 from dreams.dev.fake_server import Brain, Request, Script, Step, Use, WireServer
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.anthropic.reading import ReadTools
+from dreams.engines.anthropic.reading import ReadTools, mounts_of
 from dreams.engines.types import (
     Cancelled,
     Edit,
@@ -30,7 +30,7 @@ from dreams.engines.types import (
 )
 from dreams.lib.files import workspace
 from dreams.lib.sandbox import Tree
-from dreams.lib.sandbox.tool_worker import Mounts, worker
+from dreams.lib.sandbox.tool_worker import worker
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
@@ -148,7 +148,7 @@ class Near:
     names = NAMES
 
     def __init__(self, given: Job) -> None:
-        rows = json.loads(Mounts.of(given).as_json())
+        rows = json.loads(mounts_of(given).as_json())
         self._tree = Tree([mount for row in rows if (mount := worker._mount(row)) is not None])
         self._tools = Tools(self._tree)
 

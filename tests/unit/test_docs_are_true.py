@@ -58,10 +58,15 @@ def test_the_environment_variables_that_are_read_are_documented() -> None:
 
 
 def test_every_module_named_in_the_architecture_exists() -> None:
-    rows = [line.split("|")[1] for line in doc("docs/architecture.md").splitlines() if line.startswith("| `")]
-    for place in re.findall(r"`([a-z_/.]+)`", " ".join(rows)):
-        candidates = [ROOT / place, ROOT / "dreams" / place]
-        assert any(path.exists() for path in candidates), place
+    """A table's places stand below the folder that the heading above it names."""
+    below = ROOT
+    for line in doc("docs/architecture.md").splitlines():
+        if line.startswith("#"):
+            below = ROOT / (re.findall(r"`([a-z_/]+)`", line) or [""])[0]
+        if line.startswith("| `"):
+            for place in re.findall(r"`([a-z_/.]+)`", line.split("|")[1]):
+                candidates = [below / place, below.parent / place]
+                assert any(path.exists() for path in candidates), f"{place} below {below}"
 
 
 def test_the_version_is_the_changelogs_newest_heading() -> None:

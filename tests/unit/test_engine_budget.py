@@ -11,7 +11,8 @@ import pytest
 
 from dreams.dev.fake_server import Reply, Request, Text, Use, say
 from dreams.engines.anthropic.budget import Budget, Limits
-from dreams.engines.anthropic.usage import Ledger, Rate, Tokens, joined, rate_for
+from dreams.engines.anthropic.usage import Ledger, joined
+from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 from tests.unit import engine_kit as kit
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.engines.anthropic.estimate import Size, estimate, words
-from dreams.engines.anthropic.usage import Rate
+from dreams.engines.tokens import Rate
 
 PRICES = {"m": [Rate.of("2", "10")]}
 sizes = st.builds(Size, st.integers(10_000, 90_000), st.integers(0, 10_000_000), st.integers(0, 500))

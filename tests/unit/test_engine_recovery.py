@@ -155,7 +155,8 @@ def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
     from dreams.engines.anthropic.budget import Limits as DreamLimits
     from dreams.engines.anthropic.recovery import CallFailed, Kind
     from dreams.engines.anthropic.stream import Reply as Whole
-    from dreams.engines.anthropic.usage import Ledger, Tokens
+    from dreams.engines.anthropic.usage import Ledger
+    from dreams.engines.tokens import Tokens
 
     class Server:
         def __init__(self) -> None:

@@ -17,7 +17,7 @@ from dreams.dev.fake_server.protocol import refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.recovery import Kind, kind_of
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
-from dreams.engines.anthropic.usage import Tokens
+from dreams.engines.tokens import Tokens
 
 TEXTS = st.text(min_size=1, max_size=40)
 INPUTS = st.dictionaries(

@@ -17,6 +17,7 @@ import pytest
 from dreams.dev.fake_server import Reply as Said
 from dreams.dev.fake_server import Script, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
+from dreams.engines.anthropic.reading import mounts_of
 from dreams.engines.types import Job
 from dreams.lib.sandbox import Shell
 from dreams.lib.sandbox.tool_worker import Eyes, Mounts
@@ -112,7 +113,7 @@ class Fragile:
     names = Eyes.names
 
     def __init__(self, job: Job) -> None:
-        self._eyes = Eyes(Mounts.of(job))
+        self._eyes = Eyes(mounts_of(job))
         self._killed = False
 
     def run(self, name: str, given: Mapping[str, Any]) -> Reply:

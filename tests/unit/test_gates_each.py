@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
     GATES,
@@ -15,7 +16,6 @@ from dreams.services.scheduling.gates import (
     Facts,
     GateConfig,
     InputsFact,
-    LockFact,
     Mode,
     SessionFact,
     SpendingFact,

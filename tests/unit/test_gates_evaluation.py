@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
     FORCEABLE,
@@ -14,7 +15,6 @@ from dreams.services.scheduling.gates import (
     Facts,
     GateConfig,
     InputsFact,
-    LockFact,
     Mode,
     SessionFact,
     SpendingFact,

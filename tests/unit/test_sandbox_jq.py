@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.sandbox import Limits
-from dreams.lib.sandbox.stoppable_shell import StoppableShell
 from dreams.lib.sandbox.tool_worker import Eyes, Mounts
+from dreams.lib.stoppable_shell import StoppableShell
 from tests.unit.sandbox_kit import World, world
 
 __all__ = ["world"]

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.engines.anthropic.usage import rate_for
+from dreams.engines.tokens import rate_for
 from dreams.models import DreamUsage, Price
 from dreams.services import pricing
 from tests import world

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.engines.anthropic.usage import rate_for
+from dreams.engines.tokens import rate_for
 from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.services.pricing import PriceBook
 from dreams.web.pages.usage import chart

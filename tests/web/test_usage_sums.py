@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from dreams.engines.anthropic.usage import rate_for
-from dreams.engines.tokens import Tokens
+from dreams.engines.tokens import Tokens, rate_for
 from dreams.models import Price, RequestUsage
 from dreams.services.pricing import PriceBook
 from dreams.web.pages.usage import page as selector

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from dreams.engines.anthropic.budget import Budget
 from dreams.engines.anthropic.recovery import RETRIED, CallFailed, Kind, Patience, Story, remedy
 from dreams.engines.anthropic.stream import Json, Reply
-from dreams.engines.anthropic.usage import Tokens
+from dreams.engines.tokens import Tokens
 from dreams.engines.types import EngineError, Usage
 
 LEAST_CAP = 1_024

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dreams.conf import Config
-from dreams.engines.anthropic.usage import MILLION, Ledger, Rate, Tokens, rate_for
+from dreams.engines.anthropic.usage import Ledger
+from dreams.engines.tokens import MILLION, Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 
 LEAST_OUTPUT = 500

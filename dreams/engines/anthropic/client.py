@@ -24,7 +24,7 @@ from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.manners import Manners
 from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
-from dreams.engines.anthropic.usage import Tokens
+from dreams.engines.tokens import Tokens
 
 if TYPE_CHECKING:
     import anthropic

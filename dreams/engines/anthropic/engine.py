@@ -1,4 +1,4 @@
-"""The engine that asks a model: everything put together. PURE but for two seams that are looked up when it runs."""
+"""The engine that asks a model: everything put together. PURE."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from dreams.engines.anthropic.loop import Loop
 from dreams.engines.anthropic.recovery import Patience
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
-from dreams.engines.anthropic.usage import Ledger, PriceTable
+from dreams.engines.anthropic.usage import Ledger
 from dreams.engines.anthropic.waiting import watched
+from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class AnthropicEngine:
-    """`prices` and `patience` are handed in by tests; else the price table and the reference numbers are used."""
+    """`prices` and `patience` are handed in by tests; else the prices of the job and the reference numbers are used."""
 
     name = "anthropic"
 
@@ -89,7 +90,7 @@ class AnthropicEngine:
         client: Client,
         reads: reading.ReadTools,
     ) -> Loop:
-        ledger = Ledger(self._price_table() if self._prices is None else self._prices)
+        ledger = Ledger(job.prices if self._prices is None else self._prices)
         budget = Budget(
             Limits.of(job.config),
             ledger,
@@ -122,12 +123,6 @@ class AnthropicEngine:
         tools = schemas.offered(reads.names, asking=bool(toolbox.questions.most))
         system = prompt.system(job.config, index is not None)
         return Loop(conversation, toolbox, asker, budget, Teller(report, asker, toolbox), system, tools)
-
-    @staticmethod
-    def _price_table() -> PriceTable:
-        from dreams.services import pricing  # noqa: PLC0415 - the seam to the database
-
-        return pricing.table()
 
 
 def _close(reads: reading.ReadTools) -> None:

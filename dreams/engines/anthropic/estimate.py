@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dreams.engines.anthropic.usage import PriceTable, Tokens, rate_for
+from dreams.engines.tokens import PriceTable, Tokens, rate_for
 
 CHARS_PER_TOKEN = 3.5
 FEWEST_TURNS = 3

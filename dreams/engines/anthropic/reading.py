@@ -12,7 +12,7 @@ from dreams.lib.sandbox.tool_worker.tools import Reply as Answer
 
 OUTPUT_CHARS = 40_000  # the tools cap their own output below this
 
-__all__ = ["OUTPUT_CHARS", "Answer", "ReadTools", "open_tools"]
+__all__ = ["OUTPUT_CHARS", "Answer", "ReadTools", "mounts_of", "open_tools"]
 
 
 class ReadTools(Protocol):
@@ -25,9 +25,20 @@ class ReadTools(Protocol):
     def close(self) -> None: ...
 
 
+def mounts_of(job: Job) -> Mounts:
+    """The scratch copy as /memory, also when it is named below a transcript folder; the folders of the sessions
+    as /transcripts/<name>; the repository as /repo."""
+    folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions))
+    rows = [("memory", str(job.workspace.folder), tuple(f"{folder}/memory" for folder in folders))]
+    rows += [(f"transcripts/{folder.name}", str(folder), (str(folder),)) for folder in folders]
+    if job.repo_dir is not None and job.repo_dir.is_dir():
+        rows.append(("repo", str(job.repo_dir), (str(job.repo_dir),)))
+    return Mounts(tuple(rows))
+
+
 def open_tools(job: Job) -> ReadTools:
     """The readers of one dream, in a process of their own. Raises EngineError with the remedy."""
-    mounts = Mounts.of(job)
+    mounts = mounts_of(job)
     try:
         eyes = Eyes(mounts)
     except EyesFailed as error:

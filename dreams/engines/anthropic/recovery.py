@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dreams.engines.anthropic.network import Why
-from dreams.engines.anthropic.usage import Tokens
+from dreams.engines.tokens import Tokens
 
 
 class Kind(StrEnum):

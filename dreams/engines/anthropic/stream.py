@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dreams.engines.anthropic.usage import Tokens
+from dreams.engines.tokens import Tokens
 
 Json = dict[str, Any]
 MOST_BLOCKS = 500

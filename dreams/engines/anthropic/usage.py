@@ -1,87 +1,12 @@
-"""What a dream's requests used, by model, and what they cost. PURE: no Django.
-
-Prices are dollars per million tokens and are handed in; a model without one has tokens and no cost, never a guess.
-"""
+"""What a dream's requests used, by model, and what they cost. PURE: no Django."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from decimal import Decimal
 
-from dreams.engines.tokens import Dollars, ModelUsage, Tokens
+from dreams.engines.tokens import ModelUsage, PriceTable, Tokens, rate_for
 from dreams.engines.types import Usage
-
-__all__ = [
-    "MILLION",
-    "Ledger",
-    "PriceTable",
-    "Rate",
-    "Tokens",
-    "as_usage",
-    "joined",
-    "rate_for",
-    "same_model",
-]
-
-MILLION = Decimal(1_000_000)
-# What a model's id may carry behind its name: the day of a snapshot, or a variant in brackets.
-_VARIANT = re.compile(r"(?:[-@]20\d{6}|-latest|\[[a-z0-9]{1,12}\])+\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """Dollars per million tokens, for prompts of more than `above_prompt_tokens`."""
-
-    input: Decimal
-    output: Decimal
-    cache_write_5m: Decimal
-    cache_write_1h: Decimal
-    cache_read: Decimal
-    above_prompt_tokens: int = 0
-
-    @classmethod
-    def of(cls, dollars_in: str, dollars_out: str, above_prompt_tokens: int = 0) -> Rate:
-        """With the usual factors of prompt caching: writes 1.25 (5 min) and 2 (1 h), reads 0.1 of the input price."""
-        price = Decimal(dollars_in)
-        return cls(
-            input=price,
-            output=Decimal(dollars_out),
-            cache_write_5m=price * Decimal("1.25"),
-            cache_write_1h=price * 2,
-            cache_read=price / 10,
-            above_prompt_tokens=above_prompt_tokens,
-        )
-
-    def dollars(self, tokens: Tokens) -> Dollars:
-        return Dollars(
-            input=self.input * tokens.input / MILLION,
-            output=self.output * tokens.output / MILLION,
-            cache_read=self.cache_read * tokens.cache_read / MILLION,
-            cache_write_5m=self.cache_write_5m * tokens.cache_write_5m / MILLION,
-            cache_write_1h=self.cache_write_1h * tokens.cache_write_1h / MILLION,
-        )
-
-    def cost(self, tokens: Tokens) -> Decimal:
-        return self.dollars(tokens).total
-
-
-PriceTable = Mapping[str, Sequence[Rate]]
-
-
-def same_model(model: str) -> str:
-    """The name that a model's price is under: a dated id (`…-20260930`) has the price of its model."""
-    return _VARIANT.sub("", model)
-
-
-def rate_for(prices: PriceTable, model: str, prompt_tokens: int) -> Rate | None:
-    """The rate that holds for a prompt of this size; None for a model without a price."""
-    rates = prices.get(model) or prices.get(same_model(model)) or ()
-    fitting = [
-        rate for rate in rates if rate.above_prompt_tokens == 0 or prompt_tokens > rate.above_prompt_tokens
-    ]
-    return max(fitting, key=lambda rate: rate.above_prompt_tokens, default=None)
 
 
 class Ledger:

@@ -14,7 +14,7 @@ from dreams.lib.locks.acquiring import LIFETIME, Busy, acquire
 from dreams.lib.locks.healing import Healed, Healing, heal
 from dreams.lib.locks.heartbeat import EVERY, Heartbeat
 from dreams.lib.locks.held import Held, LockLost, LockRecord, Released
-from dreams.lib.locks.judging import STALE_AFTER, status
+from dreams.lib.locks.judging import STALE_AFTER, LockFact, status
 from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Healing",
     "Heartbeat",
     "Held",
+    "LockFact",
     "LockFileError",
     "LockLost",
     "LockRecord",

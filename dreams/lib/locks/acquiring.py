@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dreams.lib.ages import ago, until
 from dreams.lib.locks.held import Held, LockRecord, record_of
-from dreams.lib.locks.judging import STALE_AFTER, judge, nearest_existing
+from dreams.lib.locks.judging import STALE_AFTER, LockFact, judge, nearest_existing
 from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,
@@ -30,7 +30,6 @@ from dreams.lib.locks.lockfile import (
     write_new,
 )
 from dreams.lib.process import ProcessIdentity
-from dreams.services.scheduling.gates.facts import LockFact
 
 LIFETIME = timedelta(hours=2)
 _WAIT_SECONDS = 0.5

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,9 +17,23 @@ from dreams.lib.locks.lockfile import (
 )
 from dreams.lib.process import ProcessIdentity, is_alive
 from dreams.lib.timestamps import from_ns, later, to_ns
-from dreams.services.scheduling.gates.facts import LockFact
 
 STALE_AFTER = timedelta(minutes=60)
+
+
+@dataclass(frozen=True, slots=True)
+class LockFact:
+    """The consolidation lock. `held`: nobody else may take it now; `pid`: what stands in it, dead or alive.
+
+    `opens_at`: when a held lock goes stale. `error`: why the lock cannot be used at all, with the remedy.
+    """
+
+    held: bool = False
+    pid: int | None = None
+    since: datetime | None = None
+    opens_at: datetime | None = None
+    error: str = ""
+    holder: str = ""
 
 
 def judge(

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Answer, Ignored, Mount, Tree
-from dreams.lib.sandbox.stoppable_shell import StoppableShell
+from dreams.lib.stoppable_shell import StoppableShell
 from dreams.management import base, batch, batch_command
 
 

@@ -34,7 +34,7 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.services import discovery, policies, project_lock, proposals, review
+from dreams.services import discovery, policies, pricing, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
@@ -121,6 +121,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             time_zone=conf.zone(config),
             examine=checks.examine,
             hand_edited=hand_edited(project),
+            prices=pricing.table(),
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()

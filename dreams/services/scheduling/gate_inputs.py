@@ -177,7 +177,7 @@ def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.
     )
 
 
-def _lock(project: Project, config: conf.Config, now: dt.datetime) -> gates.LockFact:
+def _lock(project: Project, config: conf.Config, now: dt.datetime) -> locks.LockFact:
     row = LockHold.objects.filter(project=project).first()
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
     stale = dt.timedelta(minutes=config.lock_stale_minutes)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Finding
-from dreams.engines.anthropic.usage import PriceTable, Rate, rate_for
+from dreams.engines.tokens import PriceTable, Rate, rate_for
 from dreams.lib.ages import exact
 from dreams.models import Project
 from dreams.services import pricing

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreams.engines.types import Job
 from dreams.lib.sandbox.tool_worker import bubble
 from dreams.lib.sandbox.tool_worker.fence import State
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
@@ -37,17 +36,6 @@ class Mounts:
     """What is mounted where: (name, folder, the real paths that mean it)."""
 
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]
-
-    @classmethod
-    def of(cls, job: Job) -> Mounts:
-        """The scratch copy as /memory, also when it is named below a transcript folder; the folders of the sessions
-        as /transcripts/<name>; the repository as /repo."""
-        folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions))
-        rows = [("memory", str(job.workspace.folder), tuple(f"{folder}/memory" for folder in folders))]
-        rows += [(f"transcripts/{folder.name}", str(folder), (str(folder),)) for folder in folders]
-        if job.repo_dir is not None and job.repo_dir.is_dir():
-            rows.append(("repo", str(job.repo_dir), (str(job.repo_dir),)))
-        return cls(tuple(rows))
 
     @property
     def folders(self) -> list[str]:

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+from dreams.lib.locks import LockFact
+
 LIVE_GRACE = timedelta(minutes=10)
 
 
@@ -74,21 +76,6 @@ class EngineFact:
 
     name: str = "rules"
     trouble: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LockFact:
-    """The consolidation lock. `held`: nobody else may take it now; `pid`: what stands in it, dead or alive.
-
-    `opens_at`: when a held lock goes stale. `error`: why the lock cannot be used at all, with the remedy.
-    """
-
-    held: bool = False
-    pid: int | None = None
-    since: datetime | None = None
-    opens_at: datetime | None = None
-    error: str = ""
-    holder: str = ""
 
 
 def _no_sessions() -> Iterable[SessionFact]:

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dreams.lib.ages import ago, exact, until
+from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
 from dreams.services.scheduling.gates.config import GateConfig
-from dreams.services.scheduling.gates.facts import Facts, LockFact, Mode, SpendingFact
+from dreams.services.scheduling.gates.facts import Facts, Mode, SpendingFact
 from dreams.services.scheduling.gates.sessions import count_sessions
 
 # The lock file is dated by the file system's clock, which may run a moment ahead of ours.

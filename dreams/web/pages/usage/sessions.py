@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 from django.utils import timezone
 
-from dreams.engines.anthropic.usage import rate_for
-from dreams.engines.tokens import KINDS, Tokens
+from dreams.engines.tokens import KINDS, Tokens, rate_for
 from dreams.models import RequestUsage
 from dreams.services.pricing import PriceBook
 from dreams.web.pages.usage import days, kept
