@@ -317,12 +317,6 @@ class Finding(models.Model):
     def __str__(self) -> str:
         return f"{self.severity}: {self.message[:80]}"
 
-    @property
-    def stands_in_the_way(self) -> bool:
-        return self.severity == self.Severity.REFUSE or (
-            self.severity == self.Severity.BLOCK and self.confirmed_at is None
-        )
-
 
 class Decision(models.Model):
     """The log of verdicts: what was decided, on which bytes, by whom and why. Never changed."""

@@ -139,6 +139,8 @@ def test_a_file_changed_since_the_verdict_is_rebased_shown_and_confirmed_once(tm
 
     confirmed = applying.apply(proposal, world.ME, rebased=True)
     assert confirmed.complete and confirmed.untouched == (), "what was written by the first call counts"
+    logged = AuditEntry.objects.get(action="review.rebase_confirmed")
+    assert logged.actor == world.ME.name and logged.data["path"] == "feedback_testing.md"
     written = (folder / "feedback_testing.md").read_text()
     assert "A line from a live session." in written and "never with -u" in written
     assert text.sha256(written.encode()) == report.rebased[0].sha256, "what is applied is what was shown"
@@ -322,10 +324,10 @@ def test_what_a_rejected_destination_loses_is_kept_for_the_person_to_confirm(tmp
     leaves, arrives = (proposal.files.get(path=path) for path in ("feedback_testing.md", "project_deploy.md"))
     review.decide(proposal, list(leaves.hunks.all()), Hunk.Verdict.APPROVED, world.ME)
     review.decide(proposal, list(arrives.hunks.all()), Hunk.Verdict.REJECTED, world.ME)
-    assert not review.in_the_way(proposal).exists(), "nothing is lost as long as it arrives elsewhere"
+    assert not review.in_the_way(proposal), "nothing is lost as long as it arrives elsewhere"
     with pytest.raises(review.ReviewRefused, match="Unexplained loss"):
         review.submit(proposal, world.ME)
-    assert review.in_the_way(proposal).count() == 1, "the finding is there to be seen"
+    assert len(review.in_the_way(proposal)) == 1, "the finding is there to be seen"
     review.confirm(proposal, review.in_the_way(proposal), world.ME)
     assert applying.apply(proposal, world.ME).complete
 

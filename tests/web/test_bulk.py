@@ -13,8 +13,10 @@ from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Decision, Hunk, Project, Proposal
 from dreams.services import review
+from dreams.services.questions import answering
 from dreams.web.pages.review_loaded import load
 from tests.pipeline import world
+from tests.web import question_world
 
 pytestmark = pytest.mark.django_db
 PLAIN = world.DEPLOY.replace("host alpha", "host beta")
@@ -180,3 +182,33 @@ def test_what_cannot_be_shown_is_not_approved_together_with_others(
     }
     assert why in browser.post("/several/decide/", form, follow=True).content.decode()
     assert (world.folder(proposal.project) / "long.md").exists()
+
+
+def test_the_answers_that_wait_in_a_project_are_announced_and_written_too(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = question_world.make_project(tmp_path)
+    [question] = question_world.ask(project, question_world.conflict())
+    answering.answer(question, "first", world.ME)
+    proposal = question_world.propose(project)
+    proposal.findings.update(severity="info")
+    look = browser.get("/several/", {"proposal": [proposal.public_id], "verdict": "approve"})
+    assert "With 1 answer of yours." in look.content.decode()
+    page = browser.post("/several/decide/", _form(browser, [proposal], "approve"), follow=True)
+    assert "not even once" in question_world.read(project, "feedback_testing.md")
+    assert "on port 8443" in question_world.read(project, "reference_staging.md")
+    assert "Written: orders-api (3 files)." in page.content.decode()
+
+
+def test_rejecting_several_leaves_the_answers_of_their_projects_waiting(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = question_world.make_project(tmp_path)
+    [question] = question_world.ask(project, question_world.conflict())
+    answering.answer(question, "first", world.ME)
+    proposal = question_world.propose(project)
+    page = browser.get("/several/", {"proposal": [proposal.public_id], "verdict": "reject"})
+    assert "of yours" not in page.content.decode()
+    browser.post("/several/decide/", _form(browser, [proposal], "reject"))
+    assert "on port 9443" in question_world.read(project, "reference_staging.md")
+    assert project.proposals.get(origin=Proposal.Origin.ANSWERS).state == Proposal.State.OPEN

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
+from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
 from dreams.services import review
 from dreams.services.review import triage
 from dreams.web.pages import by_kind as pages
@@ -148,6 +148,20 @@ def test_what_has_a_finding_or_a_secret_or_is_too_long_is_decided_in_its_review(
     cards = browser.get("/by-kind/?kind=date").context["found"]
     assert [bool(card.why_not) for card in cards.cards.items] == [True] * 3 and not cards.able
     assert "q8Rt2" not in browser.get("/by-kind/?kind=date").content.decode()
+
+
+def test_a_change_whose_text_is_missing_says_so_and_the_others_can_be_decided(browser: Client) -> None:
+    lost = propose("api", 1).files.get()
+    propose("web", 1)
+    Blob.objects.filter(sha256=lost.base_sha).delete()
+    FileChange.objects.filter(proposal__project__name="web").update(base_sha=make.blob("Rack 9.\n"))
+    page = browser.get("/by-kind/?kind=date")
+    assert page.status_code == 200
+    missing, whole = page.context["found"].cards.items
+    assert missing.why_not == "The text of one of its files is missing. Decide on it in its review."
+    assert not whole.why_not and [card.pk for card in page.context["found"].able] == [whole.pk]
+    give(browser, "approved", form(browser))
+    assert verdicts() == ["approved", "pending"]
 
 
 def test_a_removal_is_shown_line_by_line_before_it_can_be_approved(browser: Client) -> None:

@@ -94,6 +94,20 @@ def test_many_remarks_of_one_kind_are_folded_behind_the_first(browser: Client, t
     assert "The row of n3.md" in folded and "The row of n4.md" in folded
 
 
+def test_the_same_finding_in_many_files_is_one_group_that_names_each_file(
+    browser: Client, tmp_path: Path
+) -> None:
+    files = {f"n{n}.md": f"---\nname: N{n}\ntype: project\n---\n\nIt is number {n}.\n" for n in range(30)}
+    text = _page(browser, _project(tmp_path, **files, **{"leak.md": f"Use {TOKEN} there.\n"}))
+    assert text.count(">It has no row in the index beside it: sessions may not find it.<") == 1
+    assert "<h2>31 files</h2>" in text
+    assert text.count("checkup-section") == 3, (
+        "31 files without a row, the secret, and the type that is missing"
+    )
+    for name in files:
+        assert f">{name}</a>" in text
+
+
 @pytest.mark.parametrize(
     ("message", "said"),
     [

@@ -257,7 +257,7 @@ def _approve_all(proposal: Any) -> None:
 
     me = review.Reviewer("dreambench")
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me, reason="A measured run.")
-    open_ones = list(review.in_the_way(proposal))
+    open_ones = review.in_the_way(proposal)
     refused = [finding.hunk for finding in open_ones if finding.severity == "refuse" and finding.hunk]
     if refused:
         review.decide(proposal, review.together(refused), Hunk.Verdict.REJECTED, me, reason="Refused.")

@@ -140,7 +140,7 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
 def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: locks.Held) -> ApplyReport:
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
-    if _rebase_all(proposal, snapshot, confirmed):
+    if _rebase_all(proposal, reviewer, snapshot, confirmed):
         # The page shows at once what the checks say of the new result; a confirmation must not be their first sight.
         proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
     files = unapplied(proposal)
@@ -163,7 +163,9 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     )
 
 
-def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: bool) -> bool:
+def _rebase_all(
+    proposal: Proposal, reviewer: Reviewer, snapshot: workspace.Snapshot, confirmed: bool
+) -> bool:
     """Bring stale files onto the disk's state and say whether any was; `confirmed` confirms only what was already shown
     before this call."""
     moved = False
@@ -171,7 +173,7 @@ def _rebase_all(proposal: Proposal, snapshot: workspace.Snapshot, confirmed: boo
         found = snapshot.files.get(file.path)
         outcome = rebase.rebase(file, found.data if found else None)
         if outcome == "same" and confirmed and not file.rebase_confirmed:
-            FileChange.objects.filter(pk=file.pk).update(rebase_confirmed=True)
+            review.confirm_rebase(file, file.base_sha, reviewer)
         elif outcome == "rebased":
             moved = True
             auditlog.record(

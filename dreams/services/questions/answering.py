@@ -209,15 +209,17 @@ def _move(question: Question) -> bool:
     edits = options.edits_of(option, question.rows)
     present = syncing.contents(question.project)
     who = Reviewer(question.answered_by)
-    confirmed = Finding.objects.filter(
-        proposal__operations__questions=question, severity=Finding.Severity.BLOCK, confirmed_at__isnull=False
+    confirmed = set(
+        Finding.objects.filter(
+            proposal__operations__questions=question,
+            severity=Finding.Severity.BLOCK,
+            confirmed_at__isnull=False,
+        ).values_list("key", flat=True)
     )
     target, made = _joined(None, question, edits, present, who)
     review.decide(target, list(joining.hunks_of(made)), Hunk.Verdict.APPROVED, who, reason=_reason(option))
     proposals.examine(target, present)
-    review.confirm(
-        target, review.in_the_way(target).filter(key__in=list(confirmed.values_list("key", flat=True))), who
-    )
+    review.confirm(target, [one for one in review.in_the_way(target) if one.key in confirmed], who)
     Question.objects.filter(pk=question.pk).update(operation=made[0])
     return True
 
@@ -319,14 +321,16 @@ def _of_place(place: dict[str, object], sessions: set[int]) -> Citation:
 
 
 def _blocking(proposal: Proposal) -> set[str]:
-    open_now = review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal))
-    return set(open_now.values_list("key", flat=True))
+    return {one.key for one in _blocking_anything(proposal)}
+
+
+def _blocking_anything(proposal: Proposal) -> list[Finding]:
+    return review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal))
 
 
 def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Reviewer, confirm: bool) -> None:
     """What the answer brought up: refused, confirmed by name, or asked for."""
-    found = review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal)).exclude(key__in=before)
-    new = list(found.select_related("file"))
+    new = [finding for finding in _blocking_anything(proposal) if finding.key not in before]
     refused = [finding for finding in new if finding.severity == Finding.Severity.REFUSE]
     if refused:
         raise ReviewRefused(f"This answer cannot be applied: {refused[0].message} Choose another.")

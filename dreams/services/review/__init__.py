@@ -10,6 +10,7 @@ from dreams.services.review.mending import Mend, mend
 from dreams.services.review.previewing import EditPreview, preview_edit
 from dreams.services.review.selecting import select, together
 from dreams.services.review.submitting import (
+    blocking,
     in_the_way,
     leave_out,
     refuse_open_findings,
@@ -24,6 +25,7 @@ __all__ = [
     "Mend",
     "ReviewRefused",
     "Reviewer",
+    "blocking",
     "confirm",
     "confirm_rebase",
     "decide",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib.prose import similarity
@@ -16,17 +15,31 @@ from dreams.services.questions import states
 from dreams.services.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
 
 
-def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> QuerySet[Finding]:
+def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
     """Findings that keep what is approved (or `hunks`) from being applied."""
-    open_blocks = Q(severity=Finding.Severity.BLOCK, confirmed_at__isnull=True) | Q(
-        severity=Finding.Severity.REFUSE
-    )
-    wanted = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN)
-    if hunks is not None:
-        wanted = Hunk.objects.filter(pk__in=[hunk.pk for hunk in hunks])
+    if hunks is None:
+        hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
+    return blocking(proposal.findings.select_related("file", "hunk"), hunks)
+
+
+def blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:
+    """Those of a proposal's `findings` that keep `hunks` from being applied: the one definition of what blocks a submit."""
+    files = {hunk.pk: hunk.file_id for hunk in hunks}
     # What is said of a whole file concerns whoever writes to it; what is said of the whole concerns everything.
-    on_file = Q(hunk__isnull=True) & (Q(file__isnull=True) | Q(file__in=wanted.values("file")))
-    return proposal.findings.filter(open_blocks).filter(Q(hunk__in=wanted) | on_file)
+    concerned = {None, *files.values()}
+    return [
+        found
+        for found in findings
+        if _is_unsettled(found)
+        and (found.hunk_id in files if found.hunk_id is not None else found.file_id in concerned)
+    ]
+
+
+def _is_unsettled(finding: Finding) -> bool:
+    is_confirmed = finding.confirmed_at is not None
+    return finding.severity == Finding.Severity.REFUSE or (
+        finding.severity == Finding.Severity.BLOCK and not is_confirmed
+    )
 
 
 def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
@@ -40,9 +53,8 @@ def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None
 
 def _refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
     """Without looking again; a verdict may have come in between."""
-    blocking = in_the_way(proposal, hunks).select_related("file", "hunk").first()
-    if blocking is not None:
-        raise FindingInTheWay(blocking)
+    for finding in in_the_way(proposal, hunks):
+        raise FindingInTheWay(finding)
 
 
 def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:

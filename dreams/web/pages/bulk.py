@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Count
+
 from dreams.lib.files.text import plural
-from dreams.models import Operation, Proposal
+from dreams.models import Operation, Proposal, Question
 from dreams.services.proposals import decisions
 from dreams.services.proposals.decisions import Counts
 from dreams.web.pages import changed_lines, review_loaded
@@ -24,7 +26,8 @@ APPROVE, REJECT = "approve", "reject"
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One selected proposal. `shown` is what would be approved, line by line; `reasons` are (kind, why) of all its changes;
-    `why_not` says why it is left as it is, empty when the verdict can be given."""
+    `why_not` says why it is left as it is, empty when the verdict can be given; `yours` are the answers of the person
+    that are written with it."""
 
     public_id: str
     project: str
@@ -37,6 +40,7 @@ class Choice:
     digest: str
     answers: str
     why_not: str
+    yours: int
 
 
 def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
@@ -51,14 +55,38 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
     pks = [one.proposal.pk for one in loaded]
     counts = decisions.counts(pks)
     lines = changed_lines.of(pks) if verdict == APPROVE else {}
+    yours = _answers(rows.values()) if verdict == APPROVE else {}
     return [
-        _choice(one, verdict, counts[one.proposal.pk], lines.get(one.proposal.pk, Shown()), operations)
+        _choice(
+            one,
+            verdict,
+            counts[one.proposal.pk],
+            lines.get(one.proposal.pk, Shown()),
+            operations,
+            yours.get(one.proposal.project_id, 0),
+        )
         for one in loaded
     ]
 
 
+def _answers(proposals: Iterable[Proposal]) -> Mapping[int, int]:
+    """Project → how many answers wait there and are written with a dream's changes."""
+    dreams = {row.project_id for row in proposals if row.origin == Proposal.Origin.DREAM}
+    waiting = Question.objects.filter(
+        project__in=dreams,
+        state=Question.State.WAITING,
+        operation__proposal__origin=Proposal.Origin.ANSWERS,
+    )
+    return dict(waiting.order_by().values_list("project").annotate(count=Count("pk")))
+
+
 def _choice(
-    loaded: Loaded, verdict: str, counts: Counts, shown: Shown, operations: Mapping[int, Operation]
+    loaded: Loaded,
+    verdict: str,
+    counts: Counts,
+    shown: Shown,
+    operations: Mapping[int, Operation],
+    yours: int,
 ) -> Choice:
     reasons = _reasons(loaded, operations)
     return Choice(
@@ -73,6 +101,7 @@ def _choice(
         digest=loaded.digest,
         answers=loaded.answers,
         why_not=why_not(loaded, verdict) or shown.why_not,
+        yours=yours,
     )
 
 

@@ -21,6 +21,7 @@ PAGE_SIZE = 25
 #: A decision with more lines is shown in its review: what is not in view is not decided here.
 MOST_LINES = 40
 MOST_QUOTES = 2
+MISSING = "The text of one of its files is missing. Decide on it in its review."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,13 @@ def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
 
 def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: proposals.Texts) -> Card:
     hunks = index_last(hunks)
-    parts, removed, mask = masked_parts(hunks, texts)
+    try:
+        parts, removed, mask = masked_parts(hunks, texts)
+        missing = False
+    except blobs.MissingBlob:
+        parts, removed = [], ""
+        mask = Mask.of([row.reason, *(one.quote for one in _evidence(hunks))])
+        missing = True
     total = sum(len(part.lines) for part in parts)
     return Card(
         pk=row.pk,
@@ -107,7 +114,7 @@ def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: 
         more_lines=max(0, total - MOST_LINES),
         quotes=[_quote(one, removed, mask) for one in _evidence(hunks)],
         findings=against,
-        why_not=_why_not(hunks, against, total, mask),
+        why_not=MISSING if missing else _why_not(hunks, against, total, mask),
         digest=triage.digest([hunks], [row.pk] if against else ()),
     )
 

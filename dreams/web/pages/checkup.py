@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dreams.findings.base import Found
 from dreams.lib import textdiff
@@ -16,6 +16,9 @@ from dreams.web.pages.placed import without_place
 MOST = 300
 #: Of one kind in one file, so many are shown; the rest is folded.
 MOST_ALIKE = 3
+#: What is found in so many files, word for word, is shown once with the list of them.
+LEAST_FILES = 3
+MOST_PLACES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,31 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    path: str
+    pk: int | None
+    line_no: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The same finding in several files; `folded` are the places after the first."""
+
+    said: Said
+    places: list[Place]
+
+    @property
+    def first(self) -> list[Place]:
+        return self.places[:MOST_PLACES]
+
+    @property
+    def folded(self) -> list[Place]:
+        return self.places[MOST_PLACES:]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
+    groups: list[Group]
     files: list[File]
     warnings: int
     notes: int
@@ -57,10 +84,15 @@ class Page:
 def page(project: Project) -> Page:
     made = checkup.look(project)
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
+    shown = made.found[:MOST]
+    groups = _groups(shown, pks)
+    grouped = {(group.said, place.path) for group in groups for place in group.places}
     by_path: dict[str, list[Found]] = defaultdict(list)
-    for found in made.found[:MOST]:
-        by_path[found.path].append(found)
+    for found in shown:
+        if (_without_line(found), found.path) not in grouped:
+            by_path[found.path].append(found)
     return Page(
+        groups=groups,
         files=[_file(path, pks.get(path), found) for path, found in by_path.items()],
         warnings=made.warnings,
         notes=made.notes,
@@ -68,6 +100,24 @@ def page(project: Project) -> Page:
         memories=made.memories,
         secrets=sum(found.check == "secrets" for found in made.found),
     )
+
+
+def _groups(shown: Sequence[Found], pks: Mapping[str, int]) -> list[Group]:
+    """What is found in many files, worst first."""
+    alike: dict[Said, list[Place]] = defaultdict(list)
+    for found in shown:
+        if found.path:
+            place = Place(found.path, pks.get(found.path), found.line_no)
+            alike[_without_line(found)].append(place)
+    return [
+        Group(said, places)
+        for said, places in alike.items()
+        if len({place.path for place in places}) >= LEAST_FILES
+    ]
+
+
+def _without_line(found: Found) -> Said:
+    return replace(_said(found), line_no=None)
 
 
 def _file(path: str, pk: int | None, found: Sequence[Found]) -> File:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.db.models import (
@@ -33,22 +33,43 @@ from dreams.web.pages import budget
 from dreams.web.paging import Listed, page_of
 
 M = TypeVar("M", bound=Model)
+Form = Literal["age", "number", "budget"]
 PAGE_SIZE = 40
+
+
+class State(NamedTuple):
+    """What a project's row begins with: a word, its colour and its icon."""
+
+    name: str
+    label: str
+    tone: str
+    icon: str
+
+
 # Worst first; the number is the order in the list.
 REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, GONE = range(8)
-STATES: Mapping[int, tuple[str, str, str]] = {
-    REVIEW: ("review", "Waits for you", "accent"),
-    FAILING: ("failing", "Failing", "block"),
-    OPEN: ("open", "Gates open", "ok"),
-    DREAMING: ("dreaming", "Dreaming", "info"),
-    CLOSED: ("closed", "Gates closed", ""),
-    UNSEEN: ("unseen", "Not checked yet", ""),
-    OFF: ("off", "Off", ""),
-    GONE: ("gone", "Gone", ""),
+STATES: Mapping[int, State] = {
+    REVIEW: State("review", "Waits for you", "accent", "inbox"),
+    FAILING: State("failing", "Failing", "block", "block"),
+    OPEN: State("open", "Gates open", "ok", "gate-open"),
+    DREAMING: State("dreaming", "Dreaming", "info", "running"),
+    CLOSED: State("closed", "Gates closed", "", "gate-closed"),
+    UNSEEN: State("unseen", "Not checked yet", "", "clock"),
+    OFF: State("off", "Off", "", "pause"),
+    GONE: State("gone", "Gone", "", "trash"),
 }
-FILTERS = {name: label for name, label, _ in STATES.values()}
+FILTERS = {state.name: state.label for state in STATES.values()}
 ACTIVE = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
 WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One cell of a row. `form` is how `_projects.html` writes the value."""
+
+    title: str
+    form: Form
+    value: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +84,10 @@ class ProjectRow:
     state: str
     label: str
     tone: str
+    icon: str
     why: str
     opens_at: dt.datetime | None
-    last_dream: dt.datetime | None
-    sessions: int
-    memories: int
-    budget: budget.Budget | None
+    figures: list[Figure]
     review: str
     dream: str
 
@@ -93,7 +112,9 @@ def projects(text: str = "", state: str = "", number: str | None = None) -> Proj
     return Projects(
         listed=Listed(_described(list(page.object_list)), page),
         total=sum(counted.values()),
-        counts=[(STATES[rank][0], STATES[rank][1], counted[rank]) for rank in STATES if counted.get(rank)],
+        counts=[
+            (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
+        ],
         places=[str(root) for root in settings.ROOTS],
     )
 
@@ -130,7 +151,7 @@ def _matching(ranked: QuerySet[Any], text: str, state: str) -> QuerySet[Any]:
             | Q(memory_dir__icontains=text)
             | Q(repo_dir__icontains=text)
         )
-    wanted = next((rank for rank, (name, _, _) in STATES.items() if name == state), None)
+    wanted = next((rank for rank, one in STATES.items() if one.name == state), None)
     return ranked if wanted is None else ranked.filter(rank=wanted)
 
 
@@ -191,27 +212,38 @@ def _newest(projects: QuerySet[Project], past: QuerySet[M]) -> QuerySet[Project,
 
 def _row(row: Project, facts: _Facts) -> ProjectRow:
     rank: int = row.rank  # type: ignore[attr-defined] # annotated by _ranked
-    name, label, tone = STATES[rank]
+    state = STATES[rank]
     why, opens_at = _why(row, rank, facts)
-    size = facts.index.get(row.pk)
     return ProjectRow(
         pk=row.pk,
         name=str(row),
         place=row.repo_dir or row.memory_dir,
         kind=row.get_kind_display() if row.kind == Project.Kind.AGENT else "",
         agent=row.agent_name,
-        state=name,
-        label=label,
-        tone=tone,
+        state=state.name,
+        label=state.label,
+        tone=state.tone,
+        icon=state.icon,
         why=why,
         opens_at=opens_at,
-        last_dream=row.last_consolidated_at,
-        sessions=facts.next[row.pk].new_sessions,
-        memories=facts.memories.get(row.pk, 0),
-        budget=budget.of_size(*size, facts.overrides.config(row.pk)) if size else None,
+        figures=[Figure(title, form, value(row, facts)) for title, form, value in COLUMNS],
         review=facts.reviews.get(row.pk, ""),
         dream=facts.dreams.get(row.pk, ""),
     )
+
+
+def _index(row: Project, facts: _Facts) -> budget.Budget | None:
+    size = facts.index.get(row.pk)
+    return budget.of_size(*size, facts.overrides.config(row.pk)) if size else None
+
+
+#: The figures of a row, in their order: to add one, add it here, and to `_Facts` what it needs.
+COLUMNS: Sequence[tuple[str, Form, Callable[[Project, _Facts], object]]] = (
+    ("Last dream", "age", lambda row, facts: row.last_consolidated_at),
+    ("New sessions", "number", lambda row, facts: facts.next[row.pk].new_sessions),
+    ("Memories", "number", lambda row, facts: facts.memories.get(row.pk, 0)),
+    ("Index", "budget", _index),
+)
 
 
 def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | None]:

@@ -16,7 +16,7 @@ from dreams.findings.base import Found
 from dreams.lib import memdir, textdiff
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, Finding, Hunk, Proposal
+from dreams.models import DreamRun, Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions, summaries
 from dreams.web.pages import diffs, review_findings, review_state
@@ -176,7 +176,7 @@ def bar(found: Passing) -> Bar:
         for hunk in one.hunks
         if hunk.file_id not in loaded.old_names
     ]
-    in_way = _in_the_way(loaded)
+    in_way = review.blocking(loaded.findings, [hunk for hunk in loaded.all_hunks if hunk.is_taken])
     hunks, files = {found.hunk_id for found in in_way}, {f.file_id for f in in_way if f.hunk_id is None}
     first = next((one for one in every if one.is_open), None)
     return Bar(
@@ -203,18 +203,6 @@ def where(found: Passing, decision: Decision) -> str:
     if any(one.key == decision.key for one in found.decisions):
         return asked.to(proposal, anchor, file=asked.file, page="", hunk=decision.pk)
     return address(proposal, hunk=decision.pk, anchor=anchor)
-
-
-def _in_the_way(loaded: Loaded) -> list[Finding]:
-    """As `review.in_the_way`: of what is said of a change, a file or the whole, what concerns something approved."""
-    taken = [hunk for hunk in loaded.all_hunks if hunk.is_taken]
-    hunks, files = {hunk.pk for hunk in taken}, {None, *(hunk.file_id for hunk in taken)}
-    return [
-        found
-        for found in loaded.findings
-        if found.stands_in_the_way
-        and (found.hunk_id in hunks if found.hunk_id is not None else found.file_id in files)
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
 `{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots` (filters);
-`icon`, `query`, `pages`, `bar`, `changed_size` (tags).
+`hidden`, `icon`, `query`, `pages`, `bar`, `changed_size` (tags).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,20 @@ def icon(name: str, extra: str = "") -> SafeString:
         extra,
         inside,
     )
+
+
+@register.simple_tag
+def hidden(**fields: object) -> SafeString:
+    """The fields that a form carries unseen: `{% hidden back=back file=file.pk %}`; of a list one for each of its values."""
+    return format_html_join(
+        "",
+        '<input type="hidden" name="{}" value="{}">',
+        ((name, one) for name, value in fields.items() for one in _each(value)),
+    )
+
+
+def _each(value: object) -> Iterable[object]:
+    return map(str, value) if isinstance(value, list | tuple) else [str(value)]
 
 
 @register.simple_tag(takes_context=True)

@@ -91,9 +91,9 @@ def _approve(request: Request, loaded: Loaded, batch: str) -> str:
     pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
     if pending:
         review.decide(loaded.proposal, pending, Hunk.Verdict.APPROVED, reviewer(request), batch=batch)
-    report = applying.apply(loaded.proposal, reviewer(request))
+    report = applying.apply_with_answers(loaded.proposal, reviewer(request))
     if report.error:
-        messages.error(request, f"{loaded.proposal.project}: nothing was written: {report.error}")
+        messages.error(request, f"{loaded.proposal.project}: {report.refusal}")
     for waiting in (*report.conflicts, *report.rebased):
         messages.warning(
             request, f"{loaded.proposal.project}: {waiting.path} was not written: {waiting.why}."
