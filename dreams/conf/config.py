@@ -239,6 +239,13 @@ class Config:
         maximum=20,
     )
 
+    suggestions: bool = setting(
+        True,
+        "Review",
+        "Suggestions from your agents",
+        "Off: an agent can still read memories over MCP, but cannot suggest any.",
+    )
+
     # What an agent loads
     index_max_lines: int = setting(
         200,

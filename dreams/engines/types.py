@@ -19,7 +19,7 @@ from dreams.lib.files.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
 OperationKind = Literal["learn", "merge", "date", "index", "demote", "update", "prune", "edit", "undo"]
-EvidenceSource = Literal["transcript", "memory", "file", "history", "repository"]
+EvidenceSource = Literal["transcript", "memory", "file", "history", "repository", "agent"]
 FateKind = Literal["kept-in", "merged-into", "superseded-by", "stated"]
 QuestionKind = Literal[
     "same", "changed", "conflict", "forget", "expired", "derived", "leans", "gone", "index", "learn"

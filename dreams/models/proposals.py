@@ -24,6 +24,7 @@ class Proposal(models.Model):
         FORGET = "forget", "Forget"
         REDACTION = "redaction", "Redaction"
         ANSWERS = "answers", "Answers"
+        SUGGESTED = "suggested", "Suggested by your agent"
 
     class State(models.TextChoices):
         OPEN = "open", "To review"
@@ -233,6 +234,7 @@ class Evidence(models.Model):
         FILE = "file", "File's date"
         HISTORY = "history", "History"
         REPOSITORY = "repository", "Repository"
+        AGENT = "agent", "Agent"
 
     hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, related_name="evidence")
     source = models.CharField(max_length=12, choices=Source)

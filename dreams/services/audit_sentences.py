@@ -156,6 +156,7 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.FORGET: "{who} chose to forget: changes",
         Proposal.Origin.REDACTION: "{who} asked to remove secrets: changes",
         Proposal.Origin.ANSWERS: "{who} answered questions: changes",
+        Proposal.Origin.SUGGESTED: "{who} suggested a memory: changes",
     }
     did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
     return did + _to(s, entry, _paths_in(entry))

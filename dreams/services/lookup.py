@@ -8,7 +8,7 @@ import os
 from django.db.models import Q
 
 from dreams.lib.files import text
-from dreams.models import DreamRun, Project, Proposal
+from dreams.models import DreamRun, Project, Proposal, TranscriptFolder
 from dreams.services.hosts import host
 
 MAX_CANDIDATES = 10
@@ -86,3 +86,29 @@ def all_proposals(name: str) -> list[Proposal]:
     name = text.storable(name)
     one = Proposal.objects.filter(public_id=name).first()
     return [one] if one else list(dream(name).proposals.order_by("-pk"))
+
+
+def project_at(folder: str) -> Project:
+    """The project that is worked on in `folder`: the innermost repository or working directory that holds it.
+
+    Raises Unknown, Ambiguous.
+    """
+    here = {os.path.abspath(folder), os.path.realpath(folder)}  # noqa: PTH100 - texts are compared
+    rows = Project.objects.filter(host=host(), gone_at__isnull=True, kind=Project.Kind.AUTO)
+    known = [(place, row.pk) for row in rows for place in [row.repo_dir]]
+    folders = TranscriptFolder.objects.filter(project__in=rows, gone_at__isnull=True)
+    known += folders.values_list("cwd", "project")
+    found = [(len(place), pk) for place, pk in known if place and any(_is_below(one, place) for one in here)]
+    innermost = {pk for length, pk in found if length == max(found)[0]}
+    if len(innermost) == 1:
+        return rows.get(pk=innermost.pop())
+    if innermost:
+        listed = ", ".join(
+            f"{row.pk} ({row.memory_dir})" for row in rows.filter(pk__in=innermost).order_by("pk")
+        )
+        raise Ambiguous(f"{folder} belongs to more than one project; name it by id or directory: {listed}")
+    raise Unknown(f"No project is known for {folder}. `projects` lists them; `discover` looks for new ones.")
+
+
+def _is_below(folder: str, place: str) -> bool:
+    return folder == place or folder.startswith(place.rstrip("/") + "/")

@@ -27,7 +27,9 @@ def _ask(browser: Client, project: Project, question: str, **more: str) -> str:
 def test_the_memory_that_would_be_opened_is_shown_with_its_lines(browser: Client, project: Project) -> None:
     text = _ask(browser, project, "a database for the tests")
     assert "feedback_testing.md" in text and "Tests run against a real database." in text
-    assert "project_deploy.md" not in text
+    opened, _, left = text.partition("not chosen, and why")
+    assert "project_deploy.md" not in opened and "project_deploy.md" in left
+    assert "shares no telling word with the question" in left
     assert 'Memories <span class="tab-count">2<' in text and 'Sessions <span class="tab-count">0<' in text
 
 
@@ -43,6 +45,23 @@ def test_the_open_proposal_is_asked_too_on_a_tick(browser: Client, project: Proj
     text = _ask(browser, project, "how are the tests run?", after="1")
     now, _, then = text.partition("After the open proposal")
     assert "Tests run against a real database." in now and "feedback_testing.md" not in then
+
+
+def test_what_was_shown_and_references_for_tools_in_use_are_left_out_with_the_reason(
+    browser: Client, tmp_path: Path
+) -> None:
+    reference = (
+        "---\nname: psql commands\ndescription: how psql lists tables\ntype: reference\n---\n\nUse \\dt.\n"
+    )
+    project = world.make_project(
+        tmp_path / "x", {"psql.md": reference, "tables.md": "# Tables of psql\n\nTwo.\n"}
+    )
+    opened, _, left = _ask(browser, project, "psql tables", tools="psql", shown="tables.md").partition(
+        "not chosen"
+    )
+    assert "It would open none" in opened
+    assert "a reference for psql, which is in use" in left and "already shown in this session" in left
+    assert 'value="psql"' in opened and 'value="tables.md"' in opened
 
 
 def test_the_fragment_is_the_answer_alone(browser: Client, project: Project) -> None:

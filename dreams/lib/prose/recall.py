@@ -1,14 +1,16 @@
 """What an agent has before it for a question: the loaded part of the index, and the memories it would open. PURE.
 
-Modelled on the reference behaviour: at most 200 memories are looked at, the newest first; at most five are chosen, by
-name, description and index row; unsure means none; what is loaded in one session is capped.
+Modelled on the reference behaviour: at most 200 memories are looked at, the newest first; what the session was shown
+already and references for tools in use are left out; at most five are chosen, by name, description and index row; unsure
+means none; what is loaded in one session is capped. Whatever is left out has its reason.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -20,11 +22,20 @@ from dreams.lib.prose.statements import statement
 MOST_LOOKED_AT = 200
 MOST_CHOSEN = 5
 HEAD_LINES = 30
-#: Of all memories opened for one question; a longer one is cut.
+#: Of all memories opened in one session; one that no longer fits is cut.
 MOST_BYTES = 60_000
 #: The share of a question's weight that a memory's own words must have: under it the answer is "none".
 SURE = 0.22
 QUESTION_CHARS = 1_000
+#: A reference that warns is kept also while its tool is in use.
+_WARNS = re.compile(
+    r"\b(warn(?:ing|s)?|gotchas?|caution|careful|beware|pitfalls?|caveats?|known (?:issues?|bugs?|problems?)|never|"
+    r"(?:do|does|must|should)(?: not|n['’]t)|breaks|fails)\b",
+    re.IGNORECASE,
+)
+#: Names of tools that are ordinary words: "Read replicas" is not about the tool.
+_ORDINARY = frozenset({"agent", "edit", "read", "search", "skill", "task", "write"})
+_NAME_PARTS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +56,52 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A memory that would not be opened, and why. `share` is 0 where it was not compared with the question."""
+
+    path: str
+    why: str
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a session of an agent has already: memories by path, bytes of them, and the tools that it uses."""
+
+    shown: Collection[str] = ()
+    bytes: int = 0
+    tools: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The memories for a question, surest first, and the others, those that came nearest first."""
+
+    recalled: tuple[Recalled, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
     """What an agent has before it. `texts` are by path, the index as cut; `cut` names those that did not fit whole."""
 
     recalled: tuple[Recalled, ...]
     texts: Mapping[str, bytes]
     cut: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """`about` is name and description as one line of words; `warns` says that its head warns of something."""
+
     path: str
     words: Mapping[str, float]
+    name: str = ""
+    description: str = ""
+    about: str = ""
+    is_reference: bool = False
+    warns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +112,12 @@ class Shelf:
     index: bytes
     entries: tuple[_Entry, ...]
     rarity: Mapping[str, float] = field(default_factory=dict)
-    beyond: int = 0
+    older: tuple[str, ...] = ()
+
+    @property
+    def beyond(self) -> int:
+        """How many memories are not looked at, because as many newer ones are there."""
+        return len(self.older)
 
 
 def shelf(
@@ -86,7 +136,7 @@ def shelf(
         index=loaded.text.encode("utf-8", "surrogateescape"),
         entries=entries,
         rarity=_rarity(entries),
-        beyond=max(0, len(topics) - MOST_LOOKED_AT),
+        older=tuple(topics[MOST_LOOKED_AT:]),
     )
 
 
@@ -98,18 +148,33 @@ def _is_topic(path: str) -> bool:
 def _entry(path: str, data: bytes, rows: memdir.Index) -> _Entry:
     """Its own name weighs most; what the index says of it counts only where the row is loaded."""
     head = "\n".join(decode(data[:20_000]).splitlines()[:HEAD_LINES])
-    front = memdir.parse(head.encode("utf-8", "surrogateescape")).frontmatter
+    document = memdir.parse(head.encode("utf-8", "surrogateescape"))
+    front = document.frontmatter
     stem = PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
-    said = [(2.0, (front.name if front else None) or stem), (1.5, stem)]
-    said += [(1.5, front.description)] if front and front.description else []
+    name, description = (front.name if front else None) or stem, (front.description if front else None) or ""
+    said = [(2.0, name), (1.5, stem)]
+    said += [(1.5, description)] if description else []
     said += [(1.5, f"{row.title} {row.hook}") for row in rows.rows_for(path)]
-    if not (front and front.description) and not rows.rows_for(path):
+    if not description and not rows.rows_for(path):
         said += [(1.0, line.lstrip("# ")) for line in head.splitlines() if line.startswith("#")]
     words: dict[str, float] = {}
     for weight, text in said:
         for word in statement(text).weights:
             words[word] = max(weight, words.get(word, 0.0))
-    return _Entry(path, words)
+    return _Entry(
+        path,
+        words,
+        name,
+        description,
+        _as_words(f"{name} {stem} {description}"),
+        memdir.memory_type(document, path) == "reference",
+        _WARNS.search(head) is not None,
+    )
+
+
+def _as_words(text: str) -> str:
+    """Its words in lower case between blanks, so that a name of several words is found in it whole."""
+    return f" {' '.join(_NAME_PARTS.findall(text.lower()))} "
 
 
 def _rarity(entries: Sequence[_Entry]) -> dict[str, float]:
@@ -120,6 +185,62 @@ def _rarity(entries: Sequence[_Entry]) -> dict[str, float]:
 
 def rank(where: Shelf, question: str, most: int = MOST_CHOSEN) -> list[Recalled]:
     """The memories an agent would open for `question`, surest first; none where it is unsure."""
+    return list(choose(where, question, most=most).recalled)
+
+
+def choose(
+    where: Shelf,
+    question: str,
+    seen: Seen | None = None,
+    *,
+    most: int = MOST_CHOSEN,
+    names: Sequence[str] | None = None,
+) -> Choice:
+    """As `rank`, with the reason for each memory that is not chosen.
+
+    `names` are paths that somebody else chose, by name and description; what is unknown among them is dropped.
+    """
+    seen = seen or Seen()
+    before = {entry.path: why for entry in where.entries if (why := _left_out_before(entry, seen))}
+    open_ones = [entry for entry in where.entries if entry.path not in before]
+    scored = {one.path: one for one in _all_scored(where, open_ones, question)}
+    if names is None:
+        sure = sorted(filter(_is_sure, scored.values()), key=lambda one: (-one.share, one.path))
+    else:
+        sure = [scored[path] for path in dict.fromkeys(names) if path in scored]
+    chosen = sure[:most]
+    better = {one.path for one in sure[most:]}
+    taken = {one.path for one in chosen}
+    rest = sorted(
+        (one for one in scored.values() if one.path not in taken), key=lambda one: (-one.share, one.path)
+    )
+    left = [
+        LeftOut(one.path, _why_not(one, better, len(chosen), by_name=names is not None), one.share)
+        for one in rest
+    ]
+    left += [LeftOut(path, why) for path, why in before.items()]
+    left += [LeftOut(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
+    return Choice(tuple(chosen), tuple(left))
+
+
+def _left_out_before(entry: _Entry, seen: Seen) -> str:
+    """Why it is not even compared with the question; empty where it is."""
+    if entry.path in seen.shown:
+        return "already shown in this session"
+    if entry.is_reference and not entry.warns:
+        tool = next((tool for tool in seen.tools if _is_about(entry, tool)), "")
+        return f"a reference for {tool}, which is in use" if tool else ""
+    return ""
+
+
+def _is_about(entry: _Entry, tool: str) -> bool:
+    """Whether name or description have the tool's name: of `mcp__github__create_issue` the server's or its own."""
+    parts = [_as_words(part).strip() for part in tool.split("__") if part.lower() != "mcp"]
+    wanted = [f"{part} tool" if part in _ORDINARY else part for part in parts if len(part) > 1]
+    return any(f" {part} " in entry.about for part in wanted)
+
+
+def _all_scored(where: Shelf, entries: Iterable[_Entry], question: str) -> list[Recalled]:
     asked = statement(question[:QUESTION_CHARS]).weights
     # A word that no memory is described with says little about which one is meant.
     rare = math.log(1 + max(1, len(where.entries))) / 2
@@ -128,27 +249,60 @@ def rank(where: Shelf, question: str, most: int = MOST_CHOSEN) -> list[Recalled]
         for word, weight in asked.items()
     }
     whole = sum(weights.values())
-    found = [_scored(entry, weights, whole) for entry in where.entries] if whole else []
-    sure = [one for one in found if one.share >= SURE and set(one.words) - lexicon.GENERIC]
-    return sorted(sure, key=lambda one: (-one.share, one.path))[:most]
+    return [_scored(entry, weights, whole) for entry in entries]
 
 
 def _scored(entry: _Entry, weights: Mapping[str, float], whole: float) -> Recalled:
     shared = [word for word in weights if word in entry.words]
     score = sum(weights[word] * entry.words[word] / 2 for word in shared)
-    return Recalled(entry.path, min(1.0, score / whole), tuple(sorted(shared, key=lambda w: -weights[w])))
+    return Recalled(
+        entry.path,
+        min(1.0, score / whole) if whole else 0.0,
+        tuple(sorted(shared, key=lambda w: -weights[w])),
+    )
 
 
-def load(where: Shelf, question: str) -> Before:
-    """The index's loaded part and the memories chosen for `question`, within the cap."""
-    chosen = rank(where, question)
+def _is_sure(one: Recalled) -> bool:
+    return one.share >= SURE and bool(set(one.words) - lexicon.GENERIC)
+
+
+def _why_not(one: Recalled, better: Collection[str], chosen: int, *, by_name: bool) -> str:
+    if one.path in better:
+        return f"{chosen} others match better"
+    if by_name:
+        return "the model did not choose it"
+    if not set(one.words) - lexicon.GENERIC:
+        return "shares no telling word with the question"
+    return f"unsure: {one.share:.0%} of the question matches, {SURE:.0%} is needed"
+
+
+def load(
+    where: Shelf, question: str, seen: Seen | None = None, *, names: Sequence[str] | None = None
+) -> Before:
+    """The index's loaded part and the memories chosen for `question`, within what is left of the session's cap."""
+    seen = seen or Seen()
+    choice = choose(where, question, seen, names=names)
     texts = {memdir.INDEX_NAME: where.index} if where.index else {}
-    left, cut = MOST_BYTES, list[str]()
-    for one in chosen:
+    left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[LeftOut]()
+    for one in choice.recalled:
         data = where.files[one.path]
         if len(data) > left:
-            cut.append(one.path)
             data = data[:left].rpartition(b"\n")[0]
+            if not data:
+                full.append(LeftOut(one.path, f"a session loads at most {MOST_BYTES:,} bytes", one.share))
+                continue
+            cut.append(one.path)
         texts[one.path] = data
         left -= len(data)
-    return Before(tuple(chosen), texts, tuple(cut))
+    recalled = tuple(one for one in choice.recalled if one.path in texts)
+    return Before(recalled, texts, tuple(cut), (*full, *choice.left_out))
+
+
+def described(where: Shelf, seen: Seen | None = None) -> list[tuple[str, str, str]]:
+    """Path, name and description of each memory that may be chosen: all that somebody else chooses by."""
+    seen = seen or Seen()
+    return [
+        (entry.path, entry.name, entry.description)
+        for entry in where.entries
+        if not _left_out_before(entry, seen)
+    ]

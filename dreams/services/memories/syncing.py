@@ -181,7 +181,7 @@ def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Ca
 
 def version_origin(proposal: Proposal) -> Version.Origin:
     """What a version that this proposal makes is called in the history."""
-    if proposal.origin in (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS):
+    if proposal.origin in (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS, Proposal.Origin.SUGGESTED):
         return Version.Origin.APPLY
     return Version.Origin(proposal.origin)
 

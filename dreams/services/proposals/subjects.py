@@ -31,7 +31,9 @@ from dreams.services.proposals.reading import (
 )
 
 #: Changes that an engine drafted; the others a person wrote or wants back.
-_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS)
+_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS, Proposal.Origin.SUGGESTED)
+#: A line that a person rejected and that comes back unasked is named.
+_UNASKED = (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED)
 
 
 def listening(subject: Subject, heard: Hearing) -> Subject:
@@ -122,10 +124,8 @@ def _asked(project: Project) -> list[str]:
 
 
 def _rejected_lines(proposal: Proposal) -> Mapping[str, dt.date]:
-    """Only a dream may bring a line back without being asked."""
-    return (
-        _rejected_by(proposal.project, besides=proposal) if proposal.origin == Proposal.Origin.DREAM else {}
-    )
+    """Only a dream or an agent may bring a line back without being asked."""
+    return _rejected_by(proposal.project, besides=proposal) if proposal.origin in _UNASKED else {}
 
 
 def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[str, dt.date]:
@@ -166,7 +166,9 @@ def _changed_hunks(
                 removed=_bare(hunk.removed),
                 new_start=hunk.base_start + shift,
                 added=lines,
-                citations=citations_of(row),
+                citations=tuple(
+                    c for c in citations_of(row) if c.source != "agent"
+                ),  # its own word supports nothing
                 fates=fates_of(row),
                 by_hand=isinstance(choice, str) or file.proposal.origin not in _DRAFTED,
                 operation=str(row.operation_id or ""),

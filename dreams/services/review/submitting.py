@@ -124,7 +124,7 @@ def _approved(proposal: Proposal) -> tuple[set[str], set[tuple[str, str]]]:
 
 
 def _leave_out_rejected(proposal: Proposal) -> None:
-    if proposal.origin == Proposal.Origin.DREAM:
+    if proposal.origin in (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED):
         leave_out(proposal, Hunk.objects.filter(file__proposal=proposal, verdict=Hunk.Verdict.REJECTED))
 
 

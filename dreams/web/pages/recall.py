@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams import conf
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
 from dreams.lib import textdiff
 from dreams.lib.files import text
-from dreams.lib.prose import recall
+from dreams.lib.prose.recall import LeftOut, Seen
 from dreams.lib.secrets.masking import Mask
-from dreams.models import Memory, Project, Proposal
-from dreams.services import proposals
+from dreams.models import Project, Proposal
+from dreams.services import proposals, recalling
 from dreams.services.memories import syncing
+from dreams.services.recalling import Chosen, Recall
 
 MOST_LINES = 8
 #: How much of a question's weight a line must have to be shown as what speaks to it.
 SPEAKS = 0.3
+#: Memories that were not chosen, shown with the reason.
+MOST_LEFT_OUT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,77 +31,81 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A memory the agent would open. `pk` is None for one that only the proposal makes."""
+    """A memory the agent would open, with the lines that speak to the question."""
 
-    path: str
-    pk: int | None
-    name: str
-    type: str
-    changed_at: dt.datetime | None
-    percent: int
-    words: str
+    chosen: Chosen
     lines: list[Line]
-    is_cut: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """`index_lines` are those of the loaded index that speak to the question."""
 
+    recall: Recall
     opened: list[Opened]
     index_lines: list[Line]
-    index_size: int
-    bytes: int
-    memories: int
-    beyond: int
+
+    @property
+    def index_size(self) -> int:
+        return len(self.recall.index)
+
+    @property
+    def bytes(self) -> int:
+        return self.recall.bytes + self.index_size
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        return self.recall.left_out[:MOST_LEFT_OUT]
+
+    @property
+    def more_left_out(self) -> int:
+        return len(self.recall.left_out) - len(self.left_out)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """`shown` and `tools` are as typed, so that the form keeps them."""
+
     question: str
+    shown: str
+    tools: str
     now: Answer
     then: Answer | None
     proposal: str
 
 
-def page(project: Project, question: str, *, with_proposal: bool) -> Page:
+def page(
+    project: Project, question: str, *, shown: str = "", tools: str = "", with_proposal: bool = False
+) -> Page:
     """`with_proposal` asks the directory as the open proposal would leave it, too."""
     now = syncing.contents(project)
     waiting = project.proposals.filter(state=Proposal.State.OPEN).order_by("-created_at").first()
+    seen = _seen(now, shown, tools)
     then = None
     if waiting is not None and with_proposal:
-        then = answer(project, proposals.subject_of(waiting, now, undecided=True).after, question)
-    return Page(question, answer(project, now, question), then, waiting.public_id if waiting else "")
+        then = answer(project, proposals.subject_of(waiting, now, undecided=True).after, question, seen)
+    asked = answer(project, now, question, seen)
+    return Page(question, shown, tools, asked, then, waiting.public_id if waiting else "")
 
 
-def answer(project: Project, files: Mapping[str, bytes], question: str) -> Answer:
-    config = conf.current(project)
-    rows = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
-    newest = sorted(files, key=lambda path: (-(rows[path].mtime_ns if path in rows else 1 << 62), path))
-    limits = recall.Limits(config.index_max_lines, config.index_max_bytes)
-    made = recall.shelf(files, limits, newest)
-    before = recall.load(made, question)
+def _seen(files: Mapping[str, bytes], shown: str, tools: str) -> Seen:
+    paths = [path for path in _listed(shown) if path in files]
+    return Seen(paths, sum(len(files[path]) for path in paths), _listed(tools))
+
+
+def _listed(typed: str) -> list[str]:
+    """Names separated by commas or blanks."""
+    return list(dict.fromkeys(typed.replace(",", " ").split()))
+
+
+def answer(project: Project, files: Mapping[str, bytes], question: str, seen: Seen | None = None) -> Answer:
+    found = recalling.ask(project, files, question, seen)
     return Answer(
-        opened=[_opened(one, rows.get(one.path), before, question) for one in before.recalled],
-        index_lines=_lines("MEMORY.md", before.texts.get("MEMORY.md", b""), question),
-        index_size=len(made.index),
-        bytes=sum(map(len, before.texts.values())),
-        memories=len(made.entries),
-        beyond=made.beyond,
-    )
-
-
-def _opened(one: recall.Recalled, row: Memory | None, before: recall.Before, question: str) -> Opened:
-    return Opened(
-        path=one.path,
-        pk=row.pk if row else None,
-        name=row.name if row else "",
-        type=row.type if row else "",
-        changed_at=row.changed_at if row else None,
-        percent=round(100 * one.share),
-        words="”, “".join(facts.as_written(one.words[:6], question)),
-        lines=_lines(one.path, before.texts[one.path], question),
-        is_cut=one.path in before.cut,
+        recall=found,
+        opened=[
+            Opened(one, _lines(one.path, files[one.path][: one.bytes], question)) for one in found.chosen
+        ],
+        index_lines=_lines("MEMORY.md", found.index, question),
     )
 
 

@@ -29,6 +29,7 @@ PLACES = {
     Evidence.Source.FILE: "From the file’s date",
     Evidence.Source.HISTORY: "From the history",
     Evidence.Source.REPOSITORY: "From the repository",
+    Evidence.Source.AGENT: "Your agent’s own words",
 }
 _ORDER: tuple[Answer, ...] = ("contradicted", "unsupported", "supported")
 _SAID: dict[Answer, str] = {

@@ -197,6 +197,7 @@ _WRITES = {
     Proposal.Origin.FORGET: ("trash", "warn"),
     Proposal.Origin.REDACTION: ("shield", "ok"),
     Proposal.Origin.ANSWERS: ("ok", "ok"),
+    Proposal.Origin.SUGGESTED: ("ok", "ok"),
 }
 
 

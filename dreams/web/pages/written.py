@@ -156,5 +156,5 @@ def _lines(answer: Answer, other: Answer) -> list[Line]:
 
 def _said(answer: Answer) -> list[tuple[str, str]]:
     """Of the memories that would be opened; where none would be, of the index."""
-    lines = [(memory.path, line.text) for memory in answer.opened for line in memory.lines]
+    lines = [(memory.chosen.path, line.text) for memory in answer.opened for line in memory.lines]
     return lines or [("MEMORY.md", line.text) for line in answer.index_lines]

@@ -13,13 +13,21 @@ from dreams.web.htmx import Request, page
 from dreams.web.pages import project as project_selector
 from dreams.web.pages import recall as selector
 
+MOST_TYPED = 2_000
+
 
 @owner
 @require_safe
 def tester(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     question = " ".join(request.GET.get("q", "").split())[: recall.QUESTION_CHARS]
-    found = selector.page(project, question, with_proposal=request.GET.get("after") == "1")
+    found = selector.page(
+        project,
+        question,
+        shown=request.GET.get("shown", "")[:MOST_TYPED],
+        tools=request.GET.get("tools", "")[:MOST_TYPED],
+        with_proposal=request.GET.get("after") == "1",
+    )
     context = {
         "project": project,
         "head": project_selector.counts(project),

@@ -1,0 +1,39 @@
+"""`mcp`: the memories of one project for an agent, over MCP on stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management import base, named
+from dreams.management.base import BadUsage, Refused
+from dreams.models import Project
+from dreams.services import lookup
+
+
+class Command(base.Command):
+    help = "Serve the memories of one project to an agent, over MCP on stdin and stdout. Agents start it themselves."
+    has_json = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--project", metavar="PROJECT", help="slug, memory directory or id; else the one of this folder"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> None:
+        from dreams.management import mcp_server  # noqa: PLC0415 - takes a second to load, and only this command needs it
+
+        project = named.project(options["project"]) if options["project"] else _here()
+        mcp_server.server(project).run("stdio")
+
+
+def _here() -> Project:
+    try:
+        return lookup.project_at(os.getcwd())  # noqa: PTH109 - as lookup compares paths
+    except lookup.Ambiguous as error:
+        raise BadUsage(str(error)) from error
+    except lookup.Unknown as error:
+        raise Refused(f"{error} Or name it with --project.") from error

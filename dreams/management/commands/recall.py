@@ -1,0 +1,48 @@
+"""`recall PROJECT QUESTION`: what an agent would have before it for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.lib.prose import recall
+from dreams.management import base, named
+from dreams.management.base import BadUsage
+from dreams.services import recalling
+
+
+class Command(base.Command):
+    help = "Show which memories an agent would open for a question, and why each was or was not chosen."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+        parser.add_argument("question", metavar="QUESTION", help="as you would ask your agent")
+        parser.add_argument(
+            "--shown",
+            metavar="PATH",
+            action="append",
+            default=[],
+            help="a memory that the session was shown already; may be given several times",
+        )
+        parser.add_argument("--tools", metavar="A,B", default="", help="tools in use, separated by commas")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        question = " ".join(options["question"].split())
+        if not question:
+            raise BadUsage("The question is empty.")
+        project = named.project(options["project"])
+        files = recalling.fresh(project)
+        shown = [path for path in options["shown"] if path in files]
+        tools = [tool.strip() for tool in options["tools"].split(",") if tool.strip()]
+        seen = recall.Seen(shown, sum(len(files[path]) for path in shown), tools)
+        return recalling.as_json(recalling.ask(project, files, question, seen))
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        for one in result["chosen"]:
+            yield f"{one['path']}: {one['why']}, {one['age']}" + (", its beginning" if one["cut"] else "")
+        if not result["chosen"]:
+            yield "It would open none."
+        yield from (f"not {one['path']}: {one['why']}" for one in result["left_out"])
+        yield f"{result['bytes']:,} bytes, and {result['index_bytes']:,} of the index."

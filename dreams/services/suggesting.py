@@ -1,0 +1,175 @@
+"""Memories that an agent suggests: each is a proposal of its own, which only a person decides on.
+
+No policy and no earned trust applies to it, as both are asked for dreams alone. What the agent says is its own word and
+no evidence of what the person said, so every check runs on it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import conf
+from dreams.engines import drafts
+from dreams.engines.types import Citation, Edit
+from dreams.lib import memdir
+from dreams.lib.files import text
+from dreams.lib.secrets import redact
+from dreams.models import FileChange, Project, Proposal, Session
+from dreams.services import project_lock, proposals
+from dreams.services.memories import syncing
+from dreams.services.questions.asking import hold
+
+MOST_OPEN = 5
+MOST_A_DAY = 20
+NAME_CHARS, DESCRIPTION_CHARS, TEXT_CHARS = 80, 200, 4_000
+ACTOR = "agent"
+REASON = "Your agent suggests to remember this."
+State = Proposal.State
+
+
+class NotTaken(Exception):
+    """The suggestion cannot be taken; the message says why and what to do. Nothing was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What an agent wants remembered. `kind` is one of the four types of memory."""
+
+    name: str
+    description: str
+    kind: str
+    content: str
+
+
+def suggest(project: Project, wanted: Suggestion, session: Session | None = None) -> Proposal:
+    """A card for the person. `session` is the agent's, where it is known. Raises NotTaken, ProjectElsewhere."""
+    project_lock.refuse_elsewhere(project)
+    _refuse(project, wanted)
+    syncing.refresh(project)
+    before = syncing.contents(project)
+    path, after = _file(wanted, before)
+    steps = _steps(path, after, before, wanted, session)
+    draft = drafts.draft(before, _with(before, steps), steps)
+    with transaction.atomic():
+        hold(project)
+        _refuse_too_many(project)
+        _refuse_repeated(project, after)
+        origin = proposals.Origin(Proposal.Origin.SUGGESTED, actor=ACTOR, summary=_summary(wanted))
+        return proposals.create(project, origin, draft, before)
+
+
+# --- What is not taken --------------------------------------------------------------------------------------------
+
+
+def _refuse(project: Project, wanted: Suggestion) -> None:
+    """Whatever can be said before anything is read."""
+    if not conf.current(project).suggestions:
+        raise NotTaken("Suggestions are switched off for this project. Reading memories still works.")
+    if wanted.kind not in memdir.MEMORY_TYPES:
+        raise NotTaken(f"The type is one of {', '.join(memdir.MEMORY_TYPES)}, not {wanted.kind!r}.")
+    for what, given, most in (
+        ("name", wanted.name, NAME_CHARS),
+        ("description", wanted.description, DESCRIPTION_CHARS),
+        ("text", wanted.content, TEXT_CHARS),
+    ):
+        if not given.strip():
+            raise NotTaken(f"The {what} is empty.")
+        if len(given) > most:
+            raise NotTaken(f"The {what} has {len(given):,} characters; {most:,} is the most. Shorten it.")
+    if any(redact.values(given) for given in (wanted.name, wanted.description, wanted.content)):
+        raise NotTaken("It contains a secret. Say where the secret is kept instead of what it is.")
+
+
+def _refuse_too_many(project: Project) -> None:
+    rows = Proposal.objects.filter(project=project, origin=Proposal.Origin.SUGGESTED)
+    if rows.filter(state__in=(State.OPEN, State.SUBMITTED)).count() >= MOST_OPEN:
+        raise NotTaken(
+            f"{MOST_OPEN} suggestions already wait for the person. Suggest again once they are decided."
+        )
+    if rows.filter(created_at__gte=timezone.now() - dt.timedelta(days=1)).count() >= MOST_A_DAY:
+        raise NotTaken(
+            f"{MOST_A_DAY} suggestions were made in this project within a day. Try again tomorrow."
+        )
+
+
+def _refuse_repeated(project: Project, after: str) -> None:
+    """The same text again, while it waits or after the person rejected it."""
+    same = FileChange.objects.filter(
+        proposal__project=project,
+        proposal__origin=Proposal.Origin.SUGGESTED,
+        new_sha=text.sha256(text.encode(after)),
+    ).order_by("-pk")
+    states = set(same.values_list("proposal__state", flat=True))
+    if states & {State.OPEN, State.SUBMITTED}:
+        raise NotTaken("This suggestion already waits for the person.")
+    if State.REJECTED in states:
+        raise NotTaken("The person rejected this suggestion before.")
+
+
+# --- What it changes ----------------------------------------------------------------------------------------------
+
+
+def _file(wanted: Suggestion, before: dict[str, bytes]) -> tuple[str, str]:
+    """A new file's path and text."""
+    name, description = text.one_line(wanted.name), text.one_line(wanted.description)
+    head = [
+        "---",
+        f"name: {memdir.render_value(name)}",
+        f"description: {memdir.render_value(description)}",
+        f"type: {wanted.kind}",
+        "---",
+        "",
+    ]
+    body = text.storable(wanted.content).replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    return memdir.safe_file_name(name, wanted.kind, before), "\n".join([*head, body]) + "\n"
+
+
+def _steps(
+    path: str, after: str, before: dict[str, bytes], wanted: Suggestion, session: Session | None
+) -> list[Edit]:
+    """The file and its row in the index, decided on together."""
+    cited = (_own_word(wanted, session),)
+    steps = [Edit(path, None, after, "suggested", "learn", REASON, cited)]
+    index = text.decode(before[memdir.INDEX_NAME]) if memdir.INDEX_NAME in before else None
+    listed = _with_row(index or "", path, wanted)
+    if listed is not None:
+        steps.append(Edit(memdir.INDEX_NAME, index, listed, "suggested", "index", REASON, cited))
+    return steps
+
+
+def _summary(wanted: Suggestion) -> str:
+    """What the inbox says of it."""
+    return text.storable(f"{text.one_line(wanted.name)}: {text.one_line(wanted.description)}")
+
+
+def _own_word(wanted: Suggestion, session: Session | None) -> Citation:
+    return Citation(
+        "agent",
+        wanted.content,
+        session.path if session else "",
+        session_pk=session.pk if session else None,
+        role="assistant",
+        at=timezone.now(),
+        note="" if session else "Its session is not known.",
+    )
+
+
+def _with_row(index: str, path: str, wanted: Suggestion) -> str | None:
+    """The index with a row for the new file, below the last one; None where it takes none."""
+    parsed = memdir.parse_index(index)
+    heading = parsed.rows[-1].heading if parsed.rows else None
+    try:
+        made = parsed.appended(
+            text.one_line(wanted.name), path, text.one_line(wanted.description), heading=heading
+        ).text
+    except memdir.MemoryEditError:
+        return None
+    return made if index or made.endswith("\n") else made + "\n"
+
+
+def _with(before: dict[str, bytes], steps: list[Edit]) -> dict[str, bytes]:
+    return {**before, **{step.path: text.encode(step.after or "") for step in steps}}
