@@ -12,7 +12,7 @@ from pathlib import Path
 from bench._claims_true import Claim
 from dreams.lib.prose.claims.anchors import claim_of, shape
 from dreams.lib.prose.claims.evidence import Evidence
-from dreams.lib.prose.claims.field import Field, company_of
+from dreams.lib.prose.claims.occurrences import Field, company_of
 
 CODE = re.compile(r"`([^`\n]{2,80})`")
 NUMBER = re.compile(r"(?<![\w.`/#:-])\d{1,6}(?:\.\d+)?(?![\w.]*\w)")

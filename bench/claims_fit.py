@@ -30,8 +30,8 @@ from dreams.lib.prose.claims.anchors import Kind, claim_of
 from dreams.lib.prose.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_told, observations
 
 # Which way each observation may speak; what is in neither list may speak both ways.
-MORE = {"crowd", "far lost", "line gap", "near gap", "odd in list", "rival", "slot gap", "slot other"}
-LESS = {"content", "luck", "near", "near ratio", "own weight", "own words", "rival own", "surprise"}
+MORE = {"crowd", "line gap", "odd in list", "slot gap", "slot other"}
+LESS = {"near", "own weight", "surprise"}
 # Names from the very lines that a claim speaks of are counted, and not learnt from: half of them are as true there.
 LEARNT: dict[Kind, set[str]] = {
     "code": {"recombined", "recombined alike", "foreign"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.findings.base import ChangedHunk, Found, Severity, Subject, Told
+from dreams.findings.base import ChangedHunk, Found, MessageParts, Severity, Subject
 from dreams.findings.statements.units import Unit, bare_lines, lines_of, spread, units_of_lines
 from dreams.lib import memdir
 from dreams.lib.prose.statements import statement
@@ -42,7 +42,7 @@ def found_at(
         line.hunk_id,
         line.number,
         about or " ".join(line.text.split())[:300],
-        Told(remark=f"{says[:1].upper()}{says[1:]}."),
+        MessageParts(remark=f"{says[:1].upper()}{says[1:]}."),
     )
 
 

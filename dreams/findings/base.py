@@ -85,7 +85,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MessageParts:
     """A message in parts, for a page that shows one of them already: the statement, and what is said of it.
 
     `detail` is what the rule was held against, for who asks why.
@@ -109,7 +109,7 @@ class Found:
     hunk_id: str = ""
     line_no: int | None = None
     about: str = ""
-    told: Told = Told()
+    told: MessageParts = MessageParts()
 
     @property
     def blocks(self) -> bool:

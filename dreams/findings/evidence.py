@@ -9,7 +9,7 @@ from pathlib import PurePath
 from dreams.engines.types import Citation
 from dreams.findings import dates
 from dreams.findings.added import added_units, needs_no_source
-from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Subject, Told
+from dreams.findings.base import ChangedHunk, Found, Heard, Judged, MessageParts, Subject
 from dreams.findings.statements import facts
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import Unit, has_content, keyed, units_of, units_of_lines
@@ -105,7 +105,7 @@ def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
     return Found(
         CHECK, "says-otherwise", "warn", f"“{unit.text[:200]}” {why}.",
         "Compare it with the quote, then edit or reject the change.", hunk.path, hunk.hunk_id, line_no, unit.key,
-        Told(unit.text[:200]),
+        MessageParts(unit.text[:200]),
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> F
     said = redact.redact(unit.text)[:200]
     return Found(
         CHECK, code, "warn", f"{listed} {where}, so “{said}” {verdict}.", remedy,
-        hunk.path, hunk.hunk_id, line_no, unit.key, Told(said, f"{listed} {where}."),
+        hunk.path, hunk.hunk_id, line_no, unit.key, MessageParts(said, f"{listed} {where}."),
     )  # fmt: skip
 
 
@@ -317,5 +317,5 @@ def _denied_by_session(one: Judged, place: Citation) -> Found:
     return Found(
         CHECK, "says-otherwise", "warn", f"“{one.text[:200]}” is not what {where}: “{place.quote[:200]}”",
         "Compare it with the quote, then edit or reject the change.", one.path, one.hunk_id, one.line_no, one.key,
-        Told(one.text[:200]),
+        MessageParts(one.text[:200]),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from dreams.engines.types import Fate
 from dreams.findings import tracing
 from dreams.findings.added import BOOKKEEPING
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
-from dreams.findings.statements import derived, facts, keeping, rewording
+from dreams.findings.statements import derived, facts, keeping
 from dreams.findings.statements.units import (
     Unit,
     has_content,
@@ -156,7 +156,7 @@ class _Hunk:
         if claim.kind == "superseded-by":
             return Answer("superseded-by", target, claim.note)
         said = _MARK.sub("", text)
-        if rewording.reworded(said, target.unit.text):
+        if keeping.reworded(said, target.unit.text):
             lost = tuple(facts.words_lost(said, target.unit.text))
             return Answer("merged-into", target, claim.note, reworded=lost)
         return None

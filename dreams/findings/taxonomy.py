@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from dreams.findings import budget
 from dreams.findings.added import Line, added_lines, found_at, is_bookkeeping, new_lines, standing_lines
-from dreams.findings.base import Found, Severity, Subject, Told
+from dreams.findings.base import Found, MessageParts, Severity, Subject
 from dreams.findings.statements.standing import State
 from dreams.findings.statements.units import has_content, keyed, units_of, units_of_lines
 from dreams.lib import memdir
@@ -315,5 +315,5 @@ def _rejected(subject: Subject) -> Iterator[Found]:
         when = f"You rejected this on {day:%-d %b %Y}."
         yield Found(
             CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right by now.",
-            line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], Told(remark=when),
+            line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], MessageParts(remark=when),
         )  # fmt: skip

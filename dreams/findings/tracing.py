@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dreams.findings import evidence
-from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject, Told
-from dreams.findings.statements import derived, facts, keeping, rewording
+from dreams.findings.base import ChangedHunk, FateName, Found, MessageParts, Row, Subject
+from dreams.findings.statements import derived, facts, keeping
 from dreams.findings.statements.facts import changed_places
 from dreams.findings.statements.standing import PROSE_FIELDS, Exchange, Standing, State, added, holds
 from dreams.findings.statements.units import (
@@ -82,7 +82,7 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     if answer.fate == "unexplained":
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
-            "Reject the change, edit it so that the statement stays, or confirm its removal.", told=Told(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
+            "Reject the change, edit it so that the statement stays, or confirm its removal.", told=MessageParts(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(
@@ -155,7 +155,7 @@ def holding(text: str, near: Unit, path: str, data: bytes | None) -> str:
             continue
         said = ". ".join(part.text.rstrip(" .;:") for part in parts)
         passage = f"{heading}: {said}" if heading else said
-        if rewording.reworded(text, passage) and not any(changed_places(text, part.text) for part in parts):
+        if keeping.reworded(text, passage) and not any(changed_places(text, part.text) for part in parts):
             return passage
     return ""
 
@@ -343,7 +343,7 @@ class Trace:
             if other.path == self.path or place in self.both.taken or "code" in (unit.kind, other.unit.kind):
                 continue
             before = spread(other.path, self.both.subject.before.get(other.path)).keys
-            if other.unit.key not in before and rewording.reworded(unit.text, other.unit.text):
+            if other.unit.key not in before and keeping.reworded(unit.text, other.unit.text):
                 self.both.taken.add(place)
                 return _reworded(unit, other, other.unit.text)
         return None
@@ -377,7 +377,7 @@ def _pairs(old: Sequence[Unit], new: Sequence[Standing]) -> Iterator[tuple[Unit,
         (-facts.coverage(one.text, other.unit.text), a, b)
         for a, one in enumerate(old[:MOST_PAIRED])
         for b, other in enumerate(new[:MOST_PAIRED])
-        if one.kind != "code" and other.unit.kind != "code" and rewording.reworded(one.text, other.unit.text)
+        if one.kind != "code" and other.unit.kind != "code" and keeping.reworded(one.text, other.unit.text)
     ]
     used: tuple[set[int], set[int]] = (set(), set())
     for _, a, b in sorted(scored):

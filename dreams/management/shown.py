@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, cast
 
 from dreams.engines.tokens import KINDS, ModelUsage
-from dreams.findings.explaining import rule_of
+from dreams.findings.examining import rule_of
 from dreams.lib import textdiff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask

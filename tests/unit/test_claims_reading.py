@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.lib.prose.claims import check, read
-from dreams.lib.prose.claims.terms import number_of, pieces, terms_in, terms_of
+from dreams.lib.prose.claims.anchors import number_of, pieces, terms_in, terms_of
 from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
 
 

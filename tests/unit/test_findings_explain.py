@@ -10,7 +10,7 @@ import pytest
 
 from dreams import findings
 from dreams.findings.directories import between
-from dreams.findings.explaining import RULES, rule_of
+from dreams.findings.examining import RULES, rule_of
 
 FINDINGS = Path(findings.__file__).parent
 CODE = re.compile(r"[a-z]+(?:-[a-z]+)+")

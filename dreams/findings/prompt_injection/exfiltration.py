@@ -18,7 +18,7 @@ from dreams.findings.prompt_injection.signs import (
     not_forbidden_abroad,
     tells,
 )
-from dreams.findings.prompt_injection.text import Place, near, words
+from dreams.findings.prompt_injection.text import Match, near, words
 
 _PUT = words("include|embed|append|add|put|insert|write|attach|carry|print|quote|end with")
 _VALUE = words(
@@ -32,7 +32,7 @@ _COMMAND = r"(?:env|printenv|history|cat\s+\S+|tar\s[^\n|]{0,80}|find\s[^\n|]{0,
 _SAMPLE_ENV = re.compile(r"\.env\.(?:example|sample|template|dist)")
 
 
-def _not_the_sample(place: Place) -> bool:
+def _not_the_sample(place: Match) -> bool:
     """ ".env.example" is there to be read, and "never commit .env" keeps it safe."""
     return ".env" not in place.words or (not_forbidden(place) and not _SAMPLE_ENV.search(place.text))
 

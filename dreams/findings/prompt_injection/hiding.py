@@ -23,7 +23,7 @@ from dreams.findings.prompt_injection.signs import (
     tells,
     unreadable,
 )
-from dreams.findings.prompt_injection.text import Place, near, words
+from dreams.findings.prompt_injection.text import Match, near, words
 
 _SOMEBODY = rf"(?:{PERSON}|{ANYBODY})"
 _IT = words(
@@ -48,7 +48,7 @@ _COVERTLY = words(
 _STARTS = r"(?:^|[,;:.!?(—–-]\s*|\b(?:and|then|also|should|must|please|to|you|agents?|claude)\s)"
 
 
-def _of_a_deed(place: Place) -> bool:
+def _of_a_deed(place: Match) -> bool:
     """ "No need to tell the user to reload" spares a request; it hides nothing."""
     return not_quoted(place) and not re.match(
         r"(?:\s+(?:the user|them|me|anyone))?\s+(?:to|what|how|which|all) \w", place.after

@@ -36,7 +36,7 @@ from dreams.findings.prompt_injection.signs import (
     not_quoted,
     tells,
 )
-from dreams.findings.prompt_injection.text import Place, near, words
+from dreams.findings.prompt_injection.text import Match, near, words
 
 _BEFORE = words("previous|prior|earlier|above|preceding|your|system|safety|original|all|any|every|other")
 _ROLE = words("role|task|goal|instructions?|identity|purpose|mission|objective|directive|step|job")
@@ -224,7 +224,7 @@ _NOT_ASK = (
 )
 
 
-def _unbounded(place: Place) -> bool:
+def _unbounded(place: Match) -> bool:
     """Leave to do what reaches beyond the project's own files, what cannot be taken back, or anything at all.
 
     What a sentence names of the daily work ("edit src/", "run the tests") it leaves to the agent for good reason.

@@ -26,7 +26,7 @@ from dreams.findings.prompt_injection.signs import (
     meant,
     tells,
 )
-from dreams.findings.prompt_injection.text import Place, near, words
+from dreams.findings.prompt_injection.text import Match, near, words
 
 _MUST = words("must|shall|should|(?:is|are) (?:required|expected|supposed|to)|ha(?:s|ve) to|needs? to|will")
 _MOMENT = words(
@@ -270,7 +270,7 @@ _GIVE = words(
 )
 
 
-def _not_only(place: Place) -> bool:
+def _not_only(place: Match) -> bool:
     """ "Write access only on the release branch" bounds what it gives."""
     return meant(place) and not re.search(
         r"\b(?:only|no longer|own|after|read[- ]only)\b", place.sentence, re.IGNORECASE

@@ -9,7 +9,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dreams.findings.prompt_injection.text import Idea, Place, Text, words
+from dreams.findings.prompt_injection.text import Idea, Match, Text, words
 
 _TALK = re.compile(
     r"\b(?:injections?|jailbreaks?|attacks?|adversarial|detects?|detection|fixtures?|payloads?|red[- ]team\w*|test cases?|assert|patterns?|filters?|flags|flagged|social engineering|sanitiz\w+|sanitis\w+|classif\w+)\b",
@@ -42,46 +42,46 @@ _LOCK_FILE = re.compile(r"\bsha\d{1,3}[-:]$")
 _DIGESTS = {32, 40, 56, 64, 96, 128}
 
 
-def not_quoted(place: Place) -> bool:
+def not_quoted(place: Match) -> bool:
     """A note on attacks quotes them: We test "ignore previous instructions" attacks; attackers say to forget the rules."""
     before, after = place.before, place.after
     quoted = before.rstrip()[-1:] in _QUOTES and any(mark in after for mark in _QUOTES) and before[-1:] != ""
     return not (_CITES.search(before[-_CITED:]) or (quoted and _TALK.search(before + " " + after)))
 
 
-def not_forbidden(place: Place) -> bool:
+def not_forbidden(place: Match) -> bool:
     """ "Never push without asking" gives no leave, it takes it."""
     sentence = place.before[max(map(place.before.rfind, ".!?;")) + 1 :]
     return not (_FORBIDS.search(sentence) or _FORBIDDEN.match(place.text, place.end))
 
 
-def not_forbidden_abroad(place: Place) -> bool:
+def not_forbidden_abroad(place: Match) -> bool:
     """ "Ne jamais pousser sans demander" gives no leave, it takes it."""
     return not _FORBIDS_ABROAD.search(place.before)
 
 
-def is_choice(place: Place) -> bool:
+def is_choice(place: Match) -> bool:
     """ "Never ask whether to use tabs or spaces" settles a question; it gives no leave to act."""
     settled = _CHOICE.match(place.text, place.start + max(0, place.words.lower().find("ask")))
     return bool(settled) and not _ACTS.search(settled[0] if settled else "")
 
 
-def in_code(place: Place) -> bool:
+def in_code(place: Match) -> bool:
     return place.before.count("`") % 2 == 1
 
 
-def no_component(place: Place) -> bool:
+def no_component(place: Match) -> bool:
     """`<Button>` is the component of a user interface, and what stands in code is shown as it is."""
     return not is_component(place) and not in_code(place)
 
 
-def is_component(place: Place) -> bool:
+def is_component(place: Match) -> bool:
     """`<User size="5">` of a user interface, and the `<User[]>` in `Promise<User[]>`."""
     typed = place.before[-1:].isalnum() and place.words[0] == "<"
     return typed or bool(_COMPONENT.match(place.words))
 
 
-def unreadable(place: Place) -> bool:
+def unreadable(place: Match) -> bool:
     """Encoded bytes: no digest, no path, no long name."""
     found = place.words
     if found[0] in "\\&%":
@@ -105,7 +105,7 @@ def _says_words(found: str) -> bool:
     return " " in text and all(char in string.printable for char in text)
 
 
-Judge = Callable[[Place], bool]
+Judge = Callable[[Match], bool]
 ENOUGH = 3  # of the weights of the signs that meet
 # What a rule may well forbid: "never push without asking" gives no leave, it takes it.
 FORBIDDABLE = frozenset(
@@ -130,7 +130,7 @@ class Sign:
     ideas: tuple[Idea, ...]
     holds: Judge
 
-    def found(self, text: Text) -> Place | None:
+    def found(self, text: Text) -> Match | None:
         """A place where it is meant."""
         return next((place for idea in self.ideas for place in text.places(idea) if self.holds(place)), None)
 
@@ -159,11 +159,11 @@ def _usual(code: str) -> Judge:
     return meant if code in FORBIDDABLE else not_quoted
 
 
-def meant(place: Place) -> bool:
+def meant(place: Match) -> bool:
     return not_quoted(place) and not_forbidden(place)
 
 
-def _always(place: Place) -> bool:
+def _always(place: Match) -> bool:
     return True
 
 

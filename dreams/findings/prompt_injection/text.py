@@ -25,7 +25,7 @@ _MEMORY = 8 << 20  # bytes for the states of one pass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Match:
     """What stands between two places of a text."""
 
     text: str
@@ -117,11 +117,11 @@ class Text:
         self._begun = index.begun(self._present)
         self._known: dict[Idea, list[Span]] = {}
 
-    def places(self, idea: Idea) -> list[Place]:
+    def places(self, idea: Idea) -> list[Match]:
         """Where one of the ideas stands that the index was made of."""
         if idea not in self._begun:  # most: a text has to do with few
             return []
-        return [Place(self.text, start, end) for start, end in self._spans(idea)]
+        return [Match(self.text, start, end) for start, end in self._spans(idea)]
 
     def _spans(self, idea: Idea) -> list[Span]:
         if isinstance(idea, str) and idea not in self._present:

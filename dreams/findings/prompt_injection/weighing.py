@@ -16,13 +16,107 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from dreams.findings.prompt_injection.advice import ADVICE, SILENT
 from dreams.findings.prompt_injection.exfiltration import ABROAD, SENDING
 from dreams.findings.prompt_injection.hiding import HIDING, MARKUP
 from dreams.findings.prompt_injection.instructions import AUTHORITY_CLAIMED, INSTRUCTIONS, LEAVE, PROTECTION
 from dreams.findings.prompt_injection.orders import ACCESS, MACHINE, ORDERS
 from dreams.findings.prompt_injection.signs import AGENT, EASE, ENOUGH, LAWS, PLACE, PRIVATE, SAY, Sign, bears
 from dreams.findings.prompt_injection.text import Index, Text, words
+
+_READ = "Remove it unless you gave this instruction yourself."
+_COMMAND = "Remove the command; a session can ask you when it needs it."
+# What a page shows or a machine runs; the rest is said to an agent, and is told behind a disguise too.
+SILENT = frozenset(
+    {
+        "agent-settings",
+        "credential-path",
+        "destructive-command",
+        "disguised",
+        "encoded-blob",
+        "markdown-image",
+        "raw-html",
+    }
+)
+# Each code: what is said behind "user_a.md, line 3", and what to do.
+ADVICE: dict[str, tuple[str, str]] = {
+    "access-granted": (
+        "gives somebody access, or an agent more rights",
+        "Remove it. Give access yourself, where you can see who has it.",
+    ),
+    "agent-order": ("gives orders to any agent that reads it", _READ),
+    "agent-settings": (
+        "changes what an agent or a shell runs at start",
+        "Remove it, and make this change yourself if you want it.",
+    ),
+    "claimed-authority": (
+        "claims somebody's permission or rights",
+        "Ask that person: a note cannot give their permission.",
+    ),
+    "credential-path": (
+        "names a place where keys or passwords are kept",
+        "Keep it only if a session needs to know this place.",
+    ),
+    "data-sent-away": (
+        "sends data from this machine to somebody else",
+        "Remove it, or say exactly what may be sent and to whom.",
+    ),
+    "delayed-trigger": ("makes an agent do something at a later time", _READ),
+    "destructive-command": ("would delete far more than one project", _COMMAND),
+    "disguised": (
+        "says something else when it is decoded",
+        "Remove it: an honest note says what it means in plain words.",
+    ),
+    "encoded-blob": (
+        "contains an encoded block that nobody can read",
+        "Remove the block, or say in words what it is.",
+    ),
+    "foreign-orders": (
+        "lets text from elsewhere give orders in your name",
+        "Remove it: what a page, a ticket or command output says is not your instruction.",
+    ),
+    "hides-from-user": (
+        "hides something from you, or makes an agent tell you something false",
+        "Remove it: an honest note has nothing to hide from you.",
+    ),
+    "ignore-previous": (
+        "overrides an agent's instructions, or asks for them",
+        "Remove it. If one of your rules changed, change that rule.",
+    ),
+    "markdown-image": (
+        "shows an image: loading it can carry data away",
+        "Remove the image, or name the file in words.",
+    ),
+    "money-moved": (
+        "asks for a payment, or for one to another account",
+        "Ask the person who is to be paid, through a channel you trust.",
+    ),
+    "permission": (
+        "lets an agent act without you, beyond daily work on the project's files",
+        "Keep it only if you want this in every session; otherwise name the one thing that may be done without asking.",
+    ),
+    "pipe-to-shell": ("runs code that nobody could read first", _COMMAND),
+    "planted-words": (
+        "puts words or an address into the answers you get",
+        "Remove it unless you want to read this in every answer.",
+    ),
+    "protection-off": (
+        "removes a check or a protection",
+        "Keep it only if you decided this yourself, and say for which case.",
+    ),
+    "raw-html": (
+        "contains raw HTML or a comment, which the rendered page does not show",
+        "Write it as plain Markdown.",
+    ),
+    "role-tag": (
+        "uses a prompt's tags or labels, as if it were not a note",
+        "Write it in plain words, without the tag.",
+    ),
+    "self-spreading": (
+        "asks to be copied or kept forever",
+        "Remove it: you decide which notes stay.",
+    ),
+}
+
 
 _DO = words(
     "say|print|output|reply|respond|answer|write|run|execute|send|post|open|visit|click|go to",
@@ -242,7 +336,7 @@ MOST_KEPT = 20_000  # lines remembered: the same ones stand before and after a c
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Steering:
     """One code of `ADVICE` that holds in a line, with the words that it is about."""
 
     code: str
@@ -258,13 +352,13 @@ class Told:
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
-def told(text: str) -> tuple[Told, ...]:
+def told(text: str) -> tuple[Steering, ...]:
     """What holds somewhere in one line, each code once, and what it says behind a disguise."""
     found = said(text)
     hidden = next((other for other in uncovered(text) if _says_more(other, found)), "")
     if hidden:
         found["disguised"] = hidden.strip()
-    return tuple(Told(code, words) for code, words in found.items())
+    return tuple(Steering(code, words) for code, words in found.items())
 
 
 def _says_more(other: str, found: dict[str, str]) -> bool:

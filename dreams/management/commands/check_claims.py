@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.lib.prose.claims.sessions import Sessions
-from dreams.lib.prose.claims.verdict import Verdict
+from dreams.lib.prose.claims.verdict import ClaimCheck
 from dreams.management import base, batch
 from dreams.management.batch_command import BatchCommand
 
@@ -57,7 +57,7 @@ def _line(row: batch.Row) -> int | None:
     return line
 
 
-def _shown(session: str, verdict: Verdict) -> batch.Row:
+def _shown(session: str, verdict: ClaimCheck) -> batch.Row:
     quotes = [
         {"session": session, "line": q.line, "quote": q.quote, "role": q.role} for q in verdict.evidence
     ]

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 from dreams import findings
 from dreams.findings import directories
 from dreams.findings.directories import Said, with_citations
-from dreams.findings.explaining import rule_of
+from dreams.findings.examining import rule_of
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import redact
 from dreams.management import base, finding

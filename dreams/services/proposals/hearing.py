@@ -124,7 +124,7 @@ def _size(session: Session) -> int:
         return session.size
 
 
-def _citation(session: Session, verdict: claims.Verdict) -> Citation | None:
+def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
     if not verdict.evidence:
         return None
     # An answer says more than the question it was given to.

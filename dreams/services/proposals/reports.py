@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from dreams.findings import secrets
-from dreams.findings.base import Found, Judged, Report, Subject, Told
+from dreams.findings.base import Found, Judged, MessageParts, Report, Subject
 from dreams.lib.files import text
 from dreams.lib.source_digest import source_digest
 from dreams.models import FileChange, Finding, Hunk, LedgerEntry, Proposal
@@ -130,7 +130,7 @@ def _row(
     )
 
 
-def _parts(told: Told) -> dict[str, str]:
+def _parts(told: MessageParts) -> dict[str, str]:
     return {name: text.storable(said, 2000) for name, said in asdict(told).items() if said}
 
 

@@ -1,13 +1,12 @@
-"""Whether what is claimed stands in a session: bound, not only present. Pure: no Django.
+"""Whether a session bears a claim out: its names and numbers must be bound to what it says of them, not only present. Pure: no Django.
 
-`read` a transcript into `Evidence` once, then `check` claims against it, each before its own line (`verdict`). What is read:
-`sessions`, `evidence`, `terms`. What is asked: `anchors`, and the `field` in which they should be. `wordings` finds what is
-said in the same words; `binding` weighs names and numbers by their `occurrences` and `neighbours`; `polarity` weighs what
-is denied or turned.
+`read` a transcript into `Evidence` once, then `check` claims against it, each before its own line. `sessions` and `evidence`
+read; `anchors` takes a claim apart; `occurrences` finds its names and their company; `binding` weighs how they go together;
+`wordings` finds the same words, `polarity` what is denied or turned; `verdict` asks them in turn.
 """
 
 from .evidence import Evidence
 from .sessions import read
-from .verdict import Quote, Verdict, check, stands
+from .verdict import ClaimCheck, Quote, check, stands
 
-__all__ = ["Evidence", "Quote", "Verdict", "check", "read", "stands"]
+__all__ = ["ClaimCheck", "Evidence", "Quote", "check", "read", "stands"]

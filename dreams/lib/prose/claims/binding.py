@@ -1,126 +1,91 @@
 """How well an anchor of a claim is bound in the sources to what the claim says with it, and how much is to be doubted. Pure.
 
-An identifier that stands somewhere in a session proves nothing: nearly every identifier does. So the rest of the claim is
-looked for around each place of the anchor, and compared with the places where the rest stands best, anchor or not. A
-claim whose words stand together in one place, and whose identifier stands in another, was put together from two.
+An identifier that is somewhere in a session proves nothing: nearly every identifier is. So the rest of the claim is looked
+for around each place of the anchor, and compared with the places where most of the rest is, anchor or not. A claim whose
+words are together in one place, and whose identifier is in another, was put together from two.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
 
-from dreams.lib.prose.claims.anchors import Anchor, Claim, Kind, odd_in_list
+from dreams.lib.prose.claims.anchors import Anchor, Claim, Kind, Piece, odd_in_list, pieces
 from dreams.lib.prose.claims.evidence import Evidence
-from dreams.lib.prose.claims.field import HEADED, REACHES, Field, Shares, company_of
-from dreams.lib.prose.claims.neighbours import crowd, nearest, slot
-from dreams.lib.prose.claims.occurrences import MOST_PLACES, Standing, below, content, occurrences, rivalled
+from dreams.lib.prose.claims.occurrences import (
+    HEADED,
+    MOST_PLACES,
+    NOTHING,
+    Field,
+    Shares,
+    below,
+    company_of,
+    occurrences,
+)
 
-BARS: dict[Kind, float] = {"code": 0.64, "number": 0.61}  # a doubt above it is one too many
+# Fitted by `bench/claims_fit.py` with seventeen observations, then again with those that earned something (docs/ablation.md).
+BARS: dict[Kind, float] = {"code": 0.64, "number": 0.51}  # a doubt above it is one too many
 WEIGHTS: dict[Kind, dict[str, float]] = {
     "code": {
-        "content": -0.62,
-        "crowd": 1.61,
-        "far lost": 0.77,
-        "line gap": 1.33,
-        "luck": -1.01,
-        "near": -1.15,
-        "near gap": 1.38,
-        "near ratio": -0.66,
-        "odd in list": 0.97,
-        "often": 1.02,
-        "one": -0.38,
-        "others": -0.80,
-        "own weight": -1.25,
-        "own words": -0.84,
-        "rival": 0.54,
-        "rival own": -0.64,
-        "surprise": -4.42,
+        "one": -0.50, "crowd": 2.73, "line gap": 3.11, "near": -3.46, "odd in list": 0.91, "often": 0.87, "others": -1.14,
+        "own weight": -2.06, "surprise": -5.87,
     },
     "number": {
-        "crowd": 1.10,
-        "far lost": 1.42,
-        "line gap": 1.15,
-        "near": -2.79,
-        "near gap": 0.82,
-        "near ratio": -0.98,
-        "often": 0.95,
-        "one": -0.91,
-        "others": -0.87,
-        "rival": 1.09,
-        "rival own": -0.92,
-        "slot gap": 1.57,
-        "slot other": 1.34,
-        "surprise": -2.28,
+        "one": -1.88, "crowd": 1.61, "line gap": 4.27, "near": -4.39, "often": 1.23, "slot gap": 0.91, "slot other": 2.08,
     },
-}
+}  # fmt: skip
 
 BEST_PLACES = 60
-IN_LINE, IN_BODY = 0.8, 0.7  # what stands under the anchor counts beside what stands next to it
+IN_LINE, IN_BODY = 0.8, 0.7  # what is under the anchor counts beside what is next to it
 SURPRISING = 4  # units on each side within which company is a surprise
 _PAIR_PLACES = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What was found of one anchor; all shares are 0 to 1.
-
-    `here` and `anywhere`: the rest of the claim within each of REACHES, around the anchor and at the best place of all.
-    """
+    """What was found of one anchor; all shares are 0 to 1, and those of `here` are of each of REACHES."""
 
     anchor: Anchor
-    presence: float  # how wholly it stands in the sources
+    presence: float  # how wholly it is in the sources
     places: int
-    here: Shares
-    anywhere: Shares
-    content: float  # the rest in one text that the anchor heads
-    rival: tuple[
-        float, float
-    ]  # the rest where another thing of its shape is named, and the best where it is itself
-    luck: float  # how unlikely one of its places has so much of the rest in it by chance (nats)
+    here: Shares  # the rest of the claim around the anchor
+    anywhere: float  # the rest in the best line of all
     surprise: float  # how much more company it has near it than chance gives (nats per weight of the company)
-    near: tuple[float, float]  # how near the rest comes to it in one unit, and to the best other of its kind
+    near: float  # how near the rest comes to it in one unit
     slot: tuple[
         float, float
-    ]  # of a number: the best unit that has it beside the same word, and the best with another there
-    crowd: float  # its rank among the names that stand as well within a line
-    agree: int  # the most terms of the rest that stand within a line of one another
+    ]  # of a number: the best unit with it beside the same word, and with another there
+    crowd: float  # its rank among the names that have as much of the rest within a line
+    agree: int  # the most terms of the rest that are within a line of one another
     known: int
-    weight: float
     best: int  # the unit where the anchor is bound best, or -1
-    elsewhere: int  # the unit where the rest stands best, or -1
+    elsewhere: int  # the unit with most of the rest, or -1
 
 
 def bind(evidence: Evidence, claim: Claim, anchor: Anchor, end: int) -> Binding:
     """How an anchor is bound; `end` is the unit bound that `Evidence.before` gives."""
-    standing = occurrences(evidence, anchor, end)
+    found = occurrences(evidence, anchor, end)
     field = Field(evidence, company_of(evidence, claim, anchor), end)
-    return _bound(field, claim, anchor, standing)
-
-
-def _bound(field: Field, claim: Claim, anchor: Anchor, standing: Standing) -> Binding:
-    places = standing.places
-    likely = _likely(field, places)
+    places, richest = found.places, field.richest(BEST_PLACES)
+    likely = places if len(places) <= MOST_PLACES else heapq.nlargest(MOST_PLACES, places, key=field.at)
     here, best = _highest(field, likely)
     here = _with_below(here, *below(field, anchor, places))
-    anywhere, elsewhere = _highest(field, field.richest(BEST_PLACES))
+    anywhere, elsewhere = _highest(field, richest)
     return Binding(
-        anchor, standing.presence, len(places), here, tuple(map(max, anywhere, here)), content(field, anchor, places),
-        rivalled(field, claim, anchor, frozenset(places)), _luck(field, places), _surprise(field, places), nearest(field, claim, anchor, places),
-        slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0), crowd(field, claim, anchor, places, here),
-        max(map(field.together, [*field.richest(BEST_PLACES), *likely]), default=0), field.company.known, field.company.total, best, elsewhere,
+        anchor, found.presence, len(places), here, max(anywhere[0], here[0]), _surprise(field, places), nearest(field, anchor, places),
+        slot(field, claim, anchor) if anchor.kind == "number" else (0.0, 0.0), crowd(field, claim, anchor, places, here[1]),
+        max(map(field.together, [*richest, *likely]), default=0), field.company.known, best, elsewhere,
     )  # fmt: skip
-
-
-def _likely(field: Field, places: Sequence[int]) -> Sequence[int]:
-    return places if len(places) <= MOST_PLACES else heapq.nlargest(MOST_PLACES, places, key=field.at)
 
 
 def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
     """The highest share for each reach over all places, and the place that is bound best."""
-    highest, best, top = (0.0,) * len(REACHES), -1, -1.0
+    highest, best, top = NOTHING, -1, -1.0
     for place in places:
         shares = field.around(place)
         highest = tuple(map(max, highest, shares))
@@ -130,21 +95,12 @@ def _highest(field: Field, places: Sequence[int]) -> tuple[Shares, int]:
 
 
 def _with_below(here: Shares, line: float, body: float) -> Shares:
-    """What stands under a name is said of it, if not as surely as what stands beside it."""
+    """What is under a name is said of it, if not as surely as what is beside it."""
     return (max(here[0], IN_LINE * line), *(max(share, IN_LINE * line, IN_BODY * body) for share in here[1:]))
 
 
-def _luck(field: Field, places: Sequence[int]) -> float:
-    """How unlikely as many places, taken at random, have one with as much of the company in it. A common name stands near everything."""
-    best = max(map(field.at, places), default=0.0)
-    if not best:
-        return 0.0
-    as_good = sum(share >= best for share in map(field.share, field.masks.values())) / max(field.end, 1)
-    return -math.log(max(1 - (1 - min(as_good, 1.0)) ** len(places), 1e-9))
-
-
 def _surprise(field: Field, places: Sequence[int]) -> float:
-    """How much of the company stands near the anchor at any of its places, weighed by how unlikely that is by chance."""
+    """How much of the company is near the anchor at any of its places, weighed by how unlikely that is by chance."""
     company = field.company
     if not places or not company.terms:
         return 0.0
@@ -160,10 +116,106 @@ def _surprise(field: Field, places: Sequence[int]) -> float:
     return found / (company.total or 1.0)
 
 
-PRESENT = 0.5  # how wholly an anchor must stand in the sources to be there at all
+UNITS = 10
+MOST_PIECES = 80
+HALF = 4.0  # pieces of distance at which a word counts half
+
+
+def nearest(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
+    """How near (0 to 1) the rest of the claim comes to the anchor in its best unit."""
+    own = max((p.terms[0] for p in anchor.pieces), key=field.evidence.rarity)
+    best, likely = 0.0, sorted(places, key=lambda place: -field.at(place))[:UNITS]
+    for place in dict.fromkeys(chain(likely, field.richest(UNITS))):
+        found = pieces(field.evidence.units[place].text)[:MOST_PIECES]
+        spots = [at for at, piece in enumerate(found) if piece.terms[0] == own]
+        best = max([best, *(_nearness(field, found, at) for at in spots)])
+    return best
+
+
+def _nearness(field: Field, found: Sequence[Piece], at: int) -> float:
+    """The company's weight around a piece of a unit, each term counted once and less with distance."""
+    near = 0.0
+    for term, weight in zip(field.company.terms, field.company.weights, strict=True):
+        away = min((abs(at - i) for i, piece in enumerate(found) if term in piece.terms), default=-1)
+        near += weight / (1 + away / HALF) if away >= 0 else 0.0
+    return near / (field.company.total or 1.0)
+
+
+GAP = 6  # code points between a number and the word that it belongs to
+PLACES = 400
+
+
+def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
+    """How well the best unit fits that has the anchor's number beside the same word, and the best that has another there.
+
+    Shares of the company, 0 to 1; (0, 0) where no source has a number beside that word.
+    """
+    same = other = 0.0
+    value = anchor.pieces[0].terms[0]
+    ways = {value, *anchor.also}
+    for step, word in _beside(claim, anchor):
+        for place, numbers in _numbers(field, word, -step):
+            fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around say whose number it is
+            if any(number in ways or _is_version(number, value) for number in numbers):
+                same = max(same, fit)
+            else:
+                other = max(other, fit)
+    return same, other
+
+
+def _is_version(number: str, value: str) -> bool:
+    return number.count(".") >= 2 and number.startswith(f"{value}.")
+
+
+def _beside(claim: Claim, anchor: Anchor) -> Iterator[tuple[int, str]]:
+    """(1, the word behind the number) and (-1, the word in front of it)."""
+    found = claim.pieces
+    first = next(i for i, piece in enumerate(found) if piece.start >= anchor.start)
+    for step in (1, -1):
+        at = first + step
+        if 0 <= at < len(found) and _touch(found, first, at) and not found[at].is_number:
+            yield step, found[at].terms[0]
+
+
+def _touch(found: Sequence[Piece], one: int, other: int) -> bool:
+    left, right = sorted((found[one], found[other]), key=lambda piece: piece.start)
+    return right.start - left.end <= GAP
+
+
+def _numbers(field: Field, word: str, step: int) -> Iterator[tuple[int, set[str]]]:
+    """The units that have numbers on that side of a word, with them."""
+    for place in islice(field.evidence.places(word, field.end), PLACES):
+        found = pieces(field.evidence.units[place].text)
+        numbers = {
+            found[at + step].terms[0]
+            for at, piece in enumerate(found)
+            if word in piece.terms and 0 <= at + step < len(found) and _touch(found, at, at + step)
+        }
+        numbers = {number for number in numbers if number.startswith("n:")}
+        if numbers:
+            yield place, numbers
+
+
+_NEARLY = 0.9  # of what a heading or a body gives, a line must give, to be counted as good
+
+
+def crowd(field: Field, claim: Claim, anchor: Anchor, places: Sequence[int], here: float) -> float:
+    """The anchor's rank (0: no other, 1: every other name) among the names within a line of as much of the company."""
+    lines, evidence = field.lines, field.evidence
+    near = max([_NEARLY * here, *(lines.get(place, 0.0) for place in places)])
+    if not near:
+        return 1.0
+    own = {term for piece in claim.pieces for term in piece.terms}
+    prefix = "n" if anchor.kind == "number" else "i"
+    found = {name for place, share in lines.items() if share >= near for name in evidence.names[place]}
+    others = sum(name[0] == prefix and name not in own for name in found)
+    return min(1.0, math.log1p(others) / math.log1p(max(evidence.named(prefix), 2)))
+
+
+PRESENT = 0.5  # how wholly an anchor must be in the sources to be there at all
 WHOLE = 0.99  # share of the company from which nothing of it is missing
 UNMARKED = 0.94  # the bar for a name that is not marked as code
-# Words of company that must be known, and stand together somewhere, for it to tell anything.
+# Words of company that must be known, and together somewhere, for it to tell anything.
 FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 
 
@@ -202,49 +254,91 @@ def doubt(evidence: Evidence, claim: Claim, binding: Binding) -> float:
 
 
 def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str, float]:
-    """What is known of one anchor, each between -1 and 1. All but a few speak in one direction only; see `bench/claims_fit.py`."""
-    known, agree = min(binding.known, 8) / 8, min(binding.agree, 6) / 6
-    near, other = binding.near
-    lost = [best - here for here, best in zip(binding.here, binding.anywhere, strict=True)]
+    """What is known of one anchor, each between -1 and 1; see `bench/claims_fit.py`."""
     same, taken = binding.slot
-    rival, own = binding.rival
     return {
         "one": 1.0,
         "often": math.log1p(binding.places) / 6,
         "others": min(len(claim.anchors) - 1, 4) / 4,
-        "line gap": lost[0],
-        "near gap": lost[1],
-        "far lost": _told(lost[3] * binding.weight),
-        "content": binding.content,
-        "rival": rival,
-        "rival own": own,
-        "luck": min(binding.luck, 8) / 8,
-        "near": near,
-        "near ratio": (near / max(near, other) if near or other else 0.5) * known,
-        "crowd": binding.crowd * agree,
+        "line gap": binding.anywhere - binding.here[0],
+        "near": binding.near,
+        "crowd": binding.crowd * min(binding.agree, 6) / 6,
         "surprise": min(binding.surprise, 8) / 8,
         "slot other": taken,
         "slot gap": max(0.0, taken - same),
-        **_of_the_claim(evidence, claim, binding.anchor),
+        "own weight": min(_own_words(evidence, claim, binding.anchor), 8) / 8,
+        "odd in list": odd_in_list(claim, binding.anchor),
     }
 
 
-def _told(weight: float) -> float:
-    """How much a weight of words (nats) tells: much of it no more than enough."""
-    return 1 - math.exp(-weight / 6)
-
-
-def _of_the_claim(evidence: Evidence, claim: Claim, anchor: Anchor) -> dict[str, float]:
-    shared, own = _own_words(evidence, claim, anchor)
-    return {
-        "own words": shared / own if own else 0.0,
-        "own weight": min(shared, 8) / 8,
-        "odd in list": odd_in_list(claim, anchor),
-    }
-
-
-def _own_words(evidence: Evidence, claim: Claim, anchor: Anchor) -> tuple[float, float]:
-    """`countLines` and "counts the lines": the words of a name that the rest of the claim says too, and all of them."""
+def _own_words(evidence: Evidence, claim: Claim, anchor: Anchor) -> float:
+    """`countLines` and "counts the lines": what the words of a name weigh that the rest of the claim says too."""
     rest = {t for p in claim.pieces if not anchor.start <= p.start < anchor.end for t in p.terms}
     own = {term for piece in anchor.pieces for term in piece.terms if term.startswith("w:")}
-    return sum(map(evidence.rarity, own & rest)), sum(map(evidence.rarity, own))
+    return sum(map(evidence.rarity, own & rest))
+
+
+FIT = 0.3  # how well a line must fit the claim to speak of the same thing
+ALIKE = 0.8  # of the best such line, from which another one is asked too
+MOST_ASKED = 12  # numbers of a claim
+MOST_LINES = 400  # with one of them
+_CUT = re.compile(r"[,;|]\s|\s[—–-]\s|[.!?]\s|\b(?:and|but|while|whereas)\b|\n")
+
+
+class Clause(NamedTuple):
+    numbers: frozenset[str]
+    words: frozenset[str]
+
+
+def crossed(field: Field, claim: Claim) -> tuple[Piece, int] | None:
+    """A number of the claim, and the line that has it for another thing and another number for this one."""
+    told = clauses(claim.text)
+    numbers = (piece for piece in claim.pieces if piece.is_number)
+    for piece in islice(numbers, MOST_ASKED):
+        number = piece.terms[0]
+        own = next((clause for clause in told if number in clause.numbers), None)
+        if own:
+            place = _elsewhere(field, number, own._replace(words=own.words - _words(told, but=own.numbers)))
+            if place is not None:
+                return piece, place
+    return None
+
+
+def _elsewhere(field: Field, number: str, said: Clause) -> int | None:
+    places = [p for p in islice(field.evidence.places(number, field.end), MOST_LINES) if p in field.masks]
+    best = max(places, key=field.fitness, default=-1)
+    if best < 0 or field.fitness(best) < FIT:
+        return None
+    close = (place for place in places if field.fitness(place) >= ALIKE * field.fitness(best))
+    return best if all(_is_of_another(field.evidence, p, number, said) for p in close) else None
+
+
+def _is_of_another(evidence: Evidence, place: int, number: str, said: Clause) -> bool:
+    """Whether a line has the number for something else, and has most of what the claim says of it for another number."""
+    told = clauses(evidence.units[place].text)
+    here = frozenset[str]().union(*(clause.words for clause in told if number in clause.numbers))
+    there = _words(told, but=said.numbers)
+    alone = here - there
+    mine, other = (sum(map(evidence.rarity, said.words & words)) for words in (alone, there - here))
+    return bool(alone) and other > mine
+
+
+def _words(told: Sequence[Clause], *, but: frozenset[str]) -> frozenset[str]:
+    return frozenset[str]().union(*(clause.words for clause in told if not clause.numbers & but))
+
+
+def clauses(text: str) -> list[Clause]:
+    """The parts of a line that have a number each, or several; what has none belongs to the part behind it.
+
+    What the second of "production uses 5432, staging 6432" leaves out it has from the first.
+    """
+    told, numbers, words, before = list[Clause](), set[str](), list[str](), list[str]()
+    for part in _CUT.split(text):
+        found = [term for piece in pieces(part) for term in piece.terms]
+        words += [term for term in found if term[:2] != "n:"]
+        numbers.update(term for term in found if term[:2] == "n:")
+        if numbers:
+            words += before[1:] if len(words) == 1 else []
+            told.append(Clause(frozenset(numbers), frozenset(words)))
+            numbers, words, before = set(), [], words
+    return told

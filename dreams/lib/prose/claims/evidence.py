@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from dreams.lib.prose.claims.terms import terms_in
+from dreams.lib.prose.claims.anchors import terms_in
 
 LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is cut into several units
 MOST_CUTS = 400
@@ -190,7 +190,7 @@ FOREIGN = frozenset({"tool", "web"})  # roles whose words nobody of the session 
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Passage:
     """One statement; `line` is the transcript's, 1-based; `role` is user, assistant, system, tool or web."""
 
     text: str
@@ -221,7 +221,7 @@ class Evidence:
     """What a session says before some line. Add parts in file order, then ask."""
 
     def __init__(self) -> None:
-        self.units: list[Unit] = []
+        self.units: list[Passage] = []
         self.postings: dict[str, array[int]] = defaultdict(lambda: array("I"))
         self.starts: list[int] = []  # for each part, its first unit
         self.parents = array("i")  # for each unit, the one that it stands under, or -1
@@ -249,7 +249,7 @@ class Evidence:
             self.parents.append(above[-1][1] if above else -1)
             above.append((depth, len(self.units)))
             self._index(piece)
-            self.units.append(Unit(piece, line, role, part, prose, keyed, shown))
+            self.units.append(Passage(piece, line, role, part, prose, keyed, shown))
         return range(first, len(self.units))
 
     def _index(self, text: str) -> None:

@@ -1,17 +1,183 @@
-"""The places in the sources where an anchor is named, and what is said below it. Pure."""
+"""Where in the sources a claim's words are, where an anchor of it is named, and what is said below it. Pure."""
 
 from __future__ import annotations
 
-import functools
+import heapq
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
-from dreams.lib.prose.claims.anchors import Anchor, Claim, Shape, claim_of, shape
+from dreams.lib.prose import lexicon
+from dreams.lib.prose.claims.anchors import Anchor, Claim, Piece, pieces, word_of
 from dreams.lib.prose.claims.evidence import Evidence
-from dreams.lib.prose.claims.field import COMMONEST, Field
-from dreams.lib.prose.claims.terms import pieces, word_of
+
+# Pieces of distance at which a word counts half: a number is said of its neighbours.
+_NEARNESS = {"code": 4.0, "number": 3.0}
+NAMED = 2.0  # what a name counts beside a word: it is seldom there by chance
+_WHOLE = 0.4  # of a name's weight, what the name itself has; its words share the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """The terms of a claim around an anchor, with weights.
+
+    `known`: how many pieces of it stand somewhere in the sources, a name of several words counted twice.
+    """
+
+    terms: tuple[str, ...]
+    weights: tuple[float, ...]
+    known: int
+
+    @property
+    def total(self) -> float:
+        return sum(self.weights)
+
+
+def company_of(evidence: Evidence, claim: Claim, anchor: Anchor | None) -> Company:
+    """The claim without the anchor; what stands near the anchor counts more, what stands in no source not at all."""
+    weights: dict[str, float] = {}
+    known = 0
+    own = {term for piece in anchor.pieces for term in piece.terms} if anchor else set()
+    for index, piece in enumerate(claim.pieces):
+        if piece.text.lower() in lexicon.NEGATIONS:
+            continue  # a denial is weighed by itself, and must not draw to whatever else is denied
+        if piece.terms[0] in own or (anchor and anchor.start <= piece.start < anchor.end):
+            continue
+        shares = _shares(evidence, piece)
+        known += (2 if len(piece.terms) > 2 else 1) if shares else 0
+        weight = max(evidence.rarity(term) for term in piece.terms) * _nearness(claim, index, anchor)
+        if piece.terms[0].startswith("i:"):
+            weight *= NAMED
+        for term, share in shares:
+            if term not in own:
+                weights[term] = max(weights.get(term, 0.0), share * weight)
+    return Company(tuple(weights), tuple(weights.values()), known)
+
+
+def _shares(evidence: Evidence, piece: Piece) -> list[tuple[str, float]]:
+    """The exact term and the humps share a piece's weight."""
+    exact, *parts = piece.terms
+    shares = [(exact, _WHOLE if parts else 1.0), *((part, (1 - _WHOLE) / len(parts)) for part in parts)]
+    return [(term, share) for term, share in shares if term in evidence.postings]
+
+
+def _nearness(claim: Claim, index: int, anchor: Anchor | None) -> float:
+    if anchor is None:
+        return 1.0
+    inside = [i for i, piece in enumerate(claim.pieces) if anchor.start <= piece.start < anchor.end]
+    distance = min(abs(index - inside[0]), abs(index - inside[-1])) if inside else 0
+    return 1 / (1 + distance / _NEARNESS[anchor.kind])
+
+
+REACHES = (0, 1, 3)  # units on each side of a place
+COMMONEST = 30_000  # places of one term that are looked at
+MOST_COMPANY = 10_000  # places of all terms of a company together
+RICHEST = 80
+HEADED = 0.7  # what a heading's word counts beside one that stands in the line itself
+LENGTH = 0.00025  # share that a code point more costs a unit: a fifth for the longest
+Shares = tuple[float, ...]
+NOTHING: Shares = (0.0,) * len(REACHES)
+
+
+class Field:
+    """Which terms of the company stand in which unit before `end`, as bit masks, and how much of its weight a mask has."""
+
+    def __init__(self, evidence: Evidence, company: Company, end: int) -> None:
+        self.evidence, self.company, self.end = evidence, company, end
+        self.masks: dict[int, int] = {}
+        left = MOST_COMPANY
+        for bit in sorted(
+            range(len(company.terms)), key=lambda bit: len(evidence.postings[company.terms[bit]])
+        ):
+            places = evidence.postings[company.terms[bit]]
+            if len(places) > left:
+                break  # the commonest words tell least and cost most
+            left -= len(places)
+            for place in places:
+                if place >= end:
+                    break
+                self.masks[place] = self.masks.get(place, 0) | 1 << bit
+        self._total = company.total or 1.0
+        self._known: dict[int, float] = {}
+
+    def share(self, mask: int) -> float:
+        """The share (0 to 1) of the company's weight that a mask has."""
+        known = self._known.get(mask)
+        if known is None:
+            weights = self.company.weights
+            known = sum(weights[bit] for bit in range(mask.bit_length()) if mask >> bit & 1) / self._total
+            self._known[mask] = known
+        return known
+
+    def at(self, place: int) -> float:
+        return self.share(self.masks.get(place, 0))
+
+    def gathered(self, units: Iterable[int]) -> int:
+        mask = 0
+        for unit in units:
+            mask |= self.masks.get(unit, 0)
+        return mask
+
+    def heading(self, place: int) -> int:
+        """What the part's heading has, and the lines that a unit stands under."""
+        evidence = self.evidence
+        heading = evidence.headings[evidence.units[place].part]
+        return self.gathered(heading) | self.gathered(evidence.above(place))
+
+    def windows(self, place: int, reaches: Iterable[int]) -> list[int]:
+        """The masks of the units within each reach (rising) of a place, inside its part."""
+        first, last = self.evidence.bounds(place)
+        last = min(last, self.end)
+        low, high, mask = place, place, self.masks.get(place, 0)
+        masks = []
+        for reach in reaches:
+            lower, higher = max(first, place - reach), min(last - 1, place + reach)
+            mask |= self.gathered(range(lower, low)) | self.gathered(range(high + 1, higher + 1))
+            low, high = lower, higher
+            masks.append(mask)
+        return masks
+
+    def around(self, place: int) -> Shares:
+        """The share within each of REACHES; the part's heading counts from the second on."""
+        bare, *wider = self.windows(place, REACHES)
+        heading = self.heading(place)
+        alone = max(self.share(bare), HEADED * self.share(bare | heading))
+        return (alone, *(self.share(mask | heading) for mask in wider))
+
+    def fitness(self, place: int) -> float:
+        """How well a unit fits: what it says itself, and what the lines around it say."""
+        return (self.at(place) + self.around(place)[1]) / 2
+
+    def together(self, place: int) -> int:
+        """How many different terms stand within a line of a place or in its heading."""
+        return (self.windows(place, (1,))[0] | self.heading(place)).bit_count()
+
+    def richest(self, limit: int) -> list[int]:
+        """The units that have the greatest share, the best first; at most RICHEST."""
+        return self._richest[:limit]
+
+    @cached_property
+    def _richest(self) -> list[int]:
+        share, units = self.share, self.evidence.units
+        scored = (
+            (LENGTH * len(units[place].text) - share(mask), place) for place, mask in self.masks.items()
+        )
+        return [place for _, place in heapq.nsmallest(RICHEST, scored)]
+
+    @cached_property
+    def lines(self) -> dict[int, float]:
+        """For each unit with a term within a line of it, the share that stands there."""
+        units, found = self.evidence.units, dict[int, int]()
+        for place, mask in self.masks.items():
+            found[place] = found.get(place, 0) | mask
+            part = units[place].part
+            for other in (place - 1, place + 1):
+                if 0 <= other < self.end and units[other].part == part:
+                    found[other] = found.get(other, 0) | mask
+        return {place: self.share(mask) for place, mask in found.items()}
+
 
 MOST_PLACES = 400
 MOST_READ = 8_000  # units whose text is compared letter by letter
@@ -28,27 +194,27 @@ _ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Occurrences:
     """How wholly an anchor stands in the sources (0 to 1), the units where it does, in order, and the form that was found."""
 
     presence: float
     places: Sequence[int]
 
 
-def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Standing:
+def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Occurrences:
     if anchor.kind == "number":
-        return Standing(*_numbers(evidence, anchor, end))
+        return Occurrences(*_numbers(evidence, anchor, end))
     for presence, form in _forms(anchor.text):
         found = _literal(evidence, form, end)
         if found:
             also = (*_by_itself(evidence, form, end), *_as_member(evidence, form, end))
-            return Standing(presence, sorted({*found, *also}))
+            return Occurrences(presence, sorted({*found, *also}))
         valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
         if valued:
             return valued
     presence, places = _scattered(evidence, anchor, end)
     # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
-    return Standing(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
+    return Occurrences(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
 
 
 def _forms(text: str) -> Iterator[tuple[float, str]]:
@@ -88,7 +254,7 @@ def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
     return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
 
 
-def _valued(evidence: Evidence, form: str, end: int) -> Standing | None:
+def _valued(evidence: Evidence, form: str, end: int) -> Occurrences | None:
     """The units that have the same code however it is put together ("retries = 1", "retries: 1"), or else with other numbers."""
     parts = [_LOOSE.sub("", part.lower()) for part in _INSIDE.split(form)]
     if not any(parts):
@@ -100,8 +266,8 @@ def _valued(evidence: Evidence, form: str, end: int) -> Standing | None:
         if found:
             (same if wanted in found else other).append(place)
     if same:
-        return Standing(REASSEMBLED, same)
-    return Standing(OTHER_NUMBER, other) if other else None
+        return Occurrences(REASSEMBLED, same)
+    return Occurrences(OTHER_NUMBER, other) if other else None
 
 
 def _as_a_name(evidence: Evidence, form: str, found: list[int]) -> list[int]:
@@ -194,19 +360,7 @@ PLACES = 120  # of an anchor, that are looked below
 LINES = 100  # below a place, of which one may have the rest
 PARTS, CONTENT = 8, 400  # parts that a place is the heading of, and lines of one
 BODY = 24  # below a place, that may have the rest together
-TAKERS = 12  # places where the rest stands best
-OVER = 2  # lines above such a place whose names count
 _DEEPER = re.compile(r"/[^\s/]+/")
-
-
-def content(field: Field, anchor: Anchor, places: Sequence[int]) -> float:
-    """The most of the company that stands in one text which the anchor heads: a file that was read or written under this name."""
-    share = 0.0
-    for place in places[:PLACES]:
-        for part in _headed(field, anchor, place):
-            units = range(part.start, min(part.stop, part.start + CONTENT, field.end))
-            share = max(share, field.share(field.masks.get(place, 0) | field.gathered(units)))
-    return share
 
 
 def below(field: Field, anchor: Anchor, places: Sequence[int]) -> tuple[float, float]:
@@ -241,31 +395,3 @@ def _headed(field: Field, anchor: Anchor, place: int) -> list[range]:
     behind = field.evidence.units[place].text.lower().rpartition(name)[2]
     above = " " not in name and _DEEPER.match(behind)
     return [] if above else field.evidence.below(place)[:PARTS]
-
-
-def rivalled(field: Field, claim: Claim, anchor: Anchor, places: Collection[int]) -> tuple[float, float]:
-    """How well the best place fits that has another thing of the anchor's shape in it or over it and not the anchor; and the best with the anchor."""
-    own, said, other, mine = shape(anchor.text), claim.text.lower(), 0.0, 0.0
-    for place in field.richest(TAKERS):
-        fit = (field.density(place) + field.around(place)[0]) / 2
-        if fit <= min(other, mine):
-            continue
-        over = [
-            place,
-            *list(field.evidence.above(place))[:OVER],
-            *field.evidence.headings[field.evidence.units[place].part],
-        ]
-        if any(one in places for one in over):
-            mine = max(mine, fit)
-        elif any(
-            kind == own and thing not in said
-            for one in over[:6]
-            for kind, thing in things(field.evidence.units[one].text)
-        ):
-            other = max(other, fit)
-    return other, mine
-
-
-@functools.lru_cache(maxsize=4_000)
-def things(text: str) -> tuple[tuple[Shape, str], ...]:
-    return tuple((shape(anchor.text), anchor.text.lower()) for anchor in claim_of(text).anchors)

@@ -15,9 +15,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.claims.anchors import Claim
-from dreams.lib.prose.claims.field import Field
-from dreams.lib.prose.claims.terms import Piece, pieces, word_of
+from dreams.lib.prose.claims.anchors import Claim, Piece, pieces, word_of
+from dreams.lib.prose.claims.occurrences import Field
 
 _DENIAL = re.compile(  # "_not_" is said with stress, and comments leave the apostrophe out
     r"(?<!\w)_?(not|never|no longer|no|non(?=-(?!nil\b|null\b|zero\b))|none|cannot|without|neither|nor|nothing|nobody|nowhere|[a-z]+n['’]t|(?:do|does|did|is|are|was|were|could|should|would|has|have|had)nt|unable|lacks?|lacking)_?(?!\w)",
@@ -32,7 +31,6 @@ _CUE = re.compile(
 _NEGATIVE = re.compile(
     r"(?:un(?!i|der|til|less)|non-?)[a-z]{3,}|missing|absent|empty|fail\w*|never|no", re.IGNORECASE
 )
-_ABSOLUTE = re.compile(r"\b(always|never)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:()—–|]|,\s|\.\s|\s-\s|→|\b(?:but|and|because|so|which|while|although)\b")
 _ABSENCE = "non no none without nothing nobody nowhere neither nor lack lacks lacking unable"
 _OF_ABSENCE = frozenset({"no longer", *_ABSENCE.split()})
@@ -176,36 +174,6 @@ def _doubly(text: str, denial: Denial) -> bool:
 
 def is_doubly_denied(text: str) -> bool:
     return any(_doubly(text, denial) for denial in denials(text))
-
-
-def absolute_turned(field: Field, claim: Claim) -> int | None:
-    """The unit that says "always" of what the claim says "never" of, or the other way round; None if none does.
-
-    Of all that say either of the same word, only those that fit the rest of the claim best are asked.
-    """
-    for match in _ABSOLUTE.finditer(claim.text):
-        behind = _CLAUSE.split(claim.text[match.end() : match.end() + 60])[0]
-        words = [piece.terms[0] for piece in pieces(behind)][:1]
-        texts = {p: field.evidence.units[p].text for w in words for p in field.evidence.places(w, field.end)}
-        spoken = [
-            p
-            for p, text in texts.items()
-            if _beside(text, "always", words[0]) or _beside(text, "never", words[0])
-        ]
-        best = max((field.at(place) for place in spoken), default=0.0)
-        close = [place for place in spoken if field.at(place) >= 0.98 * best]
-        if close and not any(_beside(texts[place], match[1].lower(), words[0]) for place in close):
-            return close[0]
-    return None
-
-
-def _beside(text: str, word: str, term: str) -> bool:
-    spots = [piece.start for piece in pieces(text) if term in piece.terms]
-    return any(
-        0 < spot - m.end() <= BESIDE
-        for m in re.finditer(rf"\b{word}\b", text, re.IGNORECASE)
-        for spot in spots
-    )
 
 
 def is_guarded(text: str) -> bool:

@@ -15,7 +15,7 @@ from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Source, opened
 from dreams.lib.agents.transcripts.typed import parted
 from dreams.lib.files import safefs
 from dreams.lib.prose.claims.evidence import Evidence
-from dreams.lib.prose.claims.verdict import Verdict, check
+from dreams.lib.prose.claims.verdict import ClaimCheck, check
 
 _HEADING = 400  # code points: a value up to this long says what a call is about
 _DEEPEST = 8
@@ -171,13 +171,13 @@ class Sessions:
         self._root = safefs.Root.open(folder)
         self._read: OrderedDict[str, Evidence] = OrderedDict()
 
-    def check(self, claim: str, session: str, before_line: int | None = None) -> Verdict:
+    def check(self, claim: str, session: str, before_line: int | None = None) -> ClaimCheck:
         """Raises ValueError, naming the session, when it cannot be read."""
         return check(self._evidence(session), claim, before_line)
 
-    def check_all(self, claim: str) -> tuple[str, Verdict]:
+    def check_all(self, claim: str) -> tuple[str, ClaimCheck]:
         """(session, verdict): the first session that supports the claim, else one that contradicts it, else the last."""
-        best: tuple[str, Verdict] = ("", Verdict("unsupported", (), "there is no session"))
+        best: tuple[str, ClaimCheck] = ("", ClaimCheck("unsupported", (), "there is no session"))
         for session in self.names():
             try:
                 found = self.check(claim, session)

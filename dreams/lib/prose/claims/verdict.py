@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import Claim, claim_of, said_of_itself
-from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, doubted
-from dreams.lib.prose.claims.evidence import FOREIGN, Evidence, Unit
-from dreams.lib.prose.claims.field import Field, company_of
-from dreams.lib.prose.claims.neighbours import crossed
+from dreams.lib.prose.claims.anchors import Claim, claim_of
+from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
+from dreams.lib.prose.claims.evidence import FOREIGN, Evidence, Passage
+from dreams.lib.prose.claims.occurrences import Field, company_of
 from dreams.lib.prose.claims.polarity import Turned, turned_word
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
 
@@ -40,7 +39,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimCheck:
     """The answer, the places that it rests on (the best first), and a few words of reason for a person."""
 
     verdict: Answer
@@ -53,37 +52,37 @@ class Verdict:
         return self.verdict == "supported" and all(quote.role in FOREIGN for quote in self.evidence)
 
 
-def check(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict:
+def check(evidence: Evidence, text: str, before_line: int | None = None) -> ClaimCheck:
     """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
     field, claim = _asked(evidence, text, before_line)
     return _stands(field, claim) or _of_this(claim, _by_parts(field, claim))
 
 
-def stands(evidence: Evidence, text: str, before_line: int | None = None) -> Verdict | None:
+def stands(evidence: Evidence, text: str, before_line: int | None = None) -> ClaimCheck | None:
     """The verdict on a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
     return _stands(*_asked(evidence, text, before_line))
 
 
-def _stands(field: Field, claim: Claim) -> Verdict | None:
+def _stands(field: Field, claim: Claim) -> ClaimCheck | None:
     if not claim.pieces or not field.end:
         why = "nothing in it can be looked up" if field.end else "no source stands before it"
-        return Verdict("unsupported", (), why)
+        return ClaimCheck("unsupported", (), why)
     place = quoted(field, claim)
     if place is None:
         return None
     later = overtaken(field, claim, place)
     if later is not None:
-        return Verdict("contradicted", _quotes(field, [later, place]), "a person said otherwise later")
-    return _by_disowning(field, claim, place) or Verdict(
+        return ClaimCheck("contradicted", _quotes(field, [later, place]), "a person said otherwise later")
+    return _by_disowning(field, claim, place) or ClaimCheck(
         "supported", _quotes(field, [place]), "it stands there word for word"
     )
 
 
-def _of_this(claim: Claim, found: Verdict) -> Verdict:
+def _of_this(claim: Claim, found: ClaimCheck) -> ClaimCheck:
     """Whatever is said of queue 0 is no contradiction of what a claim says of queue 1."""
     if found.verdict != "contradicted" or not are_of_others(claim.text, found.evidence[0].quote):
         return found
-    return Verdict("unsupported", found.evidence, "a source says it of another of the same kind")
+    return ClaimCheck("unsupported", found.evidence, "a source says it of another of the same kind")
 
 
 def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Field, Claim]:
@@ -91,7 +90,7 @@ def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Fiel
     return Field(evidence, company_of(evidence, claim, None), evidence.before(before_line)), claim
 
 
-def _by_parts(field: Field, claim: Claim) -> Verdict:
+def _by_parts(field: Field, claim: Claim) -> ClaimCheck:
     told = wordings(field, claim)
     unsaid = [anchor for anchor in claim.anchors if (anchor.start, anchor.end) not in told.same]
     bindings = [bind(field.evidence, claim, anchor, field.end) for anchor in unsaid[:MOST_ANCHORS]]
@@ -106,40 +105,39 @@ def _by_parts(field: Field, claim: Claim) -> Verdict:
     )
 
 
-def _by_wordings(field: Field, claim: Claim, told: Wordings) -> Verdict | None:
+def _by_wordings(field: Field, claim: Claim, told: Wordings) -> ClaimCheck | None:
     if told.denied is not None:
-        return Verdict(
+        return ClaimCheck(
             "contradicted", _quotes(field, [told.denied]), "a source says the opposite in the same words"
         )
     for (start, end), place in told.other.items():
         why = f"a source has another thing for “{claim.text[start:end][:80]}”, in the same words"
-        return Verdict("contradicted", _quotes(field, [place]), why)
-    same = said_of_itself(claim)
-    return Verdict("unsupported", (), f"it says of “{same.text[:80]}” that it is itself") if same else None
+        return ClaimCheck("contradicted", _quotes(field, [place]), why)
+    return None
 
 
-def _by_disowning(field: Field, claim: Claim, quoted_at: int | None = None) -> Verdict | None:
+def _by_disowning(field: Field, claim: Claim, quoted_at: int | None = None) -> ClaimCheck | None:
     """Nobody but a person overtakes what stands there word for word."""
     found = disowned(field, claim)
     if found is None or (quoted_at is not None and field.evidence.units[found[1]].standing > 0):
         return None
     anchor, place = found
-    return Verdict("contradicted", _quotes(field, [place]), f"a source sets “{anchor.text[:80]}” aside")
+    return ClaimCheck("contradicted", _quotes(field, [place]), f"a source sets “{anchor.text[:80]}” aside")
 
 
-def _by_clauses(field: Field, claim: Claim) -> Verdict | None:
+def _by_clauses(field: Field, claim: Claim) -> ClaimCheck | None:
     found = crossed(field, claim)
     if found is None:
         return None
     number, place = found
-    return Verdict(
+    return ClaimCheck(
         "contradicted", _quotes(field, [place]), f"a source has “{number.text}” for something else"
     )
 
 
-def _supported(field: Field, bindings: list[Binding]) -> Verdict:
+def _supported(field: Field, bindings: list[Binding]) -> ClaimCheck:
     places = [*_persons_first(field, field.richest(_PLACES))[:2], *(binding.best for binding in bindings)]
-    return Verdict("supported", _quotes(field, places), "bound as the sources have it")
+    return ClaimCheck("supported", _quotes(field, places), "bound as the sources have it")
 
 
 def _persons_first(field: Field, places: list[int]) -> list[int]:
@@ -149,24 +147,22 @@ def _persons_first(field: Field, places: list[int]) -> list[int]:
     return sorted(places, key=lambda p: (field.at(p) < ALIKE * top, units[p].standing, -field.at(p)))
 
 
-def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> Verdict | None:
+def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> ClaimCheck | None:
     doubts = [(doubted(field.evidence, claim, binding), binding) for binding in bindings]
     worst, binding = max(doubts, key=lambda pair: pair[0], default=(0.0, None))
     if binding is None or worst <= 1.0:
         return None
     name = binding.anchor.text[:80]
     if binding.presence < PRESENT:
-        return Verdict("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
+        return ClaimCheck("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
     same, other = binding.slot  # "14 archives" where the source has another number of them
     answer: Answer = "contradicted" if other >= SAME and other > same else "unsupported"
-    return Verdict(answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this")
+    return ClaimCheck(
+        answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this"
+    )
 
 
-def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
-    turned = polarity.absolute_turned(field, claim)
-    if turned is not None:
-        why = "a source says always where this says never, or never for always"
-        return Verdict("contradicted", _quotes(field, [turned]), why)
+def _by_polarity(field: Field, claim: Claim) -> ClaimCheck | None:
     best = field.richest(_PLACES)
     denial = polarity.unfounded(field, claim)
     if denial is not None:
@@ -174,31 +170,33 @@ def _by_polarity(field: Field, claim: Claim) -> Verdict | None:
         is_told = field.company.known / len(claim.pieces) >= KNOWN
         is_same = best and field.at(best[0]) >= SAME
         answer: Answer = "contradicted" if is_told and is_same else "unsupported"
-        return Verdict(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
+        return ClaimCheck(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
     opposite = turned_word(field, claim)
     if opposite is not None:
         return _instead(field, opposite)
     close = [place for place in best if field.at(place) >= max(SAME, 0.9 * field.at(best[0]))]
     texts = [field.evidence.units[place].text for place in close]
     if texts and polarity.turned(claim.text, texts):
-        return Verdict("contradicted", _quotes(field, close[:2]), "the sources say the opposite")
+        return ClaimCheck("contradicted", _quotes(field, close[:2]), "the sources say the opposite")
     return None
 
 
-def _instead(field: Field, found: Turned) -> Verdict:
+def _instead(field: Field, found: Turned) -> ClaimCheck:
     place = _quotes(field, [found.place])
     if found.is_opposite:
-        return Verdict("contradicted", place, f"a source has the opposite of “{found.word.text}”")
-    return Verdict("unsupported", place, f"a source has another word for “{found.word.text}”")
+        return ClaimCheck("contradicted", place, f"a source has the opposite of “{found.word.text}”")
+    return ClaimCheck("unsupported", place, f"a source has another word for “{found.word.text}”")
 
 
-def _by_words(field: Field, claim: Claim) -> Verdict | None:
+def _by_words(field: Field, claim: Claim) -> ClaimCheck | None:
     """A claim with nothing to bind stands or falls with its words being together in one place."""
     covered = max((field.around(place)[2] for place in field.richest(_PLACES)), default=0.0)
     known = field.company.known / len(claim.pieces)
     if covered >= COVERED and known >= KNOWN:
         return None
-    return Verdict("unsupported", _quotes(field, field.richest(1)), "its words stand together in no source")
+    return ClaimCheck(
+        "unsupported", _quotes(field, field.richest(1)), "its words stand together in no source"
+    )
 
 
 def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
@@ -206,5 +204,5 @@ def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
     return tuple(map(_quote, units))
 
 
-def _quote(unit: Unit) -> Quote:
+def _quote(unit: Passage) -> Quote:
     return Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role)

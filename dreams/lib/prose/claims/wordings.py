@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import Anchor, Claim
+from dreams.lib.prose.claims.anchors import TOKEN, Anchor, Claim, pieces, word_of
 from dreams.lib.prose.claims.evidence import Evidence
-from dreams.lib.prose.claims.field import Field
-from dreams.lib.prose.claims.terms import TOKEN, pieces, word_of
+from dreams.lib.prose.claims.occurrences import Field
 from dreams.lib.prose.lexicon import FILLER
 
 # Nouns that are numbered where there are several of a kind, as far as their numbers are no measure of anything.
@@ -69,7 +68,7 @@ _EMPTY = frozenset({"a", "an", "the", "do", "does", "did", "always", "still", "w
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Wording:
     """The words of a text without its denials, and the places between them where one stood."""
 
     words: tuple[str, ...]
@@ -77,7 +76,7 @@ class Told:
 
 
 @functools.lru_cache(maxsize=4_000)
-def told(text: str) -> Told:
+def told(text: str) -> Wording:
     for pattern, instead in _NOT:
         text = pattern.sub(instead, text)
     words, denied = list[str](), set[int]()
@@ -87,7 +86,7 @@ def told(text: str) -> Told:
             denied.add(len(words))
         elif low not in _EMPTY:
             words.append(word_of(low))
-    return Told(tuple(words), frozenset(denied))
+    return Wording(tuple(words), frozenset(denied))
 
 
 def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | None:
@@ -108,7 +107,7 @@ def denied_elsewhere(claim: str, sources: Iterable[tuple[int, str]]) -> int | No
     return next((place for mine, place in against.items() if mine not in alike), None)
 
 
-def _spots(said: Told, source: Told) -> Iterator[tuple[int, int]]:
+def _spots(said: Wording, source: Wording) -> Iterator[tuple[int, int]]:
     """The places in both texts that have the same words around a denial of either."""
     for mine in said.denied:
         yield from ((mine, theirs) for theirs in _where(said.words, mine, source.words))
