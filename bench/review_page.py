@@ -58,7 +58,7 @@ def propose(folder: Path, files: int, size: int) -> Proposal:
     from dreams.engines.types import Edit
     from dreams.models import Proposal
     from dreams.services import proposals
-    from tests.pipeline import world
+    from tests.world import directory as world
 
     texts = {f"topic_{n:03}.md": text_of(n, size // files) for n in range(files)}
     project = world.make_project(folder, texts)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractUser
     from django.test import Client
 
-    from tests.world import World
+    from tests.world.rows import World
 
 # The suite tries the same examples for everybody, so that it is green or red for a reason; HYPOTHESIS_PROFILE=explore
 # looks for new ones. Neither looks at a clock: a busy machine is no reason.
@@ -75,6 +75,6 @@ def browser(client: Client, owner: AbstractUser) -> Client:
 
 @pytest.fixture
 def world(db: None) -> World:
-    from tests.world import make_world
+    from tests.world.rows import make_world
 
     return make_world()

@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> None:
     django.setup()
     from django.core.management import call_command
 
-    from tests.world import make_world
+    from tests.world.rows import make_world
 
     call_command("migrate", verbosity=0)
     make_world()

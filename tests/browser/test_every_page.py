@@ -28,12 +28,12 @@ from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.services.search import index
 from dreams.web import urls
-from tests import world as make
 from tests.browser.judging import bring_rules, broken_rules
 from tests.browser.shots import log_in
-from tests.pipeline import world as real
-from tests.web import question_world as asked
-from tests.web import review_world as desk
+from tests.world import directory as real
+from tests.world import questions as asked
+from tests.world import review as desk
+from tests.world import rows as make
 
 if TYPE_CHECKING:
     from dreams.models import Project

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.world import World
+    from tests.world.rows import World
 
 # What the browser itself says it waited for before it painted; styles are meant to be waited for, and are few.
 _WAITED_FOR = """

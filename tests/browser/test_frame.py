@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, Page, expect
 
 from dreams.services.login import make_link
-from tests import world as make
+from tests.world import rows as make
 
 
 def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(visitor: Page, address: str) -> None:

@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from dreams.models import DreamRun, Turn
 from dreams.services.login import make_link
-from tests import world as make
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
 
 
 def _turn(run: DreamRun, number: int, phase: str = "gather") -> None:

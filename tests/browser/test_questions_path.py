@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from dreams.models import Proposal, Question
 from dreams.services.login import make_link
 from tests.browser.judging import bring_rules, broken_rules
-from tests.web import question_world as asked
+from tests.world import questions as asked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -14,11 +14,11 @@ from playwright.sync_api import expect
 
 from dreams.models import Finding, Hunk, Proposal
 from dreams.services.login import make_link
-from tests import world as rows
 from tests.browser.judging import bring_rules, broken_rules
-from tests.pipeline import world
-from tests.web import kinds_world as kinds
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import every_kind as kinds
+from tests.world import review as desk
+from tests.world import rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.login import make_link
-from tests.pipeline import world
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import review as desk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Locator, Page

@@ -16,8 +16,8 @@ from dreams.services.apply import applying
 from dreams.services.login import make_link
 from dreams.services.proposals import rebase
 from tests.browser.judging import bring_rules, broken_rules
-from tests.pipeline import world
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import review as desk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

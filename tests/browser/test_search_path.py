@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from dreams.models import Prompt, Session
 from dreams.services.login import make_link
 from dreams.services.search import index
-from tests import world as make
 from tests.browser.judging import bring_rules, broken_rules
+from tests.world import rows as make
 
 
 @pytest.fixture

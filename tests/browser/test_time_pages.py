@@ -14,9 +14,9 @@ from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.login import make_link
 from dreams.services.memories import syncing, time_travel
-from tests import world as make
 from tests.browser.shots import outside_loop
-from tests.pipeline import world as real
+from tests.world import directory as real
+from tests.world import rows as make
 
 
 @pytest.fixture

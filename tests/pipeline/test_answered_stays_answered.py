@@ -10,7 +10,7 @@ import pytest
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 LINE = "Use make reset before a run.\n"

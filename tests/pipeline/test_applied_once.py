@@ -15,7 +15,7 @@ from dreams.services import review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

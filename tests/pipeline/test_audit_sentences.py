@@ -14,7 +14,7 @@ from dreams.services import audit_sentences, auditlog, review, rollback, setting
 from dreams.services.apply import applying
 from dreams.services.audit_sentences import Sentences
 from dreams.services.memories import hand_edits
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,7 +13,7 @@ from dreams.models import Application, Memory, Proposal, Version
 from dreams.services import rollback
 from dreams.services.dreaming.reading import hand_edited
 from dreams.services.memories import hand_edits
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.pipeline.forked import PROJECT
-from tests.unit.claims_kit import LINES, write
+from tests.world.processes.commands import PROJECT
+from tests.world.transcripts import LINES, write
 
 
 def run(data_dir: Path, folder: Path, *rows: object) -> list[dict[str, Any]]:

@@ -14,8 +14,9 @@ from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import dreaming, host_key, settings_changes
 from dreams.web.pages.dream.result import result
-from tests.pipeline import engines, world
-from tests.unit import engine_kit as kit
+from tests.world import directory as world
+from tests.world import engines
+from tests.world import model as kit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACT = "Snapshots are reviewed by hand.\n"

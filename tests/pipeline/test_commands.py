@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files.manifest import manifest
-from tests.pipeline import forked, world
-from tests.pipeline.servers import with_database
+from tests.world import directory as world
+from tests.world.processes import commands as forked
+from tests.world.processes.servers import with_database
 
 SLUG = "-home-dev-app"
 

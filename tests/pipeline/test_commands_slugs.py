@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline import forked
-from tests.pipeline.config_root import Root
-from tests.pipeline.servers import with_database
+from tests.world.agent_folder import Root
+from tests.world.processes import commands as forked
+from tests.world.processes.servers import with_database
 
 
 def manage(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -17,7 +17,7 @@ from dreams.models import Hunk, LedgerEntry, Proposal
 from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

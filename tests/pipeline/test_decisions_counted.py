@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
-from tests.web import kinds_world, review_world
+from tests.world import every_kind as kinds_world
+from tests.world import review as review_world
 
 pytestmark = pytest.mark.django_db
 BY = review.Reviewer("me")

@@ -19,8 +19,8 @@ from dreams import conf
 from dreams.models import AuditEntry, Channel, DreamRun, Project
 from dreams.services import notify, settings_changes
 from dreams.services.scheduling import scheduler
-from tests.pipeline import world
-from tests.pipeline.receivers import MailServer, PostServer, serving
+from tests.world import directory as world
+from tests.world.processes.receivers import MailServer, PostServer, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = dt.timedelta(hours=1)

@@ -8,7 +8,7 @@ import pytest
 
 from dreams.models import Memory, Project, Version
 from dreams.services.memories import syncing
-from tests.pipeline.config_root import Root, project, reasons
+from tests.world.agent_folder import Root, project, reasons
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import discovery
-from tests.pipeline.config_root import Root, closed_to_us, project, reasons, session, typed
+from tests.world.agent_folder import Root, closed_to_us, project, reasons, session, typed
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.pipeline.config_root import Root, answer, append, typed
+from tests.world.agent_folder import Root, answer, append, typed
 
 pytestmark = pytest.mark.django_db
 

@@ -22,7 +22,7 @@ from dreams.models import AuditEntry, Override
 from dreams.services import doctor, server_registry, settings_changes
 from dreams.services.doctor import running, store
 from dreams.services.scheduling import scheduler
-from tests.world import make_dream, make_project
+from tests.world.rows import make_dream, make_project
 
 pytestmark = pytest.mark.django_db
 

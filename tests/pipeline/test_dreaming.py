@@ -12,7 +12,8 @@ from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from dreams.services import dreaming, project_lock, review, settings_changes
-from tests.pipeline import engines, world
+from tests.world import directory as world
+from tests.world import engines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

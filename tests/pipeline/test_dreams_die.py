@@ -15,20 +15,20 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.pipeline.servers import PROMPTLY, Home, link_of, stop, until, with_database
-from tests.pipeline.world import INDEX, TESTING, put, write_sessions
+from tests.world.directory import INDEX, TESTING, put, write_sessions
+from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until, with_database
 
 pytestmark = pytest.mark.slow
 
 PRIOR_NS = 1_780_000_000_123_456_789
-TICK = "from dreams import scheduler; scheduler.tick()"
+TICK = "from dreams.services.scheduling import scheduler; scheduler.tick()"
 
 
 class Sleeper:
     """A home with one project that wants to dream, whose dreams sleep until they are woken."""
 
     def __init__(self, folder: Path) -> None:
-        self.home = Home(folder, "tests.pipeline.sleepy_settings")
+        self.home = Home(folder, "tests.world.processes.sleepy_settings")
         root = folder / ".claude"
         write_sessions(root, 6)
         self.memory = root / "projects" / "-home-dev-app" / "memory"

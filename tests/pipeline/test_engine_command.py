@@ -39,7 +39,7 @@ from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from dreams.services import dreaming
 from dreams.services.dreaming.watch import Watch
-from tests.pipeline import world
+from tests.world import directory as world
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
 WRITE = Reply(

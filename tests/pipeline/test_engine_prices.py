@@ -16,7 +16,7 @@ from dreams.engines.tokens import Tokens, rate_for
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import pricing
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

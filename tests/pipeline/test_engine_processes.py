@@ -16,8 +16,8 @@ import psutil
 
 from dreams.dev.fake_server import DemoBrain, Request, Step, WireServer, say, stalled
 from dreams.engines.anthropic.probe import probe
-from tests.pipeline import world
-from tests.pipeline.servers import with_database
+from tests.world import directory as world
+from tests.world.processes.servers import with_database
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "-home-dev-app"
@@ -50,7 +50,7 @@ def until(true: Any, seconds: float = 60.0) -> None:
 
 PRIOR_NS = 1_780_000_000_123_456_789
 TICK = (
-    "import json; from dreams import scheduler; from dreams.models import *; scheduler.tick(); "
+    "import json; from dreams.services.scheduling import scheduler; from dreams.models import *; scheduler.tick(); "
     "dream = DreamRun.objects.get(); print(json.dumps([dream.status, dream.error, dream.cache_creation_tokens > 0, "
     "LockHold.objects.count(), Project.objects.get().failures]))"
 )

@@ -22,9 +22,10 @@ from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, LockHold, Project, Proposal
 from dreams.services import dreaming
 from memoryweb import BASE_DIR
-from tests.pipeline import fault_rows, world
-from tests.pipeline.fault_rows import MENDING, ROWS, TURN, Row
-from tests.unit import engine_kit as kit
+from tests.world import directory as world
+from tests.world import faults as fault_rows
+from tests.world import model as kit
+from tests.world.faults import MENDING, ROWS, TURN, Row
 
 PRIOR_NS = 1_780_000_000_123_456_789
 # Long enough that there is something to leave out where a prompt does not fit.

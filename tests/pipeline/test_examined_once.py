@@ -15,7 +15,7 @@ from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import reports
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

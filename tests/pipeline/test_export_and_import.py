@@ -13,8 +13,8 @@ from dreams.models import Memory, Project, Version
 from dreams.services import secret_purge
 from dreams.services.memories import exports, syncing
 from dreams.services.upkeep import recovery, verifying
-from tests.pipeline import world
-from tests.pipeline.world import ME
+from tests.world import directory as world
+from tests.world.directory import ME
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.core.management import call_command
 
-from tests.pipeline import forked
+from tests.world.processes import commands as forked
 
 RULES = "---\ntype: feedback\n---\n\n- Run the linter before every commit\n- Never deploy on Friday\n"
 

@@ -19,7 +19,7 @@ from dreams import conf
 from dreams.dev.fake_server import DemoBrain, WireServer
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import forecast
-from tests.pipeline import world
+from tests.world import directory as world
 
 
 @pytest.fixture

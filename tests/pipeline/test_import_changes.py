@@ -12,7 +12,7 @@ from django.db import DataError
 from dreams.models import Prompt, RequestUsage, Session, TranscriptFile
 from dreams.services import discovery
 from dreams.services.discovery import chunk
-from tests.pipeline.config_root import (
+from tests.world.agent_folder import (
     Root,
     answer,
     append,

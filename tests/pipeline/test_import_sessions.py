@@ -10,7 +10,7 @@ import pytest
 from django.db.models import Sum
 
 from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
-from tests.pipeline.config_root import Root, answer, append, lines, session, typed
+from tests.world.agent_folder import Root, answer, append, lines, session, typed
 
 pytestmark = pytest.mark.django_db
 

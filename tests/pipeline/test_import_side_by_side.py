@@ -13,7 +13,7 @@ from dreams.lib.agents.transcripts import ahead
 from dreams.lib.agents.transcripts.ahead import Ahead
 from dreams.models import MemoryWrite, Project, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.services.discovery import discover, importing
-from tests.pipeline.config_root import Root, answer, typed
+from tests.world.agent_folder import Root, answer, typed
 
 pytestmark = pytest.mark.django_db
 OWNED: tuple[type[models.Model], ...] = (RequestUsage, Prompt, MemoryWrite, TranscriptFile)

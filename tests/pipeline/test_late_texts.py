@@ -16,7 +16,7 @@ from dreams.models import Hunk, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LINE = b"\n- a line through an old handle\n"

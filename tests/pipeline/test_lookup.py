@@ -9,7 +9,7 @@ import pytest
 from dreams.models import DreamRun, Project
 from dreams.services import lookup
 from dreams.services.hosts import host
-from tests.world import make_dream, make_project, make_proposal
+from tests.world.rows import make_dream, make_project, make_proposal
 
 pytestmark = pytest.mark.django_db
 

@@ -14,9 +14,9 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.pipeline import forked
-from tests.pipeline.config_root import Root
-from tests.pipeline.servers import with_database
+from tests.world.agent_folder import Root
+from tests.world.processes import commands as forked
+from tests.world.processes.servers import with_database
 
 PASSWORD = "".join(["xK9", "vQ2mPz", "L7wRt"])
 DEPLOY = f"---\nname: Deploying the shop\ndescription: how releases go out\ntype: project\n---\n\nPort 8443.\npassword = {PASSWORD}\n"

@@ -17,7 +17,7 @@ from django.utils import timezone
 from dreams.management.base import Refused
 from dreams.models import DreamRun, GateEvaluation, Override, Project
 from dreams.services.scheduling import gates, scheduler
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,8 @@ from django.apps import apps
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import DreamRun, Project, Prompt, Session, Turn
 from dreams.services import discovery, dreaming
-from tests.pipeline import engines, world
+from tests.world import directory as world
+from tests.world import engines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEY = (

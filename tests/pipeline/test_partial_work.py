@@ -38,7 +38,8 @@ from dreams.models import (
 from dreams.services import dreaming, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming import steps
-from tests.pipeline import engines, world
+from tests.world import directory as world
+from tests.world import engines
 
 QUOTE = "Snapshots are reviewed by hand."
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.pipeline import forked, postgres, world
+from tests.world import directory as world
+from tests.world.processes import commands as forked
+from tests.world.processes import postgres
 
 WRITERS = 3
 

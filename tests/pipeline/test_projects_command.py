@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.config_root import Root, append
-from tests.pipeline.servers import with_database
+from tests.world.agent_folder import Root, append
+from tests.world.processes.servers import with_database
 
 PROJECT = Path(__file__).parents[2]
 

@@ -15,8 +15,9 @@ from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.review import ReviewRefused
-from tests.pipeline import asking, engines, world
-from tests.pipeline.asking import ALPHA, RESET
+from tests.world import asking, engines
+from tests.world import directory as world
+from tests.world.asking import ALPHA, RESET
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

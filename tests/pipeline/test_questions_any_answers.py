@@ -19,8 +19,8 @@ from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.questions import asking as service
 from dreams.services.review import ReviewRefused
-from tests.pipeline import world
 from tests.pipeline.test_any_change_can_be_undone import contents, directories, propose
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,8 +16,9 @@ from dreams.services import settings_changes
 from dreams.services.memories import syncing
 from dreams.services.questions import answering, reading
 from dreams.services.questions import asking as service
-from tests.pipeline import asking, world
-from tests.pipeline.asking import ALPHA, RESET
+from tests.world import asking
+from tests.world import directory as world
+from tests.world.asking import ALPHA, RESET
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

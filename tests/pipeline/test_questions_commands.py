@@ -13,8 +13,9 @@ import pytest
 from dreams.engines.types import Edit, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.models import Question
-from tests.pipeline import asking, world
-from tests.pipeline.asking import ALPHA
+from tests.world import asking
+from tests.world import directory as world
+from tests.world.asking import ALPHA
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,8 +14,9 @@ from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.review import ReviewRefused
-from tests.pipeline import asking, engines, world
-from tests.pipeline.asking import ALPHA, RESET
+from tests.world import asking, engines
+from tests.world import directory as world
+from tests.world.asking import ALPHA, RESET
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

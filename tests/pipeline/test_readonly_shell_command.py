@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline import forked
+from tests.world.processes import commands as forked
 
 
 @pytest.fixture

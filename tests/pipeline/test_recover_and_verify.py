@@ -20,8 +20,8 @@ from dreams.services import auditlog, review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
 from dreams.services.upkeep import recovery
-from tests.pipeline import world
-from tests.world import make_dream
+from tests.world import directory as world
+from tests.world.rows import make_dream
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PRIOR_NS = 1_780_000_000_123_456_789

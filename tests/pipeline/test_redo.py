@@ -10,7 +10,7 @@ from dreams.models import Hunk, LeftOut, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.rollback import Selection
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

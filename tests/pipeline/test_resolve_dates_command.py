@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from dreams.management import batch
-from tests.pipeline.batches import run_batch
+from tests.world.processes.commands import run_batch
 
 
 def test_each_line_gets_its_spans_and_its_rewritten_text_in_order(tmp_path: Path) -> None:

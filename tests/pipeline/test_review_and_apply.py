@@ -13,7 +13,7 @@ from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,7 +13,7 @@ from dreams.models import DreamRun, Hunk, Proposal, Version
 from dreams.services import dreaming, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.rollback import Selection
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

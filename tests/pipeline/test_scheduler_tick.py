@@ -16,7 +16,8 @@ from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal
 from dreams.services import discovery, dreaming
 from dreams.services.scheduling import scheduler
-from tests.pipeline import engines, world
+from tests.world import directory as world
+from tests.world import engines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -20,7 +20,7 @@ from dreams.services.scheduling import scheduler
 from dreams.services.search import backend, index, sqlite
 from dreams.services.search.kinds import Kind
 from dreams.services.search.query import parse
-from tests import world
+from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db
 

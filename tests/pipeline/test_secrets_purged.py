@@ -29,9 +29,9 @@ from dreams.services.memories import syncing
 from dreams.services.questions import answering
 from dreams.services.search import index
 from dreams.services.upkeep import recovery, verifying
-from tests import world as rows
-from tests.pipeline import asking, world
-from tests.pipeline.world import ME
+from tests.world import asking, rows
+from tests.world import directory as world
+from tests.world.directory import ME
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Made from parts: no file may hold what looks like a live credential.

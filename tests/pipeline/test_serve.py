@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.pipeline.servers import PROMPTLY, Home, link_of, stop, until
+from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until
 
 pytestmark = pytest.mark.slow
 

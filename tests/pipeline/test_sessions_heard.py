@@ -14,8 +14,8 @@ from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import hearing
 from dreams.services.secret_purge.rows import scrub
-from tests import world as rows
-from tests.pipeline import world
+from tests.world import directory as world
+from tests.world import rows
 
 pytestmark = pytest.mark.django_db
 SAID = "The export runs at 04:00 UTC on host beta."

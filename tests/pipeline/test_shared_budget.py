@@ -20,8 +20,8 @@ from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import discovery, dreaming, pricing
 from dreams.services.dreaming.watch import Watch
-from tests.pipeline import world
-from tests.unit import engine_kit as kit
+from tests.world import directory as world
+from tests.world import model as kit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SLUGS = ("-home-dev-app", "-home-dev-web")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from tests.pipeline import forked
-from tests.pipeline.batches import run_batch
+from tests.world.processes import commands as forked
+from tests.world.processes.commands import run_batch
 
 
 def test_each_pair_gets_a_decision_and_a_score_in_order(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dreams.services.apply import applying
 from dreams.services.policies import earned
 from dreams.services.review import triage
 from dreams.services.suggesting import NotTaken, Suggestion
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Application, DreamRun, Hunk, Operation, Proposal
 from dreams.services.proposals import summaries
-from tests import world as make
+from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
 

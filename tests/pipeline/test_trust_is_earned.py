@@ -25,8 +25,9 @@ from dreams.services.memories import hand_edits
 from dreams.services.policies import earned
 from dreams.services.review import Reviewer
 from dreams.services.rollback import Selection
-from tests.pipeline import trusting, world
-from tests.pipeline.trusting import accepted, decided, offered
+from tests.world import directory as world
+from tests.world import trusting
+from tests.world.trusting import accepted, decided, offered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -21,8 +21,8 @@ from dreams.models import (
 )
 from dreams.services import review
 from dreams.services.policies import earned
-from tests.pipeline import world
-from tests.pipeline.trusting import decided, offered
+from tests.world import directory as world
+from tests.world.trusting import decided, offered
 
 pytestmark = pytest.mark.django_db
 

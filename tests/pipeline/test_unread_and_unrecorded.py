@@ -14,7 +14,7 @@ from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "project_deploy.md"

@@ -19,8 +19,8 @@ from dreams.engines.anthropic import Patience
 from dreams.engines.tokens import KINDS
 from dreams.models import DreamRun, DreamUsage, Price, Project
 from dreams.services import dreaming
-from tests.pipeline import world
-from tests.pipeline.servers import Home, until, with_database
+from tests.world import directory as world
+from tests.world.processes.servers import Home, until, with_database
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
 WRITE = Reply(

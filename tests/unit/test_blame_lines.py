@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.services.memories.blame.lines import Origin, Place, lines_of, origins
-from tests.unit.textdiff_strategies import edited, texts
+from tests.world.strategies import edited, texts
 
 FIRST = "# Deploy\n\nThe API runs on host alpha.\nBackups are kept for thirty days.\n"
 

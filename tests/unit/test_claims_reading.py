@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.prose.claims import check, read
 from dreams.lib.prose.claims.anchors import number_of, pieces, terms_in, terms_of
-from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
+from tests.world.transcripts import LINES, said, tool_call, tool_result, write
 
 
 def test_a_tool_result_knows_the_call_that_it_answers(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dreams.lib.prose.claims import Evidence, anchors, check, read
 from dreams.lib.prose.claims.anchors import claim_of
 from dreams.lib.prose.claims.binding import bind
 from dreams.lib.prose.claims.occurrences import occurrences
-from tests.unit.claims_kit import LINES, said, tool_call, tool_result, write
+from tests.world.transcripts import LINES, said, tool_call, tool_result, write
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import pytest
 from dreams.dev.fake_server import Reply, Use, say
 from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import OPTION_IDS, QuestionKind
-from tests.unit import engine_kit as kit
 from tests.unit.test_engine_tools import one, toolbox
+from tests.world import model as kit
 
 HOST = "The API runs on host alpha."
 NEWER = "No, the API runs on host beta since Monday."

@@ -14,7 +14,7 @@ from dreams.engines.anthropic.budget import Budget, Limits
 from dreams.engines.anthropic.usage import Ledger, joined
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 

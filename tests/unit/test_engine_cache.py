@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 from dreams.dev.fake_server import Reply, Text, Use, say
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 
 def test_a_dream_of_twenty_turns_reads_nine_tenths_of_its_input_from_the_cache(tmp_path: Path) -> None:

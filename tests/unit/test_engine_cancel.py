@@ -16,7 +16,7 @@ from dreams.dev.fake_server import Fault, Reply, Step, Text, Use, say, stalled, 
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.types import Cancelled, Job
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 SLOW = dataclasses.replace(kit.QUICK, base_ms=60_000.0, longest_ms=60_000.0, stall_seconds=60.0)
 

@@ -14,7 +14,7 @@ from dreams.conf import Config
 from dreams.engines.anthropic import briefing, prompt
 from dreams.engines.anthropic.data import attribute, bare, clean, fenced
 from dreams.engines.types import LineDate
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 RLO = "\u202e"
 HOSTILE = st.lists(

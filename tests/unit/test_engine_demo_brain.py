@@ -11,7 +11,7 @@ from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
 from dreams.dev.fake_server.brain import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 
 def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path: Path) -> None:

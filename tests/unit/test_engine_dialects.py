@@ -28,7 +28,7 @@ from dreams.dev.fake_server import (
 )
 from dreams.engines.anthropic.manners import Manners
 from dreams.engines.anthropic.recovery import CallFailed, Kind
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 NAME = "openai/gpt-oss:20b@latest"
 READ = Reply(

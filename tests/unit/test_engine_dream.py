@@ -12,7 +12,7 @@ import pytest
 from dreams.dev.fake_server import Reply, Text, Think, Use, say
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.anthropic.telling import BROKE_OFF
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 
 def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: Path) -> None:

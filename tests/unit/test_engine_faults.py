@@ -32,8 +32,8 @@ from dreams.dev.fake_server import (
 )
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import EngineError
-from tests.unit import engine_kit as kit
-from tests.unit.engine_kit import EVENTS
+from tests.world import model as kit
+from tests.world.model import EVENTS
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 CUTS = {"closes": closed, "resets": reset, "ends early": ended}

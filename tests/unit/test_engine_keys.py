@@ -12,7 +12,7 @@ from dreams.dev.fake_server import say
 from dreams.engines.anthropic import Endpoint, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY, state
 from dreams.engines.types import EngineError
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 KEY = "-".join(["sk", "ant", "made", "up"])
 

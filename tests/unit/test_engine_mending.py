@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dreams.dev.fake_server import Reply, Use, say
 from dreams.engines.types import Edit, Problem
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 LOSS = Problem(
     "unexplained-loss", "“A rule” no longer appears anywhere.", "Put it back.", "feedback_testing.md", 7, True

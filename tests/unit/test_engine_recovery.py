@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dreams.dev.fake_server import Limits, Reply, Text, Use, say, status
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 

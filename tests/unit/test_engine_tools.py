@@ -12,7 +12,7 @@ import pytest
 from dreams.engines.anthropic.reading import Answer
 from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.types import Cancelled, Job
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 NUMBERS = iter(range(10_000))
 SELF = [{"session": "feedback_testing.md", "quote": "Use make reset before a run."}]

@@ -23,8 +23,8 @@ from dreams.lib.sandbox import Shell
 from dreams.lib.sandbox.tool_worker import Eyes, Mounts
 from dreams.lib.sandbox.tool_worker.eyes import MOST_STARTS
 from dreams.lib.sandbox.tool_worker.tools import Reply
-from tests.unit import engine_kit as kit
-from tests.unit.sandbox_kit import open_tree, plant
+from tests.world import model as kit
+from tests.world.sandbox import open_tree, plant
 
 ENDLESS = "echo x | sed -n ':a;p;ba' | wc -l"
 

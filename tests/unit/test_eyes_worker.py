@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from dreams.lib.sandbox.tool_worker import Eyes, EyesFailed, Mounts, fence
-from tests.unit import engine_kit as kit
+from tests.world import model as kit
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from dreams.findings import examine, examining
 from dreams.findings.base import Repeated
 from dreams.findings.directories import between
 from dreams.lib.prose import similarity
-from tests.unit.findings_kit import FILES, INDEX, changed, codes, one, report
+from tests.world.findings import FILES, INDEX, changed, codes, one, report
 
 
 def test_an_index_over_its_lines_names_the_rows_that_fall_off():

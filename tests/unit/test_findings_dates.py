@@ -6,8 +6,7 @@ import datetime as dt
 
 from dreams.engines.types import Citation
 from dreams.findings.examining import health
-
-from .findings_kit import FILES, changed, codes, one, report
+from tests.world.findings import FILES, changed, codes, one, report
 
 QUESTION = "Reviews pull requests every Friday"
 SAID = "We moved the shop to Hetzner yesterday."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.findings import directories
-from tests.unit.claims_kit import said, tool_call, tool_result, write
+from tests.world.transcripts import said, tool_call, tool_result, write
 
 
 def test_what_is_no_plain_file_is_named_with_what_it_is_and_never_read(tmp_path: Path) -> None:

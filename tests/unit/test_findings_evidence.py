@@ -11,7 +11,7 @@ from dreams.engines.types import Citation
 from dreams.findings import evidence, examine
 from dreams.findings.base import Heard, Report
 from dreams.findings.directories import Said, Turn, between, with_citations
-from tests.unit.findings_kit import FILES, changed, codes, one, report
+from tests.world.findings import FILES, changed, codes, one, report
 
 END = "orders in 2025-11.\n"
 DAY = dt.datetime(2026, 3, 3, 9, 0, tzinfo=dt.UTC)

@@ -10,7 +10,7 @@ from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
 from dreams.findings.statements import facts
-from tests.unit.findings_kit import DEPLOY, FILES, INDEX, changed, codes, one, report
+from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
 
 PORT = "- [Gone](gone.md) — the staging server listens on port 8443\n"
 TABS = "- Prefers tabs over spaces in Go code\n"

@@ -12,7 +12,7 @@ from dreams.findings import Subject, examine, health, regression
 from dreams.findings.base import ChangedHunk
 from dreams.findings.directories import between
 from dreams.findings.statements import facts
-from tests.unit.findings_kit import codes
+from tests.world.findings import codes
 
 SYLLABLES = ["ka", "lo", "mi", "ter", "von", "sha", "bri", "dun", "pel", "qua"]
 WORDS = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES if a != b != c]

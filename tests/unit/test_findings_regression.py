@@ -8,7 +8,7 @@ from dataclasses import replace
 from dreams.findings import examine, regression
 from dreams.findings.base import Report
 from dreams.findings.directories import between
-from tests.unit.findings_kit import DEPLOY, FILES, INDEX, USER, changed, codes, one
+from tests.world.findings import DEPLOY, FILES, INDEX, USER, changed, codes, one
 
 
 def _report(after: Mapping[str, bytes], *asked: str, before: Mapping[str, bytes] = FILES) -> Report:

@@ -8,7 +8,7 @@ import pytest
 
 from dreams.findings import examine, examining
 from dreams.findings.directories import Directory, between, compare
-from tests.unit.findings_kit import FILES, changed, codes, one, report
+from tests.world.findings import FILES, changed, codes, one, report
 
 
 @pytest.mark.parametrize(

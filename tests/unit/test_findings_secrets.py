@@ -18,7 +18,7 @@ from dreams import findings
 from dreams.findings import secrets
 from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import redact, redact_counted
-from tests.unit.findings_kit import FILES, changed, codes, one, report
+from tests.world.findings import FILES, changed, codes, one, report
 
 ROOT = Path(__file__).parents[2]
 BY_NAME = {"assigned-secret", "url-credentials", "bearer"}  # tests make some of these up in place

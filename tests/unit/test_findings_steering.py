@@ -8,7 +8,7 @@ from dreams import findings
 from dreams.findings.prompt_injection import weighing
 from dreams.findings.prompt_injection.text import Text
 from dreams.findings.prompt_injection.weighing import uncovered
-from tests.unit.findings_kit import codes
+from tests.world.findings import codes
 
 # One line at least for each idea of the signs, so that none stands there that nobody ever saw.
 STEERING = {

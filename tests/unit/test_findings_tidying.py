@@ -6,7 +6,7 @@ import pytest
 
 from dreams.findings import examine
 from dreams.findings.directories import between
-from tests.unit.findings_kit import codes
+from tests.world.findings import codes
 
 LOSS = "unexplained-loss"
 SITE = "https://docs.example.org/deploy"

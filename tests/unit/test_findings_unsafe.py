@@ -8,7 +8,7 @@ import pytest
 
 from dreams import findings
 from dreams.engines.types import Citation
-from tests.unit.findings_kit import FILES, changed, codes, one, report
+from tests.world.findings import FILES, changed, codes, one, report
 
 END = "orders in 2025-11.\n"
 

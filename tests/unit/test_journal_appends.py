@@ -8,7 +8,7 @@ import pytest
 
 from bench import kills
 from dreams.lib.storage.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
-from tests.unit.journal_kit import Dying, Traced, dies
+from tests.world.journal import Dying, Traced, dies
 
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 MOVED = b"The export runs at 04:00.\n"

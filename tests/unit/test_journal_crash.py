@@ -19,17 +19,7 @@ from dreams.lib.storage.journal import (
     run,
     sha256_of,
 )
-from tests.unit.journal_kit import (
-    LONG_AGO,
-    NEW,
-    OLD,
-    Dying,
-    Place,
-    Traced,
-    dies,
-    make_place,
-    make_plan,
-)
+from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
 
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.storage.journal import list_journals, recover, run
-from tests.unit.journal_kit import NEW, Failing, Place, Traced, make_place, make_plan
+from tests.world.journal import NEW, Failing, Place, Traced, make_place, make_plan
 
 CODES = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 

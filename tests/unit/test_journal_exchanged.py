@@ -9,7 +9,7 @@ import pytest
 from dreams.lib.files.manifest import manifest
 from dreams.lib.files.safefs import UnsafePath
 from dreams.lib.storage.journal import Plan, abandon, list_journals, recover, run
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
+from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
 
 LEVELS = pytest.mark.parametrize("above", [False, True], ids=["directory", "one-above"])
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as s
 
 from dreams.lib.files.manifest import manifest
 from dreams.lib.storage.journal import FileOp, Plan, Result, inverse, read_text, run, sha256_of
-from tests.unit.journal_kit import LONG_AGO, NEW, OLD, Place, make_place, make_plan
+from tests.world.journal import LONG_AGO, NEW, OLD, Place, make_place, make_plan
 
 
 @pytest.fixture

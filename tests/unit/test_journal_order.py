@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from dreams.lib.storage.journal import run, sha256_of
-from tests.unit.journal_kit import NEW, OLD, Traced, make_place, make_plan
+from tests.world.journal import NEW, OLD, Traced, make_place, make_plan
 
 
 def trace(tmp_path: Path, rename_flags: bool = True) -> list[tuple[str, str]]:

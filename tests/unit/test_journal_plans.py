@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.storage.journal import BadPlan, FileOp, Plan, Result, dry_run, run, sha256_of
-from tests.unit.journal_kit import NEW, OLD, Place, Traced, change, make_place, make_plan
+from tests.world.journal import NEW, OLD, Place, Traced, change, make_place, make_plan
 
 
 @pytest.fixture

@@ -12,17 +12,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.storage.journal import Plan, collect_late, handed_over, recover, run, sha256_of
-from tests.unit.journal_kit import (
-    NEW,
-    OLD,
-    Dying,
-    Place,
-    Traced,
-    change,
-    dies,
-    make_place,
-    make_plan,
-)
+from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
 
 THEIRS = b"written by somebody else"
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])

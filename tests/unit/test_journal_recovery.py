@@ -23,7 +23,7 @@ from dreams.lib.storage.journal import (
     verify_journals,
 )
 from dreams.lib.storage.journal.store import locked
-from tests.unit.journal_kit import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+from tests.world.journal import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.merge import merge_index
 from dreams.lib.textdiff import split_lines
-from tests.unit.textdiff_strategies import index_text, indexes, pairs, triples, words
+from tests.world.strategies import index_text, indexes, pairs, triples, words
 
 A, B, C, D, E = (f"- [{n}]({n.lower()}.md) — about {n}\n" for n in "ABCDE")
 HEAD = "# Memory\n\n"

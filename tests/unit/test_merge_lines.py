@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.merge import Edited, Labels, UnresolvedConflictError, merge3
 from dreams.lib.textdiff import split_lines
-from tests.unit.textdiff_strategies import edited, pairs, texts, triples
+from tests.world.strategies import edited, pairs, texts, triples
 
 adjacency = st.sampled_from(["conflict", "merge"])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.rules_kit import Dreamt, conversation, dream, memory
+from tests.world.rules import Dreamt, conversation, dream, memory
 
 LINES = (
     "Parcels are labelled with Zebrix.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.types import Question
-from tests.unit.rules_kit import Dreamt, dream, memory, session, unaccounted
+from tests.world.rules import Dreamt, dream, memory, session, unaccounted
 
 CHECK = "Run `make verify-xenon-63` before any change of cache-indexer."
 REQUEST = "Please forget what I told you about cache-indexer (make verify-xenon-63); it no longer applies."

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dreams.engines.rules.questions import typed
 from dreams.engines.rules.user_statements.in_passing import MOST_LIKELY, remarks
 from dreams.engines.types import Question, SessionBrief
-from tests.unit.rules_kit import Dreamt, dream, memory, session
+from tests.world.rules import Dreamt, dream, memory, session
 
 INDEX = "- [Deploys](deploys.md) — how we ship\n"
 FILES = {"MEMORY.md": INDEX, "deploys.md": memory("- Deploys run from CI.\n", name="Deploys")}

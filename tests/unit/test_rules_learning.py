@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.memdir import parse
-from tests.unit.rules_kit import NOON, dream, memory, session
+from tests.world.rules import NOON, dream, memory, session
 
 INDEX = "# Memory\n\n- [Queue](project_queue.md) — the queue\n"
 QUEUE = memory("- The queue is Redis on host queue-1\n", name="Queue workers", description="How jobs run")

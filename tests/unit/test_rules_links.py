@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.rules_kit import Dreamt, dream
+from tests.world.rules import Dreamt, dream
 
 HARNESS = "---\nname: {name}\ndescription: how the harness is built\ntype: feedback\n---\n\nThe harness has two layers.\n"
 ROWS = (

@@ -11,7 +11,7 @@ from dreams import conf, engines
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Job, Problem
 from dreams.lib.files import workspace
-from tests.unit.rules_kit import NOON, Told
+from tests.world.rules import NOON, Told
 
 FILES = {
     "MEMORY.md": "- [Rel](Release-Notes.md) - how\n\n## More\n\n- [Third](third.md) - another\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dreams.lib import memdir
-from tests.unit.rules_kit import dream, memory
+from tests.world.rules import dream, memory
 
 PORT = "The staging database Kestrel listens on port 5433 behind the Heron proxy.\n"
 AGAIN = "Staging database Kestrel listens on port 5433, behind Heron proxy.\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dreams.engines import drafts
 from dreams.engines.linedates import KeptVersion, line_dates
-from tests.unit.rules_kit import NOON, Dreamt, dream, memory, session, unaccounted
+from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
 
 MODERATE = settings(max_examples=40)
 

@@ -11,7 +11,7 @@ from dreams.engines.rules import questions
 from dreams.engines.rules.notes.tree import Change, Recorder
 from dreams.engines.rules.questions import Asking
 from dreams.engines.types import Place, Question
-from tests.unit.rules_kit import dream, memory
+from tests.world.rules import dream, memory
 
 INDEX = "- [Ports](ports.md) — which port\n"
 

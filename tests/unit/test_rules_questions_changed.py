@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.types import LineDate, Question
-from tests.unit.rules_kit import Dreamt, dream, memory, session
+from tests.world.rules import Dreamt, dream, memory, session
 
 OLD, NEW = LineDate(dt.date(2026, 3, 1), "history", ""), LineDate(dt.date(2026, 9, 1), "history", "")
 INDEX = "- [A](a.md) - the port\n- [B](b.md) - how to reach it\n"

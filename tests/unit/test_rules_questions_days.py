@@ -9,7 +9,7 @@ import pytest
 
 from dreams.engines.rules.questions.passed_days import last_day
 from dreams.engines.types import LineDate, Question
-from tests.unit.rules_kit import WRITTEN, dream, memory
+from tests.world.rules import WRITTEN, dream, memory
 
 OTHER = "- The docs are built with Sphinx.\n"
 COPIED = LineDate(WRITTEN.day, "file", "the file's own date", believable=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dreams.engines.types import Question
-from tests.unit.rules_kit import Dreamt, dream, memory
+from tests.world.rules import Dreamt, dream, memory
 
 TAIL = "It was measured over many runs on the build host, and the numbers are in the file in full."
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.types import Question
-from tests.unit.rules_kit import dream, memory
+from tests.world.rules import dream, memory
 
 OTHER = "- The docs are built with Sphinx.\n"
 REPO = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from dreams.engines.linedates import KeptVersion, line_dates
 from dreams.findings import examine
 from dreams.findings.directories import between
-from tests.unit.rules_kit import NOON, dream, memory
+from tests.world.rules import NOON, dream, memory
 
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 INDEX = "- [Deploy](deploy.md) — how we deploy\n"

@@ -10,7 +10,7 @@ import pytest
 
 from dreams.engines.rules.steps.expiring import ended
 from dreams.engines.types import EvidenceSource, LineDate
-from tests.unit.rules_kit import WRITTEN, Dreamt, dream, memory, session, unaccounted
+from tests.world.rules import WRITTEN, Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"
 OTHER = "- The docs are built with Sphinx.\n"

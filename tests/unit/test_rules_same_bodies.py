@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.types import Question
-from tests.unit.rules_kit import Dreamt, dream, memory, unaccounted
+from tests.world.rules import Dreamt, dream, memory, unaccounted
 
 OWNER = "Reviews of the import gateway go to Carla Castellanos; she owns the area.\n"
 

@@ -7,7 +7,7 @@ import pytest
 
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.types import LineDate
-from tests.unit.rules_kit import WRITTEN, dream, memory, unaccounted
+from tests.world.rules import WRITTEN, dream, memory, unaccounted
 
 A = memory(
     "- Releases are cut from `main` by the release job.\n", name="Release notes", description="How we release"

@@ -9,7 +9,7 @@ import pytest
 
 from dreams import findings
 from dreams.findings.directories import between
-from tests.unit.rules_kit import NOON, Dreamt, dream, memory, session, unaccounted
+from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.sandbox_kit import OUTSIDE, World, world
+from tests.world.sandbox import OUTSIDE, World, world
 
 __all__ = ["world"]
 

@@ -10,7 +10,7 @@ import pytest
 from dreams.lib.sandbox import Limits
 from dreams.lib.sandbox.tool_worker import Eyes, Mounts
 from dreams.lib.stoppable_shell import StoppableShell
-from tests.unit.sandbox_kit import World, world
+from tests.world.sandbox import World, world
 
 __all__ = ["world"]
 

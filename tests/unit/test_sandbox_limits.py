@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.sandbox import Limits, Shell, Tree
-from tests.unit.sandbox_kit import open_tree, plant
+from tests.world.sandbox import open_tree, plant
 
 Make = Callable[..., Shell]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.sandbox.mounts import normal
-from tests.unit.sandbox_kit import OUTSIDE, World, world
+from tests.world.sandbox import OUTSIDE, World, world
 
 __all__ = ["world"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.sandbox.commands import known_commands
-from tests.unit.sandbox_kit import World, world
+from tests.world.sandbox import World, world
 
 __all__ = ["world"]
 

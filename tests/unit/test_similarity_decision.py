@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.similarity import candidates, normalised, same
-from tests.unit import similarity_pairs as table
+from tests.world import similarity_pairs as table
 
 # Each line holds two statements that differ in one thing that matters.
 DIFFERENT = """

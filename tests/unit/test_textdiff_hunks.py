@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.lib.textdiff import HunkMismatchError, apply_hunks, fitted, hunks, line_end_of, split_lines
-from tests.unit.textdiff_strategies import pairs, texts, words
+from tests.world.strategies import pairs, texts, words
 
 
 @given(texts)

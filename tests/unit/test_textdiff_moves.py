@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from dreams.lib.textdiff import hunks, moved
-from tests.unit.textdiff_strategies import pairs
+from tests.world.strategies import pairs
 
 FACT = "- The release branch is cut every second Tuesday.\n"
 

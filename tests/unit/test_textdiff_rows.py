@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.textdiff import Span, hunks, pieces, rows, split_lines, split_rows
-from tests.unit.textdiff_strategies import pairs
+from tests.world.strategies import pairs
 
 
 @given(pairs())

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.textdiff import visible
-from tests.unit.textdiff_strategies import texts
+from tests.world.strategies import texts
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.agents.transcripts import answered
-from tests.unit.rules_kit import said
+from tests.world.rules import said
 
 ASKED = said(1, "So the port is 9500 now?", "assistant")
 YES = said(2, "yes", "user")

@@ -14,8 +14,8 @@ from django.utils import timezone
 from dreams import conf
 from dreams.models import AuditEntry, DreamUsage, Override, Policy, Price, Project
 from memoryweb import urls
-from tests import world
-from tests.world import World
+from tests.world import rows as world
+from tests.world.rows import World
 
 SHOWN = ["project", "session", "memory", "dreamrun", "proposal", "policy", "override", "price", "auditentry"]
 MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry"]

@@ -11,8 +11,9 @@ from django.urls import reverse
 from dreams.models import Question
 from dreams.services.apply import applying
 from dreams.services.questions import answering
-from tests.pipeline import asking, world
-from tests.pipeline.asking import ALPHA
+from tests.world import asking
+from tests.world import directory as world
+from tests.world.asking import ALPHA
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

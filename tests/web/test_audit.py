@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dreams.models import AuditEntry
 from dreams.services import auditlog
-from tests import world
+from tests.world import rows as world
 
 
 def _text(browser: Client, query: str = "") -> str:

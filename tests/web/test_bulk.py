@@ -15,8 +15,8 @@ from dreams.models import Decision, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.questions import answering
 from dreams.web.pages.review_loaded import load
-from tests.pipeline import world
-from tests.web import question_world
+from tests.world import directory as world
+from tests.world import questions as question_world
 
 pytestmark = pytest.mark.django_db
 PLAIN = world.DEPLOY.replace("host alpha", "host beta")

@@ -15,8 +15,8 @@ from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, O
 from dreams.services import review
 from dreams.services.review import triage
 from dreams.web.pages import by_kind as pages
-from tests import world as make
-from tests.pipeline import world as real
+from tests.world import directory as real
+from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from django.test import Client
 from dreams.models import Project
 from dreams.services.memories import syncing
 from dreams.web.pages.placed import without_place
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

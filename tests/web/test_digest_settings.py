@@ -9,8 +9,8 @@ from django.test import Client
 
 from dreams.models import AuditEntry
 from dreams.services import settings_changes
-from tests.pipeline import world
-from tests.pipeline.receivers import PostServer, serving
+from tests.world import directory as world
+from tests.world.processes.receivers import PostServer, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

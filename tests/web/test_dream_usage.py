@@ -15,7 +15,7 @@ from dreams.engines.tokens import KINDS
 from dreams.management import shown
 from dreams.models import DreamRun, DreamUsage, Turn
 from dreams.web.pages.dream import page as selector
-from tests import world
+from tests.world import rows as world
 
 
 def _run(status: str = "running", **fields: object) -> DreamRun:

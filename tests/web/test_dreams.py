@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dreams.models import DreamRun, DreamSession, Hunk, Turn
 from dreams.services import dreaming
-from tests import world
+from tests.world import rows as world
 
 HTMX = {"HX-Request": "true"}
 

@@ -20,7 +20,7 @@ from dreams.lib.sandbox.tool_worker import fence
 from dreams.models import Override, Project
 from dreams.services import settings_changes
 from dreams.web.pages import engines as selector
-from tests import world as make
+from tests.world import rows as make
 
 READY = use("ready", word="yes")
 

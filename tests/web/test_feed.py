@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 from dreams.models import AuditEntry, FeedToken, Hunk, Proposal
 from dreams.services.inbox import feed
-from tests import world as make
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -14,7 +14,7 @@ from django.utils import timezone
 from dreams.models import Memory, Project, Version
 from dreams.services import blobs
 from dreams.web.pages import growth
-from tests import world
+from tests.world import rows as world
 
 NOW = dt.datetime(2026, 3, 20, 15, tzinfo=dt.UTC)
 

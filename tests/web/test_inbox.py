@@ -14,8 +14,8 @@ from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Pro
 from dreams.services.inbox.waiting import Item
 from dreams.web.pages import inbox as selector
 from dreams.web.pages.inbox_list import Asked
-from tests import world as make
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Finding, Hunk, Proposal, Question
-from tests import world as make
+from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from dreams.models import AuditEntry, FileChange, Hunk, Memory, Proposal
 from dreams.services import review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

@@ -19,7 +19,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.web.pages import between as changes
 from dreams.web.pages import moments as selector
-from tests.pipeline import world as real
+from tests.world import directory as real
 
 HOURS = [dt.datetime(2026, 3, day, 12, tzinfo=dt.UTC) for day in range(1, 5)]
 

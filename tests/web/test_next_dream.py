@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import Project, Proposal, Session
-from tests import world as make
+from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from dreams.models import Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 HOST = "host alpha"

@@ -18,8 +18,8 @@ from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.notify import digest
 from dreams.services.rollback import Selection
-from tests.pipeline import world
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import review as desk
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from tests.web import kinds_world as kinds
 from tests.web.test_review_page import many_files
+from tests.world import every_kind as kinds
 
 pytestmark = pytest.mark.django_db
 MOST = 100_000

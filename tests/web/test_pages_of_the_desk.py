@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractUser
 from django.test import Client
 from django.urls import reverse
 
-from tests.world import World
+from tests.world.rows import World
 
 INLINE = re.compile(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", re.IGNORECASE)
 TAG = re.compile(r"<[^>]+>")

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from dreams.models import Application, AuditEntry, Hunk, Policy, Proposal
 from dreams.services.policies import earned
-from tests import world as make
-from tests.pipeline.trusting import accepted, decided
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
+from tests.world.trusting import accepted, decided
 
 pytestmark = pytest.mark.django_db
 

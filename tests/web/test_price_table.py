@@ -12,7 +12,7 @@ from django.utils import timezone
 from dreams.engines.tokens import rate_for
 from dreams.models import DreamUsage, Price
 from dreams.services import pricing
-from tests import world
+from tests.world import rows as world
 
 ADD = "admin:dreams_price_add"
 

@@ -19,7 +19,7 @@ from dreams.services import discovery, project_lock, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
 from dreams.services.secret_purge import redacting
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 THERE = "laptop-d"

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.models import DreamRun, Memory, Project
 from dreams.services import settings_changes
-from tests import world
+from tests.world import rows as world
 
 
 def _names(browser: Client, query: str = "") -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from dreams.models import Proposal
-from tests import world as make
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
 

@@ -36,8 +36,8 @@ from dreams.models import (
 from dreams.services import auditlog
 from dreams.services.search import index
 from dreams.web import urls
-from tests import world as make
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
 FEW, MANY = 3, 12

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Hunk, Project, Proposal, Question
-from tests.web import question_world as asked
+from tests.world import questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}

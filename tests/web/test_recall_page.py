@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import Project
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

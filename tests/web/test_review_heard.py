@@ -11,9 +11,9 @@ from django.test import Client
 from dreams.models import Evidence, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
-from tests.pipeline import world
-from tests.web import review_world as desk
 from tests.web.test_review_page import card, page
+from tests.world import directory as world
+from tests.world import review as desk
 
 pytestmark = pytest.mark.django_db
 TRAIN = "Releases leave on Tuesdays at 10:00 UTC, from `main`, and never before a holiday."

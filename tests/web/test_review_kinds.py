@@ -10,10 +10,10 @@ from django.test import Client
 
 from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import review
-from tests.pipeline import world
-from tests.web import kinds_world as kinds
-from tests.web import review_world as desk
-from tests.web.pressing import labels, press
+from tests.world import directory as world
+from tests.world import every_kind as kinds
+from tests.world import review as desk
+from tests.world.pressing import labels, press
 
 pytestmark = pytest.mark.django_db
 

@@ -13,11 +13,11 @@ from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
 from dreams.web.pages import review_list, review_shown
-from tests.pipeline import world
-from tests.web import kinds_world as kinds
-from tests.web import review_world as desk
-from tests.web.pressing import form, labels, press
 from tests.web.test_review_page import many_files
+from tests.world import directory as world
+from tests.world import every_kind as kinds
+from tests.world import review as desk
+from tests.world.pressing import form, labels, press
 
 pytestmark = pytest.mark.django_db
 

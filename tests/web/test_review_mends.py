@@ -12,7 +12,7 @@ from dreams.engines.types import Edit
 from dreams.models import AuditEntry, Hunk, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

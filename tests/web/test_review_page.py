@@ -18,8 +18,8 @@ from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
-from tests.pipeline import world
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import review as desk
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,8 @@ from dreams.lib.files import workspace
 from dreams.models import Hunk, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing
-from tests.pipeline import world
 from tests.web.test_review_page import many_files
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 

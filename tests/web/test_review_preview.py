@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import Blob, Decision, FileChange, Hunk, Proposal
-from tests.web import review_world as desk
+from tests.world import review as desk
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import AuditEntry, Hunk, Proposal
 from dreams.services import review, secret_purge
 from dreams.services.apply import applying
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

@@ -15,9 +15,9 @@ from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.questions import answering
 from dreams.web.pages import review_loaded as selector
-from tests.pipeline import world
-from tests.web import question_world
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import questions as question_world
+from tests.world import review as desk
 
 pytestmark = pytest.mark.django_db
 

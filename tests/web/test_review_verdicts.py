@@ -13,9 +13,9 @@ from django.test import Client
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
 from dreams.web.pages import review_loaded as selector
-from tests.pipeline import world
-from tests.web import review_world as desk
-from tests.web.pressing import form, press
+from tests.world import directory as world
+from tests.world import review as desk
+from tests.world.pressing import form, press
 
 pytestmark = pytest.mark.django_db
 

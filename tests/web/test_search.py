@@ -19,7 +19,7 @@ from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
 from dreams.services.search import finding, index, sqlite
 from dreams.services.search.kinds import Kind
 from dreams.services.search.query import parse
-from tests import world
+from tests.world import rows as world
 
 _keys = iter(range(1, 10**6))
 

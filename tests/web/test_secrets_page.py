@@ -10,7 +10,7 @@ from django.test import Client
 from dreams.models import Project, Proposal, Purge
 from dreams.services import secret_purge
 from dreams.services.memories import syncing
-from tests.pipeline import world
+from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"

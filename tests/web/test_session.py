@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dreams.models import Prompt, Session, TranscriptFile
 from dreams.web.pages.session import page as selector
 from dreams.web.pages.session import turns
-from tests import world
+from tests.world import rows as world
 
 
 def _line(kind: str, content: Any, **more: Any) -> str:

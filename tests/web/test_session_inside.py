@@ -18,7 +18,7 @@ from dreams.lib.agents.transcripts import offset_at, within
 from dreams.lib.agents.transcripts.turns import Turn, page
 from dreams.models import RequestUsage, Session, TranscriptFile
 from dreams.services.search.folding import fold
-from tests import world
+from tests.world import rows as world
 
 START = dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)
 

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from dreams import conf
 from dreams.models import AuditEntry, Override, Policy
 from dreams.services import auditlog, settings_changes
-from tests.world import World
+from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from dreams.models import AuditEntry, DreamRun, FileChange, Hunk, Proposal, Snooze
 from dreams.services.inbox import waiting
-from tests import world as make
-from tests.world import World
+from tests.world import rows as make
+from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
 DAY = dt.timedelta(days=1)

@@ -15,7 +15,7 @@ from dreams.models import DreamRun, DreamUsage, Project
 from dreams.web.charts.durations import MOST
 from dreams.web.pages.usage import pictures
 from dreams.web.pages.usage.cells import Cell
-from tests import world
+from tests.world import rows as world
 
 TODAY = dt.date(2026, 3, 20)
 NOW = dt.datetime(2026, 3, 20, 15, tzinfo=dt.UTC)

@@ -11,8 +11,8 @@ from django.test import Client
 from dreams.models import Project
 from dreams.services.questions import answering
 from dreams.web.pages import statements
-from tests.pipeline import world
-from tests.web import question_world as asked
+from tests.world import directory as world
+from tests.world import questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

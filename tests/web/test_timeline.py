@@ -16,8 +16,8 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.web.pages import timeline as timelines
 from dreams.web.pages.narrowed import OUTSIDE, SYSTEM, Filter
-from tests import world
-from tests.pipeline import world as real
+from tests.world import directory as real
+from tests.world import rows as world
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from dreams.models import Finding, Hunk, LeftOut, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.web.pages import undo as selector
-from tests.pipeline import world
-from tests.web import kinds_world as kinds
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import every_kind as kinds
+from tests.world import review as desk
 
 pytestmark = pytest.mark.django_db
 

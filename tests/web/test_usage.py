@@ -19,7 +19,7 @@ from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.services.pricing import PriceBook
 from dreams.web.pages.usage import chart
 from dreams.web.pages.usage import page as selector
-from tests import world
+from tests.world import rows as world
 
 _keys = count(1)
 

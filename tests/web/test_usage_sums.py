@@ -16,7 +16,7 @@ from dreams.engines.tokens import Tokens, rate_for
 from dreams.models import Price, RequestUsage
 from dreams.services.pricing import PriceBook
 from dreams.web.pages.usage import page as selector
-from tests import world
+from tests.world import rows as world
 
 _keys = count(1)
 NOW = dt.datetime(2026, 11, 21, 22, 10, tzinfo=dt.UTC)

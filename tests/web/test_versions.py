@@ -16,8 +16,8 @@ from dreams.services import blobs, review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
 from dreams.web.pages import timeline, versions
-from tests import world
-from tests.pipeline import world as real
+from tests.world import directory as real
+from tests.world import rows as world
 
 
 @pytest.fixture

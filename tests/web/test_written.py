@@ -13,8 +13,8 @@ from django.utils import timezone
 from dreams.models import Hunk, Memory, Prompt, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
-from tests import world as rows
-from tests.pipeline import world
+from tests.world import directory as world
+from tests.world import rows
 
 pytestmark = pytest.mark.django_db
 

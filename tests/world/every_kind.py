@@ -18,9 +18,9 @@ from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Project, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing
-from tests import world as rows
-from tests.pipeline import world
-from tests.web import review_world as desk
+from tests.world import directory as world
+from tests.world import review as desk
+from tests.world import rows
 
 
 def memory(name: str, kind: str, body: str, description: str = "") -> str:

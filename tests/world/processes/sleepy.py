@@ -12,13 +12,13 @@ from dreams.engines.types import Job, Outcome, Reporter
 
 
 class SleepyConfig(AppConfig):
-    name = "tests.pipeline"
+    name = "tests.world.processes"
     label = "sleepy"
 
     def ready(self) -> None:
         from dreams import engines
 
-        engines._PLACES["rules"] = ("tests.pipeline.sleepy", "SleepyEngine")
+        engines._PLACES["rules"] = ("tests.world.processes.sleepy", "SleepyEngine")
 
 
 class SleepyEngine:

@@ -3,4 +3,4 @@
 from memoryweb.settings import *  # noqa: F403
 from memoryweb.settings import INSTALLED_APPS
 
-INSTALLED_APPS = [*INSTALLED_APPS, "tests.pipeline.sleepy.SleepyConfig"]
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.world.processes.sleepy.SleepyConfig"]

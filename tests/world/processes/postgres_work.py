@@ -66,7 +66,7 @@ def discover(number: int, folder: str) -> None:
 
 
 def root(number: int, folder: str) -> None:
-    from tests.pipeline import world
+    from tests.world import directory as world
 
     for name in ("one", "two", "three"):
         world.write_sessions(Path(folder), 3, slug=f"-home-dev-{name}")
@@ -78,7 +78,7 @@ def story(number: int, folder: str) -> bool:
     from dreams.models import Hunk
     from dreams.services import review, rollback
     from dreams.services.apply import applying
-    from tests.pipeline import world
+    from tests.world import directory as world
 
     mine = world.make_project(Path(folder) / str(number))
     proposal = world.three_changes(mine)
@@ -89,7 +89,7 @@ def story(number: int, folder: str) -> bool:
 
 
 def project(number: int, folder: str) -> int:
-    from tests.pipeline import world
+    from tests.world import directory as world
 
     return world.make_project(Path(folder)).pk
 
@@ -137,5 +137,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
     main()

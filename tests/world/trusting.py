@@ -15,7 +15,8 @@ from dreams.models import Decision, DreamRun, Hunk, Operation, Policy, Project, 
 from dreams.services import dreaming, review
 from dreams.services.apply import applying
 from dreams.services.policies import earned
-from tests.pipeline import engines, world
+from tests.world import directory as world
+from tests.world import engines
 
 NOTE = "project_log.md"
 LINES = 60

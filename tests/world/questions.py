@@ -15,8 +15,8 @@ from dreams.models import DreamRun, Project, Proposal, Question
 from dreams.services import proposals
 from dreams.services.memories import syncing
 from dreams.services.questions import asking
-from tests import world as rows
-from tests.pipeline import world
+from tests.world import directory as world
+from tests.world import rows
 
 FILES = {
     "MEMORY.md": (

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.pipeline.forked import PROJECT
+from tests.world.processes.commands import PROJECT
 
 USER = "memoryweb"
 PATIENCE = 120
@@ -79,7 +79,7 @@ def at_once(url: str, data: Path, *, processes: int, work: str, **given: object)
     }
     running = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.pipeline.postgres_work", work, json.dumps({**given, "number": number})],
+            [sys.executable, "-m", "tests.world.processes.postgres_work", work, json.dumps({**given, "number": number})],
             cwd=PROJECT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )
         for number in range(processes)

@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 
 from memoryweb import BASE_DIR
-from tests.pipeline import forked
+from tests.world.processes import commands as forked
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/login/#token=\S+")
 

@@ -8,7 +8,7 @@ from dreams.engines.types import Edit, Fate, Job, Option, Place, Question
 from dreams.models import DreamRun, Project
 from dreams.models import Question as Row
 from dreams.services import dreaming
-from tests.pipeline import engines
+from tests.world import engines
 
 ALPHA = "The API runs on host alpha."
 RESET = "Use make reset before a run."

@@ -21,9 +21,9 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[3]
 PATIENCE = 60.0
 # An order holds names and an environment, and an answer one number.
 LARGEST = 1_000_000
@@ -49,6 +49,14 @@ def run(*arguments: str, environment: Mapping[str, str], stdin: str = "") -> sub
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
+
+
+def run_batch(data: Path, command: str, *lines: str) -> list[dict[str, Any]]:
+    """A `--batch` command over these lines; it leaves no database behind."""
+    done = run(command, "--batch", environment=environment(data), stdin="\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    assert not list(data.rglob("*sqlite*"))
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def environment(data: Path, **more: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dreams.dev.fake_server import Fault, closed, ended, error_event, garbage, reset, stalled, status
-from tests.unit.engine_kit import EVENTS
+from tests.world.model import EVENTS
 
 HEADS = ("headers", "half headers")
 MOMENTS: dict[str, str | int] = {

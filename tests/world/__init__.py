@@ -1,0 +1,18 @@
+"""What tests are made of: one module for each kind of thing that a test may want to begin with.
+
+Rows and directories
+    rows            projects, sessions, dreams, proposals as rows alone; `make_world` makes one of each
+    directory       a project on a real memory directory, and small proposals for it
+    review          a proposal as a dream makes it: several files, operations over two of them, evidence
+    every_kind      a large proposal with a change of every kind
+    questions       a project with a question of every kind
+    agent_folder    a config folder as an agent leaves it: transcripts, memories, repositories
+Dreams
+    engines         engines that do what a test says; `asking` adds questions, `trusting` approvals
+    rules           one dream of the rules engine, without a database
+    model           one dream of a model, over HTTP against our own server; `faults` is what can go wrong there
+Pure parts
+    journal, sandbox, findings, transcripts, similarity_pairs, strategies
+Processes
+    processes       commands, servers, a database server, receivers of mail and webhooks
+"""
