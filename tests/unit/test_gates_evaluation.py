@@ -9,7 +9,6 @@ import pytest
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
-    FORCEABLE,
     GATES,
     EngineFact,
     Facts,
@@ -107,15 +106,20 @@ def test_force_passes_what_saves_work_and_never_what_a_person_or_a_lock_closed()
     plain = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False)
     assert not any(result.passed for result in plain)
     forced = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False, force=True)
-    assert {result.name for result in forced if result.passed} == FORCEABLE
-    assert {"review", "time", "throttle", "sessions", "inputs"} == FORCEABLE
+    assert {result.name for result in forced if result.passed} == {
+        "review",
+        "time",
+        "throttle",
+        "sessions",
+        "inputs",
+    }
     assert all(result.reason.startswith("Forced.") for result in forced if result.passed)
     assert all(result.opens_at is None for result in forced if result.passed)
 
 
 def test_force_says_that_the_open_proposal_is_superseded():
     found = evaluate(EVERYTHING_CLOSED, GateConfig(), NOW, stop_at_first=False, force=True)
-    assert "supersede" in found[GATES.index("review")].reason
+    assert "supersede" in found[list(GATES).index("review")].reason
 
 
 def test_force_adds_nothing_to_an_open_gate():

@@ -84,7 +84,7 @@ class Command(BaseCommand):
         )
         closed = next((result for result in results if not result.passed), None)
         if closed is not None:
-            more = "" if force or closed.name not in gates.FORCEABLE else " --force passes this."
+            more = "" if force or not gates.GATES[closed.name].forceable else " --force passes this."
             raise Refused(
                 f"{closed.reason}{more}", {"dream": None, "status": "refused", "error": closed.reason}
             )

@@ -25,9 +25,8 @@ from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 from dreams.services.scheduling.gates.sessions import ENOUGH, Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
-_AS_JUDGED = ("inputs", "engine", "budget", "lock")
-#: Gates that new sessions open, and nothing else does.
-_BY_SESSIONS = ("sessions", "inputs")
+_AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
+_BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
-from dreams.web.pages.gate_names import GATES
 from dreams.web.pages.projects import ACTIVE
 
 
@@ -93,13 +92,13 @@ def gates_of(project: Project, now: dt.datetime) -> Gates:
 
 
 def _gate(result: gates.GateResult) -> Gate:
-    label, icon = GATES.get(result.name, (result.name.capitalize(), "dot"))
+    known = gates.GATES[result.name]
     return Gate(
         result.name,
-        label,
-        icon,
+        known.label,
+        known.icon,
         result.passed,
         without_distance(result.reason) if result.opens_at else result.reason,
         result.opens_at,
-        result.name in gates.FORCEABLE,
+        known.forceable,
     )

@@ -17,8 +17,8 @@ from dreams.lib.files.text import plural
 from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Version
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
+from dreams.services.scheduling import gates
 from dreams.services.scheduling.next_dream import as_stored
-from dreams.web.pages.gate_names import name_of
 from dreams.web.pages.moments import iso
 from dreams.web.pages.narrowed import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
@@ -139,7 +139,7 @@ def _gates(project: Project, who: str, until: dt.datetime, size: int) -> Iterato
             yield Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
             continue
         closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
-        name = name_of(closed.get("name"))
+        name = gates.title(closed.get("name"))
         reason = as_stored(str(closed.get("reason", "")))
         yield Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
 

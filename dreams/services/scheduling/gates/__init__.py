@@ -9,7 +9,7 @@ memory); nor the agent's daily-log and remote modes, where a dream would be in t
 that cannot be asked for want of a key, where every dream would fail.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -31,11 +31,11 @@ from dreams.services.scheduling.gates.facts import (
 )
 
 __all__ = [
-    "FORCEABLE",
     "GATES",
     "LIVE_GRACE",
     "EngineFact",
     "Facts",
+    "Gate",
     "GateConfig",
     "GateResult",
     "InputsFact",
@@ -51,24 +51,49 @@ __all__ = [
     "is_live",
     "is_open",
     "month_start",
+    "title",
 ]
 
-_RULES: dict[str, Callable[[rules.Case], rules.Verdict]] = {
-    "paused": rules.paused,
-    "project": rules.project,
-    "review": rules.review,
-    "memory": rules.memory,
-    "mode": rules.mode,
-    "time": rules.time,
-    "throttle": rules.throttle,
-    "sessions": rules.sessions,
-    "inputs": rules.inputs,
-    "engine": rules.engine,
-    "budget": rules.budget,
-    "lock": rules.lock,
-}
-GATES = tuple(_RULES)
-FORCEABLE = frozenset({"review", "time", "throttle", "sessions", "inputs"})
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a gate is beside its rule. `label` and `icon` are what pages show."""
+
+    name: str
+    rule: Callable[[rules.Case], rules.Verdict]
+    label: str
+    icon: str
+    #: A person's own start passes it.
+    forceable: bool = False
+    #: New sessions open it, and nothing else does.
+    by_sessions: bool = False
+    #: Needs more than rows: lists of projects show it as it was last judged.
+    costly: bool = False
+
+
+#: Every gate there is, in the order in which they are asked: the one list of them.
+_GATES = (
+    Gate("paused", rules.paused, "Everywhere", "pause"),
+    Gate("project", rules.project, "Project", "folder"),
+    Gate("review", rules.review, "Review", "inbox", forceable=True),
+    Gate("memory", rules.memory, "Auto memory", "memory"),
+    Gate("mode", rules.mode, "Agent’s mode", "agent"),
+    Gate("time", rules.time, "Time", "clock", forceable=True),
+    Gate("throttle", rules.throttle, "Check interval", "eye", forceable=True),
+    Gate("sessions", rules.sessions, "Sessions", "session", forceable=True, by_sessions=True),
+    Gate("inputs", rules.inputs, "Changes", "plus", forceable=True, by_sessions=True, costly=True),
+    Gate("engine", rules.engine, "Engine", "gear", costly=True),
+    Gate("budget", rules.budget, "Budget", "coins", costly=True),
+    Gate("lock", rules.lock, "Lock", "key", costly=True),
+)
+GATES: Mapping[str, Gate] = {gate.name: gate for gate in _GATES}
+
+
+def title(name: object) -> str:
+    """ "Sessions gate"; a gate of another version by its own name."""
+    known = GATES.get(str(name or ""))
+    label = known.label if known else str(name or "").capitalize()
+    return f"{label} gate" if label else "A gate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +154,10 @@ def fingerprint(results: Iterable[GateResult]) -> str | None:
 
 def _judge(name: str, case: rules.Case, *, force: bool) -> GateResult:
     try:
-        verdict = _RULES[name](case)
+        verdict = GATES[name].rule(case)
     except OSError as error:
         verdict = _unreadable(error)
-    if force and name in FORCEABLE and not verdict.passed:
+    if force and GATES[name].forceable and not verdict.passed:
         also = " The new dream will supersede it." if name == "review" else ""
         return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
     return GateResult(name, *verdict)
