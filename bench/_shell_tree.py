@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
@@ -31,17 +30,7 @@ WORDS = [
     "[x]",
     "a.b",
 ]
-NAMES = [
-    "MEMORY.md",
-    "a.md",
-    "b.md",
-    "build.md",
-    "my notes.md",
-    "empty.txt",
-    "data.csv",
-    "nums.txt",
-    "no_newline.txt",
-]
+NAMES = ["MEMORY.md", "a.md", "b.md", "build.md", "my notes.md", "empty.txt", "data.csv", "nums.txt", "no_newline.txt"]  # fmt: skip
 FOLDERS = ["topic", "topic/deep", ".hidden", "logs"]
 
 
@@ -54,35 +43,7 @@ ODD_BYTES = {
     "one.txt": b"x",
     "ctrl.txt": b"\x1b[31mred\x1b[0m\n\x08\x0b\x0c foo\n\t\tfoo\t\n",
 }
-JSON = {
-    "t.jsonl": "".join(
-        json.dumps(row) + "\n"
-        for row in (
-            {
-                "type": "user",
-                "n": 1,
-                "message": {"role": "user", "content": "héllo\tworld"},
-                "list": [3, 1, 2],
-            },
-            {"type": "assistant", "n": 2.5, "message": {"content": [{"type": "text", "text": "a\nb"}]}},
-            {"type": "user", "n": None, "list": ["x", 2, None, [4]], "e": 1e20, "f": -0.5},
-            {"type": "summary", "n": 7, "list": [], "a": {"b": {"c": True}}},
-        )
-    ),
-    "o.json": json.dumps({"name": "app", "type": "x", "n": 3, "list": [1, {"y": "z"}], "é": {}}, indent=3)
-    + "\n",
-}
-ODD_NAMES = [
-    "sp ace.md",
-    "new\nline.md",
-    "ünï.md",
-    "-dash.md",
-    "q'uote.md",
-    'dq".md',
-    "tab\t.md",
-    "*star.md",
-    "back\\s.md",
-]
+ODD_NAMES = ["sp ace.md", "ünï.md", "-dash.md", "q'uote.md", 'dq".md', "tab\t.md", "*star.md", "back\\s.md"]
 
 
 def make_tree(base: Path, seed: int) -> None:
@@ -97,8 +58,6 @@ def make_tree(base: Path, seed: int) -> None:
     (base / "crlf.txt").write_bytes(b"one\r\ntwo\tx\r\n\x01\x7f\xe9\n")
     for name, data in ODD_BYTES.items():
         (base / name).write_bytes(data)
-    for name, text in JSON.items():
-        (base / name).write_text(text, encoding="utf-8")
     (base / "odd names").mkdir()
     for name in ODD_NAMES:
         (base / "odd names" / name).write_text(_content(rng, "x.md"), encoding="utf-8")

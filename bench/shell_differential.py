@@ -22,7 +22,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench._shell_lines import Maker
+from bench._shell_lines import WRITTEN, Maker
 from bench._shell_tree import make_tree
 from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import Answer, Limits, Mount, Shell, Tree
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=10)
     args = parser.parse_args()
     maker = Maker.seeded(args.seed)
-    lines = [maker.line() for _ in range(args.lines)]
+    lines = WRITTEN + [maker.line() for _ in range(args.lines)]
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base).resolve() / "tree"
         folder.mkdir()
@@ -94,7 +94,8 @@ def main() -> None:
     for one in refused[: args.show]:
         print(f"refused: {one.line}: {one.ours.output[:100]!r}")
     counts = Counter(one.line.split()[0] for one in differing)
-    print(f"{args.lines} lines, {len(differing)} differ {dict(counts)}, {len(refused)} refused")
+    print(f"{len(lines)} lines, {len(differing)} differ {dict(counts)}, {len(refused)} refused")
+    sys.exit(bool(differing or refused))
 
 
 if __name__ == "__main__":

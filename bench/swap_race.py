@@ -169,7 +169,7 @@ def _writing(inside: Path, base: Path) -> dict[str, Try]:
     """Edit, Write and Delete, with the swapped names in the scratch copy itself."""
     scratch = workspace.Workspace(inside, workspace.take(inside))
     job = Job("race", None, scratch, [], {}, Config(), dt.datetime.now(dt.UTC), dt.UTC)
-    box = Toolbox(job, _NoEyes(), lambda: None)
+    box = Toolbox(job, _NoReading(), lambda: None)
     number = iter(range(1 << 40))
 
     def step(name: str, path: str, **given: str) -> Try:
@@ -194,7 +194,7 @@ def _writing(inside: Path, base: Path) -> dict[str, Try]:
     }
 
 
-class _NoEyes:
+class _NoReading:
     names = frozenset[str]()
 
     def run(self, name: str, given: object) -> Reply:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.dev.fake_server import Script, WireServer, use
-from dreams.lib.sandbox.tool_worker import fence
+from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override
 from dreams.services import doctor, server_registry, settings_changes
@@ -177,19 +177,19 @@ NO_BUBBLE = "bubblewrap is not installed"
 
 
 def test_a_sandbox_that_is_asked_for_and_missing_stops_dreams(monkeypatch: pytest.MonkeyPatch) -> None:
-    offered = [fence.State(trouble=NO_BUBBLE)]
-    monkeypatch.setattr(fence, "offered", lambda: offered[0])
+    offered = [fences.Fences(trouble=NO_BUBBLE)]
+    monkeypatch.setattr(fences, "offered", lambda: offered[0])
     check = found("Sandbox")
     assert check.state == "info" and NO_BUBBLE in check.detail and "apt install bubblewrap" in check.remedy
     override("require_os_sandbox", True)
     check = found("Sandbox")
     assert check.state == "bad" and "Refuse to dream" in check.remedy
-    offered[0] = fence.State(landlock=3, trouble=NO_BUBBLE)
+    offered[0] = fences.Fences(landlock=3, trouble=NO_BUBBLE)
     check = found("Sandbox")
     assert (check.state, check.said) == ("ok", "Landlock (version 3)") and NO_BUBBLE in check.detail
-    offered[0] = fence.State(landlock=7, bubblewrap=True)
+    offered[0] = fences.Fences(landlock=7, bubblewrap=True)
     assert found("Sandbox").said == "bubblewrap and Landlock (version 7)"
-    offered[0] = fence.State(bubblewrap=True)
+    offered[0] = fences.Fences(bubblewrap=True)
     check = found("Sandbox")
     assert check.state == "ok" and "no Landlock" in check.detail
 

@@ -35,6 +35,7 @@ from dreams.dev.fake_server import (
 from dreams.engines.anthropic import Patience
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
+from dreams.lib.sandbox.tool_worker import ToolWorker
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from dreams.services import dreaming
@@ -112,6 +113,23 @@ def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
     assert result["usage"]["cost_usd"] == float(run.cost_usd)
     assert {turn.phase for turn in Turn.objects.all()} >= {"orient", "gather", "consolidate"}
     assert len(model.calls) == 4 and not LockHold.objects.exists()
+
+
+def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dreams.engines.anthropic.reading.ToolWorker", partial(ToolWorker, call_seconds=1.0))
+    endless = Reply((Use("Bash", {"command": "jq -n 'def f: f; f'"}),))
+    look = Reply((Use("Bash", {"command": "echo '{\"a\": 1}' | jq -c .a; head -1 /memory/MEMORY.md"}),))
+    with WireServer(Script([endless, look, endless, look, WRITE, say("Learnt one thing.")])) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        result = command(project)
+        last = [block for call in server.calls for block in call.body["messages"][-1]["content"]]
+    assert result["status"] == "completed", result["error"]
+    assert [file["path"] for file in result["files"]] == ["feedback_x.md"]
+    answers = [str(block["content"]) for block in last if block["type"] == "tool_result"]
+    assert ["it took too long" in answer for answer in answers] == [True, False, True, False, False]
+    assert all("\n1\n# Memory" in answer for answer in (answers[1], answers[3]))
 
 
 def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: WireServer) -> None:

@@ -149,10 +149,10 @@ def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
 ) -> None:
     from dreams.engines.anthropic import reading
     from dreams.engines.types import EngineError
-    from dreams.lib.sandbox.tool_worker import State
+    from dreams.lib.sandbox.tool_worker import Fences
 
     class Unfenced:
-        state = State(landlock=0, trouble="bubblewrap is not installed")
+        fences = Fences(landlock=0, trouble="bubblewrap is not installed")
         closed = 0
 
         def __init__(self, mounts: object) -> None: ...
@@ -160,7 +160,7 @@ def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
         def close(self) -> None:
             Unfenced.closed += 1
 
-    monkeypatch.setattr(reading, "Eyes", Unfenced)
+    monkeypatch.setattr(reading, "ToolWorker", Unfenced)
     with (
         kit.job(tmp_path, require_os_sandbox=True) as job,
         pytest.raises(EngineError, match=r"no Landlock.*bubblewrap is not installed.*Install"),

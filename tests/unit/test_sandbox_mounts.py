@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as s
 
+from dreams.lib.files.safefs import Root
+from dreams.lib.sandbox import Ignored
+from dreams.lib.sandbox.ignore import LONGEST_FILE
 from dreams.lib.sandbox.mounts import normal
 from tests.world.sandbox import OUTSIDE, World, world
 
@@ -182,3 +185,42 @@ def test_nothing_of_the_tree_is_changed_by_reading(world: World, tmp_path: Path)
     was = world.state()
     world.out("cat a.md | sort | uniq -c; find . -type f; ls -laR; diff a.md b.md")
     assert world.state() == was
+
+
+@pytest.mark.parametrize(
+    ("path", "hidden"),
+    [
+        ("debug.log", True),
+        ("sub/debug.log", True),
+        ("sub/kept.log", False),  # the nearer file has the last word
+        ("sub/deep/other.log", True),
+        ("out/kept.log", True),  # nothing comes back below an ignored folder
+        ("docs/a/b/x.tmp", True),
+        ("x.tmp", False),
+        ("local.txt", True),  # by .git/info/exclude
+        (".git/config", True),
+        ("vendor/.GIT/config", True),
+        ("[z-a]", False),
+        ("caf\udce9.log", True),
+    ],
+)
+def test_what_git_would_ignore_is_hidden(tmp_path: Path, path: str, hidden: bool) -> None:
+    (tmp_path / ".git/info").mkdir(parents=True)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / ".git/info/exclude").write_text("local.txt\n")
+    (tmp_path / ".gitignore").write_bytes(
+        b"# logs\n*.log\n!\n[z-a]\n\\\nout/\ndocs/**/*.tmp\n\xff*\n[[:alpha:\n"
+    )
+    (tmp_path / "sub/.gitignore").write_text("!kept.log\n")
+    with Root.open(tmp_path) as root:
+        assert Ignored(root)(path, False) is hidden
+
+
+def test_a_hostile_ignore_file_costs_no_time(tmp_path: Path) -> None:
+    hostile = "\n".join(["*a" * 400 + "b", "**/" * 300 + "x"] * 35)
+    assert len(hostile) < LONGEST_FILE
+    (tmp_path / ".gitignore").write_text(hostile)
+    started = time.perf_counter()
+    with Root.open(tmp_path) as root:
+        assert not Ignored(root)("a" * 200 + "/" + "a" * 200, False)
+    assert time.perf_counter() - started < 10

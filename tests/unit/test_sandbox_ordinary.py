@@ -22,8 +22,15 @@ def test_the_documents_name_every_command() -> None:
 @pytest.mark.parametrize(
     ("line", "output"),
     [
-        ("sed -n '2{p;q}' a.md", "type: user\n"),
-        ("sed ':a;N;$!ba;s/\\n/ /g' a.md", "# note TODO type: user b,2 a,1\n"),
+        ("sed -n '2p;2q' a.md", "type: user\n"),
+        ("sed -n '/type/,+1p' a.md", "type: user\nb,2\n"),
+        ("sed -n '0,/e/p;$p' a.md", "# note TODO\na,1\n"),
+        ("sed -E 's/([a-z]),([0-9])/\\2-\\1/;/^#/d' a.md", "type: user\n2-b\n1-a\n"),
+        ("sed '2,3!d' a.md b.md", "type: user\nb,2\n"),
+        ("sed -s -n '$p' a.md b.md", "a,1\na,1\n"),
+        ("wc -l < a.md", "4\n"),
+        ("tr -s ' ' '\\n' < a.md | head -2", "#\nnote\n"),
+        ("rg --files topic", "topic/one.md\n"),
         ("cmp -s a.md b.md && echo same", "same\n"),
         ("rg 'type: (user|project)' | sort | head -2", "MEMORY.md:type: user\na.md:type: user\n"),
         ("rg -n -g '*.md' note topic", "topic/one.md:1:# note TODO\n"),
@@ -46,7 +53,7 @@ REFUSED = [
     "jq -L / . a.md",
     "sed 'a x' -e 'w out' a.md",
     "sed '{w out' a.md",
-    "sed ':a;e id' a.md",
+    "sed '1p;e id' a.md",
     "sed 's/a/b/w out' a.md",
 ]
 
@@ -60,23 +67,10 @@ def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("echo x | sed ':a;ba'", "0.3 seconds"),
-        ("echo x | sed ':a;s/x/xx/;ta'", "0.3 seconds"),
-        ("echo x | sed ':a;G;h;ba'", "stopped"),
-    ],
-)
-def test_a_program_without_end_is_ended(world: World, line: str, why: str) -> None:
-    world.shell._limits = type(world.shell._limits)(seconds=0.3)
-    answer = world.run(line)
-    assert why in answer.output and answer.exit_code != 0 and answer.ms < 5_000
-
-
-@pytest.mark.parametrize(
     "line",
     [
-        "sed '" + "{" * 900 + "p" + "}" * 900 + "' a.md",
+        "sed '" + "!" * 900 + "p' a.md",
+        "sed '" + "p;" * 900 + "' a.md",
         "test " + "! " * 1500 + "x",
         "test " + "( " * 600 + "x" + " )" * 600,
         "sort -k" + "9" * 5000 + " a.md",
@@ -115,6 +109,9 @@ def test_a_line_without_end_stops_one_file_and_not_the_search(world: World) -> N
         ("tac", "tail"),
         ("python3", "jq"),
         ("fd", "find"),
+        ("git", "/repo"),
+        ("rm", "Delete"),
+        ("env", "empty"),
     ],
 )
 def test_a_command_that_is_not_on_offer_names_what_to_use_instead(
@@ -122,3 +119,198 @@ def test_a_command_that_is_not_on_offer_names_what_to_use_instead(
 ) -> None:
     answer = world.run(f"{name} a.md")
     assert answer.refused and instead in answer.output
+
+
+# Recorded from GNU's tools in the C locale; `make bench` compares thousands more with those of the machine.
+RECORDED = [
+    ("grep -rn \"one\\|TODO\" topic --include='*.md' | head -20", "topic/one.md:1:# note TODO\n"),
+    ("cat a.md b.md | grep o | sort | uniq -c | sort -rn | head -1", "      2 # note TODO\n"),
+    ("ls topic missing 2>/dev/null | wc -l", "2\n"),
+    ("grep -c '' a.md b.md", "a.md:4\nb.md:4\n"),
+    ("grep -l zzz *.md || echo none", "none\n"),
+    ("head -n 1 a.md && tail -n 2 b.md", "# note TODO\nb,2\na,1\n"),
+    ("head -n 1 a.md b.md", "==> a.md <==\n# note TODO\n\n==> b.md <==\n# note TODO\n"),
+    ("find . -maxdepth 1 -type f -name '*.md' -not -path './M*' | sort", "./a.md\n./b.md\n./my notes.md\n"),
+    ("find . -type d \\( -name topic -o -name x \\) -printf '%p %y %d\\n'", "./topic d 1\n"),
+    ("cut -d, -f1 a.md | sort -u", "# note TODO\na\nb\ntype: user\n"),
+    ("sort -t, -k2,2nr -k1,1 a.md | head -2", "b,2\na,1\n"),
+    ("grep -v '^$' a.md | wc -l", "4\n"),
+    ("grep -n -A2 -B1 'type:' a.md", "1-# note TODO\n2:type: user\n3-b,2\n4-a,1\n"),
+    ("grep -oE '[a-z]+:' a.md b.md | sort | uniq -c", "      1 a.md:type:\n      1 b.md:type:\n"),
+    ("cat a.md | tr 'a-z' 'A-Z' | head -2", "# NOTE TODO\nTYPE: USER\n"),
+    ("tail -n +3 a.md | head -1", "b,2\n"),
+    ("cd topic && wc -c *.md", "31 one.md\n"),
+    ("[ -f a.md ] && echo yes || echo no", "yes\n"),
+    ("ls -1 | grep 'md$' | head -3", "MEMORY.md\na.md\nb.md\n"),
+    ("cat -n a.md | sed -n '2,4p'", "     2\ttype: user\n     3\tb,2\n     4\ta,1\n"),
+    ("cat -A a.md | head -1", "# note TODO$\n"),
+    ("nl -ba a.md | tail -1", "     4\ta,1\n"),
+    ("sha256sum a.md | cut -c1-12", "f5f11169af1e\n"),
+    ("grep -oP '\\d+' a.md", "2\n1\n"),
+    ("grep -noP 'type: \\K[a-z]+(?=r)' a.md", "2:use\n"),
+    ("grep -oP '(?<=T)O' a.md", "O\n"),
+    ("grep -ciP 'TYPE|b' a.md", "2\n"),
+    (
+        "printf 'user\\r\\n[\\t]\\\\t\\n' | sed 's/\\r$//; s/[^\\t]*\\t/<&>/; s/\\\\t/!/ # why' | cat -A",
+        "user$\n<[^I>]!$\n",
+    ),
+    ("printf 'a\\033[31mb\\n' | sed -E 's/\\x1B\\[[0-9;]*m/\\x26/g; s|\\||-|'", "-a&b\n"),
+    ("printf 'b 2\\na 10\\na 9\\n' | sort -k1,1 -k2nr", "a 10\na 9\nb 2\n"),
+    ("printf '1.10\\n1.9\\n1.2\\n' | sort -V | tr '\\n' ' '", "1.2 1.9 1.10 "),
+    ("printf '2K\\n1M\\n3\\n' | sort -h | head -1", "3\n"),
+    ("wc -c a.md b.md", "31 a.md\n31 b.md\n62 total\n"),
+    ("wc a.md", " 4  7 31 a.md\n"),
+    ("diff a.md topic/one.md && echo same", "same\n"),
+    ("printf 'x\\ntype: user\\nb,2\\na,1\\n' | diff a.md -", "1c1\n< # note TODO\n---\n> x\n"),
+    ("cmp a.md my\\ notes.md && echo same", "same\n"),
+    ("stat -c '%n %s %F' a.md topic", "a.md 31 regular file\ntopic 4096 directory\n"),
+    ("test -d topic && basename topic/one.md .md; dirname topic/one.md", "one\ntopic\n"),
+    ("printf '%s-%03d|%5.1f\\n' a 7 2.25", "a-007|  2.2\n"),
+    ('echo "a  b" \'c"d\' e\\ f', 'a  b c"d e f\n'),
+    ("du -b a.md | cut -f1", "31\n"),
+    ("uniq -d < a.md | wc -l", "0\n"),
+]
+
+
+@pytest.mark.parametrize(("line", "output"), RECORDED)
+def test_a_line_prints_what_the_ordinary_tools_print(world: World, line: str, output: str) -> None:
+    assert not world.run(line).refused
+    assert world.run(line).stdout.decode() == output
+
+
+AGENTS_LINES = r"""
+ls -la /memory
+ls -la /memory /transcripts/project
+ls -lt /transcripts/project | head -20
+ls -1 /memory/*.md | wc -l
+ls -R /memory
+ls -lh /repo
+ls -t *.md | head -5
+ls -laS
+ls -d */
+ls -A /repo/src
+cat MEMORY.md
+cat -n MEMORY.md | head -50
+cat MEMORY.md a.md b.md
+cat "my notes.md"
+cat 'my notes.md' | head -20
+cat topic/one.md 2>/dev/null || echo "no such file"
+cat /memory/MEMORY.md && echo "---" && cat /memory/a.md
+head -20 MEMORY.md
+head -n 5 *.md
+head -c 500 a.md
+head -1 /transcripts/project/s1.jsonl
+tail -5 MEMORY.md
+tail -n +2 a.md
+tail -c 200 b.md
+tail -100 /transcripts/project/s1.jsonl | grep -i error
+wc -l *.md
+wc -l MEMORY.md
+wc -c *.md | sort -n
+wc -lc /memory/*.md | tail -1
+find /memory -name "*.md" -type f
+find /memory -name '*.md' | sort
+find /memory -type f -name "*.md" -exec wc -l {} +
+find . -name "*.md" -newer a.md
+find /transcripts -name "*.jsonl" -mtime -7
+find /transcripts -name "*.jsonl" -type f -size +1k
+find /repo -name "*.py" -not -path "*/node_modules/*" | head -50
+find . -maxdepth 1 -type f
+find . -maxdepth 2 -type d | sort
+find . -type f -name "*.md" -printf "%T@ %p\n" | sort -rn | head
+find . -type f -printf '%s %p\n' | sort -n | tail -5
+find /repo \( -name "*.ts" -o -name "*.tsx" \) -not -path "*/dist/*"
+find . -empty
+find . -iname '*memory*'
+find . -name "*.md" -mmin -60 -ls
+find . -path ./topic -prune -o -name '*.md' -print
+find . -regex '.*/[ab]\.md'
+find . -type f -perm -111
+find . -newermt '2026-01-01' -type f
+grep -n "type:" *.md
+grep -rn "note" . --include="*.md"
+grep -rl TODO /memory
+grep -ri "todo" /memory | head -5
+grep -c "" *.md
+grep -n '^#' MEMORY.md
+grep -nE '^(#|-) ' MEMORY.md
+grep -v '^$' a.md
+grep -o '\[[^]]*\]([^)]*)' MEMORY.md
+grep -oE 'https?://[^ )]+' *.md
+grep -oP '(?<=type: )\w+' *.md
+grep -A 3 -B 1 "note" a.md
+grep -n -C2 user a.md
+grep -l "type: user" *.md | sort
+grep -L "type:" *.md
+grep -w note *.md
+grep -F 'b,2' a.md
+grep -e note -e user a.md
+grep -q TODO a.md && echo found || echo missing
+grep -rn "def " /repo/src --include='*.py'
+grep -hn "user" *.md | sort | uniq -c | sort -rn
+grep -rnw '/repo' -e 'main'
+grep -E "fail|error" /transcripts/project/*.jsonl | wc -l
+grep -m 3 error /transcripts/project/s1.jsonl
+grep -i "remember\|always\|never" /transcripts/project/s1.jsonl | head -20
+grep -rIl main /repo
+rg "note"
+rg -n TODO /memory
+rg -l "type: user"
+rg -i -C 2 'todo' a.md
+rg --files
+rg -g '*.md' -n "user"
+rg -t py "def main" /repo
+rg -o '\w+: \w+' a.md
+rg -c note
+sed -n '1,40p' MEMORY.md
+sed -n '2p' a.md
+sed -n '/^# /p' *.md
+sed 's/type: //' a.md | head
+sed -e 's/^#* *//' -e '/^$/d' a.md
+sed '1,3d' a.md
+sed -n '/note/,/user/p' a.md
+sed -E 's/([a-z]+),([0-9])/\2 \1/' a.md
+sort a.md b.md | uniq -d
+sort -u a.md
+sort -t, -k2 -n a.md
+cut -d: -f1 a.md | sort -u
+cut -c1-80 MEMORY.md
+tr -s ' ' '\n' < a.md | sort | uniq -c
+cat a.md | tr 'A-Z' 'a-z' | tr -cs 'a-z' '\n' | sort | uniq -c | sort -rn | head -10
+uniq -c a.md
+diff a.md b.md
+diff -u a.md b.md && echo same
+diff -rq /memory /memory/topic
+diff <(sort a.md) <(sort b.md)
+cmp a.md b.md && echo identical
+stat a.md
+stat -c '%y %n' *.md | sort
+stat --format='%s %n' *.md
+du -sh /memory
+du -a /memory | sort -n | tail
+sha256sum *.md | sort | cut -c1-64 | uniq -d
+basename /memory/a.md .md
+dirname /memory/topic/one.md
+test -f a.md && echo "exists"
+[ -d topic ] && ls topic || true
+cd /repo && ls && cat README.md 2>/dev/null
+cd /memory && pwd && wc -l MEMORY.md
+pwd
+echo "=== MEMORY ===" && cat MEMORY.md && echo "=== a ===" && cat a.md
+echo -e "a\tb"
+printf '%s\n' *.md
+jq -r '.type' /transcripts/project/s1.jsonl | sort | uniq -c
+jq -r 'select(.type=="user") | .text' /transcripts/project/s1.jsonl | head -5
+jq -c '{type, text}' /transcripts/project/s1.jsonl | tail -2
+jq -s 'length' /transcripts/project/s1.jsonl
+jq -r '.message.content // empty' /transcripts/project/s1.jsonl
+head -1 /transcripts/project/s1.jsonl | jq 'keys'
+""".strip().splitlines()
+
+
+def test_of_the_lines_that_agents_write_hardly_one_is_refused_and_then_with_what_to_use(world: World) -> None:
+    answers = {line: world.run(line) for line in AGENTS_LINES}
+    refused = {line: answer.output for line, answer in answers.items() if answer.refused}
+    assert len(refused) <= len(AGENTS_LINES) / 40, refused
+    assert all("instead" in output or "name the file" in output for output in refused.values())
+    assert [line for line, answer in answers.items() if answer.exit_code > 2] == []

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from dreams.dev.fake_server import Limits, Script, WireServer, use
 from dreams.engines.anthropic import probe
-from dreams.lib.sandbox.tool_worker import fence
+from dreams.lib.sandbox.tool_worker import fences
 from dreams.models import Override, Project
 from dreams.services import settings_changes
 from dreams.web.pages import engines as selector
@@ -138,7 +138,7 @@ def test_the_prices_are_those_of_the_models_that_somebody_chose(db: None) -> Non
 
 
 def test_the_sandbox_is_told_with_its_remedy(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "offered", lambda: fence.State(trouble="bubblewrap is not installed"))
+    monkeypatch.setattr(fences, "offered", lambda: fences.Fences(trouble="bubblewrap is not installed"))
     assert "Built-in checks only" in text(browser) and "apt install bubblewrap" in text(browser)
     assert "apt install bubblewrap" in browser.get(reverse("health")).content.decode()
 

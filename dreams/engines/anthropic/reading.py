@@ -1,4 +1,4 @@
-"""The model's eyes, as the engine needs them: the sandboxed workers of `dreams.lib.sandbox.tool_worker`. PURE."""
+"""The tools a model reads with, as the engine needs them: the fenced workers of `dreams.lib.sandbox.tool_worker`. PURE."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from dreams.engines.types import EngineError, Job
-from dreams.lib.sandbox.tool_worker import Eyes, EyesFailed, Mounts, Several
+from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
 from dreams.lib.sandbox.tool_worker.tools import Reply as Answer
 
 OUTPUT_CHARS = 40_000  # the tools cap their own output below this
@@ -26,8 +26,8 @@ class ReadTools(Protocol):
 
 
 def mounts_of(job: Job) -> Mounts:
-    """The scratch copy as /memory, also when it is named below a transcript folder; the folders of the sessions
-    as /transcripts/<name>; the repository as /repo."""
+    """The scratch copy as /memory, also when it is named below a transcript folder; the folders of the sessions as
+    /transcripts/<name>; the repository as /repo."""
     folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions))
     rows = [("memory", str(job.workspace.folder), tuple(f"{folder}/memory" for folder in folders))]
     rows += [(f"transcripts/{folder.name}", str(folder), (str(folder),)) for folder in folders]
@@ -40,16 +40,16 @@ def open_tools(job: Job) -> ReadTools:
     """The readers of one dream, in a process of their own. Raises EngineError with the remedy."""
     mounts = mounts_of(job)
     try:
-        eyes = Eyes(mounts)
-    except EyesFailed as error:
+        worker = ToolWorker(mounts)
+    except ToolWorkerFailed as error:
         raise EngineError(
             f"The sandbox of the reading tools did not start ({error}). `doctor` says more."
         ) from error
-    if job.config.require_os_sandbox and not eyes.state.has_os_sandbox:
-        eyes.close()
+    if job.config.require_os_sandbox and not worker.fences.has_os_sandbox:
+        worker.close()
         raise EngineError(
-            f"This system has no Landlock, and no bubblewrap that works ({eyes.state.trouble}); the settings refuse to dream "
-            "without an OS sandbox. Install bubblewrap, use a Linux kernel with Landlock, or switch “Refuse to dream "
-            "without an OS sandbox” off."
+            f"This system has no Landlock, and no bubblewrap that works ({worker.fences.trouble}); the settings refuse to "
+            "dream without an OS sandbox. Install bubblewrap, use a Linux kernel with Landlock, or switch “Refuse to "
+            "dream without an OS sandbox” off."
         )
-    return Several(eyes, partial(Eyes, mounts))
+    return ToolWorkers(worker, partial(ToolWorker, mounts))

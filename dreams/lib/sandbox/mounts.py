@@ -31,7 +31,6 @@ class Mount:
     name: str
     root: Root
     stands_for: tuple[str, ...] = ()
-    writable: bool = False
     hidden: Callable[[str, bool], bool] = field(default=_nothing_hidden)
 
     @property
@@ -55,6 +54,10 @@ class Entry:
 
     name: str
     stat: os.stat_result
+
+    @property
+    def is_file(self) -> bool:
+        return st.S_ISREG(self.stat.st_mode)
 
 
 def normal(path: str, cwd: str = "/") -> str:

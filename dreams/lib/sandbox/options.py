@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -118,3 +119,25 @@ def _next(command: str, option: str, rest: list[str]) -> str:
 
 def _usage_status(command: str) -> int:
     return 2 if command in ("ls", "grep", "egrep", "fgrep", "sort", "diff", "cmp") else 1
+
+
+# --- Numbers ------------------------------------------------------------------------------------------------------
+
+_SUFFIXES = {"": 1, "b": 512, "kB": 1000, "k": 1024, "K": 1024, "KiB": 1024, "MB": 1000**2, "M": 1024**2}
+_SUFFIXES |= {"MiB": 1024**2, "GB": 1000**3, "G": 1024**3, "GiB": 1024**3}
+_COUNT = re.compile(r"([0-9]{1,18})([A-Za-z]{0,3})")
+
+
+def count_of(text: str, what: str) -> int:
+    """A count such as 10, 4K or 2MB."""
+    found = _COUNT.fullmatch(text)
+    if found is None or found[2] not in _SUFFIXES:
+        raise UsageError(f"invalid number of {what}: '{text}'")
+    return int(found[1]) * _SUFFIXES[found[2]]
+
+
+def digits_of(text: str, complaint: str, status: int = 1) -> int:
+    """Decimal digits alone, or UsageError with `complaint`."""
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise UsageError(f"{complaint}: '{text}'", status)
+    return int(text)

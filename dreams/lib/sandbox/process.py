@@ -6,7 +6,7 @@ import os
 import stat as st
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
 
@@ -73,9 +73,6 @@ class Process:
     # Set by `cd` alone; the shell takes it over when the command stands alone.
     new_cwd: str | None = None
     status: int = 0
-    has_stdin: bool = True
-    # Runs another command line of built-ins, for xargs.
-    spawn: Callable[[list[str], Process], Iterator[bytes]] | None = field(default=None, repr=False)
 
     def complain(self, message: str, status: int = 1) -> None:
         """An ordinary error: one line, and the worst status so far."""

@@ -14,7 +14,6 @@ from .errors import LimitReached, Refused, UsageError
 from .limits import Limits, Meter
 from .mounts import Tree, normal, trouble
 from .process import Process, Runner
-from .sink import Sink
 from .tokenizer import Pipeline, Simple
 
 FAULT = 70  # EX_SOFTWARE
@@ -116,7 +115,7 @@ class _Run:
         opened: list[Iterator[bytes]] = []
         process: Process | None = None
         for simple in pipeline.commands:
-            process, stream = self._start(simple, stream, first=process is None)
+            process, stream = self._start(simple, stream)
             opened.append(stream)
         try:
             self._sink.drain(stream, self._meter)
@@ -129,9 +128,7 @@ class _Run:
             self._cwd = process.new_cwd
         return process.status
 
-    def _start(
-        self, simple: Simple, stdin: Iterator[bytes], *, first: bool
-    ) -> tuple[Process, Iterator[bytes]]:
+    def _start(self, simple: Simple, stdin: Iterator[bytes]) -> tuple[Process, Iterator[bytes]]:
         pending: list[bytes] = []
         targets: dict[str, Callable[[bytes], None]] = {
             "shown": self._sink.error,
@@ -146,15 +143,18 @@ class _Run:
             meter=self._meter,
             now=self._now,
             stderr=targets[simple.stderr],
-            has_stdin=not first,
-            spawn=spawn,
         )
+        if simple.stdin is not None:
+            found = process.try_chunks(simple.stdin if simple.stdin != "-" else "./-")
+            if found is None:
+                return process, iter(())
+            process.stdin = found
         argv = globbing.expand(simple.words[1:], self._tree, self._cwd, self._meter)
-        stream = spawn([process.name, *argv], process)
+        stream = _spawn([process.name, *argv], process)
         return process, _joined(stream, pending) if simple.stderr == "joined" else stream
 
 
-def spawn(argv: list[str], process: Process) -> Iterator[bytes]:
+def _spawn(argv: list[str], process: Process) -> Iterator[bytes]:
     """The output of one command. Whatever goes wrong in a file or an argument is an error line."""
     compile_command = find_command(argv[0])
     if compile_command is None:
@@ -198,3 +198,54 @@ def _close(stream: Iterator[bytes]) -> None:
     close = getattr(stream, "close", None)
     if close is not None:
         close()
+
+
+class Sink:
+    """Output and errors in the order they came. After the cap nothing more is taken and the line stops."""
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._all = bytearray()
+        self.stdout = bytearray()
+        self._notes: list[str] = []
+        self.cut = False
+
+    def drain(self, stream: Iterator[bytes], meter: Meter) -> None:
+        """Take a stream until it ends or the cap is met."""
+        for chunk in stream:
+            meter.tick()
+            self._take(chunk)
+            self.stdout += chunk[: self._cap * 4]
+            if self.cut:
+                return
+
+    def error(self, data: bytes) -> None:
+        self._take(data)
+
+    def note(self, text: str) -> None:
+        self._notes.append(f"[{text}]")
+
+    def only(self, text: str) -> None:
+        """Forget everything else: a refused line has no output."""
+        self._all.clear()
+        self.stdout.clear()
+        self._notes = [text]
+
+    def _take(self, data: bytes) -> None:
+        # A character has at most four bytes: past this, the cap in characters is surely met.
+        room = self._cap * 4 + 4 - len(self._all)
+        self._all += data[: max(room, 0)]
+        if len(self._all) > self._cap and not self.cut:
+            self.cut = len(data) > room or len(self._decoded()) > self._cap
+
+    def _decoded(self) -> str:
+        return self._all.decode("utf-8", "replace")
+
+    def text(self) -> str:
+        shown = self._decoded()
+        if self.cut:
+            shown = shown[: self._cap]
+            self.note(f"output cut at {self._cap:,} characters; narrow the command, or add | head or | tail")
+        if self._notes and shown and not shown.endswith("\n"):
+            shown += "\n"
+        return shown + "".join(note + "\n" for note in self._notes)

@@ -1,4 +1,4 @@
-"""A strict reading of one command line: words, quotes, globs, `|`, `&&`, `||`, `;`, and two redirections.
+"""A strict reading of one command line: words, quotes, globs, `|`, `&&`, `||`, `;`, and three redirections.
 
 It accepts only what bash, sh and this reader understand alike, and refuses everything else by name. Nothing is
 ever run by a shell, so a misreading could at worst show another file of the mounts; refusing keeps even that away.
@@ -31,9 +31,10 @@ class Word:
 
 @dataclass(slots=True)
 class Simple:
-    """One command of a pipeline and where its error output goes."""
+    """One command of a pipeline, the file that it reads instead of the pipe, and where its error output goes."""
 
     words: list[Word] = field(default_factory=list)
+    stdin: str | None = None
     stderr: Stderr = "shown"
 
 
@@ -51,6 +52,7 @@ _UNSEEN = re.compile(
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PRINTABLE = re.compile(r"[\t\x20-\x7e]*")
 _REDIRECTION = re.compile(r"2>(/dev/null|&1)(?=[ \t|;&]|$)")
+_INPUT = re.compile(r"<[ \t]*(?=[^<>&|;() \t])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=")
 _PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+=^\]-]+")
 # In double quotes bash takes `$` before one of these (or the closing quote) for itself.
@@ -64,7 +66,7 @@ _REFUSED = {
     "~": "'~' (home directory); name a path below a mount",
     "(": "'(' (subshells and functions); quote it or write \\( if it is meant as text",
     ")": "')' (subshells and functions); quote it or write \\) if it is meant as text",
-    "<": "'<' (input redirection and here-documents); give the file as an operand or use: cat FILE |",
+    "<": "'<' (here-documents, <(…), and an input without a blank before it); name the file: cat FILE |",
     ">": "'>' (output redirection); only 2>/dev/null and 2>&1, without a blank, are read; nothing is written here, so leave it out",
     "&": "'&' (background jobs and &>); only && joins commands",
 }
@@ -108,6 +110,7 @@ class _Reader:
         self._text_of_word: list[str] | None = None
         self._glob: list[str] = []
         self._wild = False
+        self._names_input = False  # the next word is the file behind `<`
 
     def read(self) -> list[Pipeline]:
         while self._at < len(self._text):
@@ -118,7 +121,7 @@ class _Reader:
     def _finished(self) -> list[Pipeline]:
         last = self._pipelines[-1]
         if last.after == ";" and len(last.commands) == 1 and not last.commands[0].words:
-            if last.commands[0].stderr != "shown":
+            if last.commands[0].stderr != "shown" or last.commands[0].stdin is not None:
                 raise Refused("a redirection without a command")
             self._pipelines.pop()
         else:
@@ -141,9 +144,8 @@ class _Reader:
             self._double()
         elif char == "\\":
             self._escaped()
-        elif self._text_of_word is None and (found := _REDIRECTION.match(self._text, self._at)):
-            self._simple.stderr = "dropped" if found[1] == "/dev/null" else "joined"
-            self._at = found.end()
+        elif self._text_of_word is None and not self._names_input and self._redirected():
+            return
         elif self._text.startswith("{}", self._at):
             # Nothing to expand: every shell leaves an empty pair alone, and `xargs -I {}` is what people write.
             self._add("{}", quoted=False)
@@ -152,6 +154,16 @@ class _Reader:
             raise Refused(_REFUSED[char])
         else:
             self._bare(char)
+
+    def _redirected(self) -> bool:
+        found = _REDIRECTION.match(self._text, self._at)
+        if found is not None:
+            self._simple.stderr = "dropped" if found[1] == "/dev/null" else "joined"
+        else:
+            found = _INPUT.match(self._text, self._at) if self._simple.stdin is None else None
+            self._names_input = found is not None
+        self._at = found.end() if found else self._at
+        return found is not None
 
     # Words
 
@@ -223,6 +235,12 @@ class _Reader:
         if self._text_of_word is None:
             return
         text = "".join(self._text_of_word)
+        if self._names_input:
+            if self._wild:
+                raise Refused("a wildcard behind '<'; name the file")
+            self._simple.stdin, self._names_input, self._text_of_word = text, False, None
+            self._glob = []
+            return
         self._simple.words.append(Word(text, "".join(self._glob) if self._wild and text != "[" else None))
         if len(self._simple.words) > MOST_WORDS:
             raise Refused(f"more than {MOST_WORDS:,} words in one command")

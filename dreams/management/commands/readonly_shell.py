@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from dreams.lib.files.safefs import Root, SafeFsError
-from dreams.lib.sandbox import Answer, Ignored, Mount, Tree
-from dreams.lib.stoppable_shell import StoppableShell
+from dreams.lib.sandbox import Answer, Mount, Tree
+from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed
 from dreams.management import base, batch, batch_command
 
 
@@ -39,19 +39,29 @@ class Command(base.Command):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         tree = Tree([_mounted(text) for text in options["mount"]])
         try:
-            shell = StoppableShell(tree, _start(tree, options["cwd"]))
-            try:
-                if options["batch"]:
-                    batch_command.answer(lambda row: _shown(batch.text_of(row, "cmd"), shell))
-                elif options["json"]:
-                    return _shown(options["line"], shell)
-                else:
-                    _print(shell.run(options["line"]))
-            finally:
-                shell.close()
+            cwd = _start(tree, options["cwd"])
+            shell = _open(tree.mounts)
         finally:
             tree.close()
+        try:
+            if options["batch"]:
+                batch_command.answer(lambda row: _shown(batch.text_of(row, "cmd"), shell, cwd))
+            elif options["json"]:
+                return _shown(options["line"], shell, cwd)
+            else:
+                _print(shell.run_line(options["line"], cwd))
+        finally:
+            shell.close()
         return None
+
+
+def _open(mounts: Iterable[Mount]) -> ToolWorker:
+    """The worker that a dream has, too, but started again as often as a line ends it."""
+    rows = tuple((mount.name, mount.stands_for[0], mount.stands_for) for mount in mounts)
+    try:
+        return ToolWorker(Mounts(rows), most_starts=sys.maxsize)
+    except ToolWorkerFailed as error:
+        raise base.Refused(f"the sandbox did not start ({error}); `doctor` says more") from error
 
 
 def _mounted(text: str) -> Mount:
@@ -66,10 +76,7 @@ def _mounted(text: str) -> Mount:
     path = Path(folder).absolute()
     # The resolved path first: it decides which mount lies below which.
     names = tuple(dict.fromkeys((str(path.resolve()), str(path))))
-    mount = Mount(name, root, names)
-    if name == "repo":
-        mount.hidden = Ignored(root)
-    return mount
+    return Mount(name, root, names)
 
 
 def _start(tree: Tree, cwd: str | None) -> str:
@@ -83,8 +90,8 @@ def _start(tree: Tree, cwd: str | None) -> str:
     raise base.BadUsage(f"--cwd {path!r} is no directory below a mount")
 
 
-def _shown(line: str, shell: StoppableShell) -> batch.Row:
-    answer = shell.run(line)
+def _shown(line: str, shell: ToolWorker, cwd: str) -> batch.Row:
+    answer = shell.run_line(line, cwd)
     return {
         "cmd": line,
         "refused": answer.refused,

@@ -17,7 +17,7 @@ from django.core import checks as system
 from django.utils import timezone
 
 from dreams import conf
-from dreams.lib.sandbox.tool_worker import fence
+from dreams.lib.sandbox.tool_worker import fences
 from dreams.services.doctor.check import Check, State
 from memoryweb import version
 
@@ -86,7 +86,7 @@ def disk() -> Check:
 
 def sandbox() -> Check:
     """The system's own fence around a model's tools; the tools have their checks beneath it."""
-    found = fence.offered()
+    found = fences.offered()
     if found.has_os_sandbox:
         missing = [] if found.landlock else ["the kernel has no Landlock"]
         missing += [found.trouble] if found.trouble else []

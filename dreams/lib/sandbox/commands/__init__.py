@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from ..process import Compile
+from . import compare, file_info, filters, find, grep, jq, ls, print_files, rg, sed, shell_builtins, sort
 
-# Once, as text: as imports and as a tuple the list would stand here twice.
-_MODULES = [
-    "basic",
-    "cat",
-    "cmp",
-    "conditions",
-    "cut",
-    "diff",
-    "find",
-    "grep",
-    "heads",
-    "jq",
-    "ls",
-    "nl",
-    "rg",
-    "sed",
-    "sort",
-    "stat",
-    "sums",
-    "tr",
-    "uniq",
-    "wc",
-]
-_COMMANDS: dict[str, Compile] = {}
-for _module in _MODULES:
-    _COMMANDS.update(import_module(f"{__name__}.{_module}").COMMANDS)
+_COMMANDS: dict[str, Compile] = {
+    **compare.COMMANDS,
+    **file_info.COMMANDS,
+    **filters.COMMANDS,
+    **find.COMMANDS,
+    **grep.COMMANDS,
+    **jq.COMMANDS,
+    **ls.COMMANDS,
+    **print_files.COMMANDS,
+    **rg.COMMANDS,
+    **sed.COMMANDS,
+    **shell_builtins.COMMANDS,
+    **sort.COMMANDS,
+}
 
 
 def find_command(name: str) -> Compile | None:
@@ -49,6 +36,15 @@ _INSTEAD = {
     **dict.fromkeys(("for", "while"), "a wildcard, as in head -n 3 *.md"),
     **dict.fromkeys(("egrep", "fgrep"), "grep -E or grep -F"),
     **dict.fromkeys(("python", "python3", "perl", "node"), "sed, cut, sort, uniq or jq"),
+    **dict.fromkeys(
+        ("rm", "mv", "cp", "ln", "mkdir", "touch", "tee", "chmod", "dd", "truncate", "patch"),
+        "the Write, Edit and Delete tools",
+    ),
+    **dict.fromkeys(("env", "printenv", "export", "set"), "the text itself: the environment is empty"),
+    **dict.fromkeys(
+        ("bash", "sh", "eval", "source", "exec", "time", "timeout", "sudo"), "the command itself"
+    ),
+    "git": "ls, cat and grep below /repo; its history is not here",
     "awk": "cut -d' ' -f2 for a field, grep for lines, sed -n '3,8p' for a range",
     "bat": "cat -n",
     "column": "cut or sed",

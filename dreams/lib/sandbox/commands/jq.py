@@ -1,7 +1,7 @@
 """jq over its own library, for reading: no files but the operands, no environment, no input but the present value.
 
 The library is compiled code and knows no limits: a program without end is ended with its process, by whoever started
-that (`dreams/lib/sandbox/stoppable_shell.py`, and the tools of a dream).
+it (`tool_worker`).
 """
 
 from __future__ import annotations

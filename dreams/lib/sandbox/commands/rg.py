@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import Refused, UsageError
 from ..options import Args, Spec, read
 from ..process import Runner
+from .find import find
 from .grep import grep
 
 _RG = Spec(
@@ -82,7 +83,7 @@ _TYPES = {
 def rg(name: str, argv: list[str]) -> Runner:
     args = read(name, _RG, argv)
     if args.has("files"):
-        raise Refused("rg --files: use find . -type f")
+        return _listing(name, args)
     patterns = args.all("e")
     operands = list(args.operands)
     if not patterns:
@@ -92,6 +93,14 @@ def rg(name: str, argv: list[str]) -> Runner:
     words = ["-F" if args.has("F") else "-P", "-r", *_flags(args, patterns), *_names(args, operands)]
     paths = [] if operands in (["."], ["./"]) else operands
     return grep(name, [*words, *(word for text in patterns for word in ("-e", text)), "--", *paths])
+
+
+def _listing(name: str, args: Args) -> Runner:
+    if args.has("g") or args.has("t") or args.has("T"):
+        raise Refused("rg --files: for some names alone use find . -type f -name '*.md'")
+    passed_over = [] if args.has("hidden") else ["-name", ".?*", "-prune", "-o"]
+    action = ["-print"] if args.operands else ["-printf", "%P\\n"]
+    return find(name, [*args.operands, *passed_over, "-type", "f", *action])
 
 
 def _flags(args: Args, patterns: list[str]) -> list[str]:

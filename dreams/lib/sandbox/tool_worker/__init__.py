@@ -1,12 +1,10 @@
-"""What a model sees with: Bash, Read, Grep and Glob over mounts, answered by a process of its own that can do nothing
-else. PURE: no Django.
+"""Bash, Read, Grep and Glob over mounts, answered by a process of its own that can do nothing else. PURE: no Django.
 
-`Eyes` is the engine's side of one worker, `Several` of as many as are needed; `worker` is the process, `tools` are the
-tools, `fence` is what the system adds.
+`client` starts that process (`ToolWorker`) and as many as are needed (`ToolWorkers`); `worker` is the process, `tools`
+are the tools, `fences` and `bubblewrap` are what the operating system adds.
 """
 
-from .eyes import Eyes, EyesFailed, Mounts
-from .fence import State
-from .several import Several
+from .client import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
+from .fences import Fences, offered
 
-__all__ = ["Eyes", "EyesFailed", "Mounts", "Several", "State"]
+__all__ = ["Fences", "Mounts", "ToolWorker", "ToolWorkerFailed", "ToolWorkers", "offered"]

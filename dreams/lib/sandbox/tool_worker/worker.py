@@ -1,4 +1,4 @@
-"""The process that answers: JSON lines in, JSON lines out, until its input ends. Started by `eyes`, never by hand.
+"""The process that answers: JSON lines in, JSON lines out, until its input ends. Started by `client`, never by hand.
 
 Its environment is empty, so no key is in reach; its fence goes up after everything is imported, before the first
 call is read.
@@ -12,8 +12,9 @@ import sys
 from typing import Any, BinaryIO
 
 from dreams.lib.files.safefs import Root, SafeFsError
-from dreams.lib.sandbox import Ignored, Mount, Tree
-from dreams.lib.sandbox.tool_worker import fence
+from dreams.lib.sandbox import Ignored, Mount, Shell, Tree
+from dreams.lib.sandbox.ignore import Rules
+from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
 
 LONGEST = 4 * 1024 * 1024
@@ -24,8 +25,8 @@ def main(requests: BinaryIO, answers: BinaryIO) -> None:
     tree = Tree([made for given in mounts if (made := _mount(given)) is not None])
     tools = Tools(tree)
     _warm(tools)
-    fence.limit_resources()
-    version = fence.landlock([str(given["folder"]) for given in mounts])
+    fences.limit_resources()
+    version = fences.landlock([str(given["folder"]) for given in mounts])
     _send(answers, {"landlock": version, "environment": sorted(os.environ)})
     while line := requests.readline(LONGEST):
         _send(answers, _answer(tools, line))
@@ -47,6 +48,7 @@ def _warm(tools: Tools) -> None:
     """What is imported or compiled on first use must be so before the fence goes up."""
     tools.run("Bash", {"command": "ls -l /memory 2>/dev/null | sort | head -1; grep -c x /nowhere"})
     tools.run("Grep", {"pattern": "\\bé", "-i": True})
+    Rules(b"*.pyc\n").verdict("a.pyc")
     b"\xff".decode("utf-8", "replace")
 
 
@@ -54,6 +56,8 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
     try:
         asked = json.loads(line)
         name, given = asked["name"], asked["input"]
+        if name == "line":
+            return _line(tools, given["line"], given["cwd"])
         if name not in NAMES or not isinstance(given, dict):
             reply = Reply(f"Not done: there is no tool {str(name)[:60]!r} here.", refused=True)
         else:
@@ -61,6 +65,16 @@ def _answer(tools: Tools, line: bytes) -> dict[str, Any]:
     except Exception as error:  # a fault of ours: the dream goes on, and the page shows it
         reply = Reply(f"Not done: a fault in the tool ({type(error).__name__}).", refused=True)
     return {"text": reply.text, "refused": reply.refused}
+
+
+def _line(tools: Tools, line: str, cwd: str) -> dict[str, Any]:
+    answer = Shell(tools.tree, cwd, tools.limits).run(line)
+    return {
+        "output": answer.output,
+        "exit_code": answer.exit_code,
+        "refused": answer.refused,
+        "ms": answer.ms,
+    }
 
 
 def _send(answers: BinaryIO, answer: dict[str, Any]) -> None:

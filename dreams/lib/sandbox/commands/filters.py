@@ -1,0 +1,414 @@
+"""cut, tr, uniq and wc: what comes in line by line or byte by byte, changed or counted. In the C locale."""
+
+from __future__ import annotations
+
+import re
+import stat as st
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dreams.lib.files.safefs import SafeFsError
+
+from ..errors import Refused, UsageError
+from ..mounts import trouble
+from ..options import Args, Spec, digits_of, read
+from ..patterns import CLASSES
+from ..process import Chunks, Process, Runner, raw
+from .sort import next_field
+
+# --- cut ----------------------------------------------------------------------------------------------------------
+_CUT = Spec(
+    flags={
+        "s": "s",
+        "only-delimited": "s",
+        "complement": "complement",
+        "n": "n",
+        "z": "z",
+        "zero-terminated": "z",
+    },
+    values={
+        "b": "b",
+        "bytes": "b",
+        "c": "b",
+        "characters": "b",
+        "f": "f",
+        "fields": "f",
+        "d": "d",
+        "delimiter": "d",
+        "output-delimiter": "output",
+    },
+)
+_FOREVER = 1 << 62
+Picker = Callable[[bytes], bytes | None]
+
+
+def cut(name: str, argv: list[str]) -> Runner:
+    args = read(name, _CUT, argv)
+    kinds = {kind for kind, _ in args.given if kind in ("b", "f")}
+    if len(kinds) != 1 or len(args.all("b") + args.all("f")) != 1:
+        raise UsageError("you must specify a list of bytes, characters, or fields")
+    kind = kinds.pop()
+    ranges = _ranges(args.last(kind) or "", kind)
+    if args.has("complement"):
+        ranges = _complement(ranges)
+    if kind == "b" and (args.has("d") or args.has("s")):
+        raise UsageError("an input delimiter may be specified only when operating on fields")
+    end = b"\0" if args.has("z") else b"\n"
+    pick = _byte_picker(args, ranges) if kind == "b" else _field_picker(args, ranges)
+
+    def run(process: Process) -> Iterator[bytes]:
+        for _, chunks in process.inputs(args.operands):
+            for line in process.lines(chunks, end):
+                picked = pick(line.removesuffix(end))
+                if picked is not None:
+                    yield picked + end
+
+    return run
+
+
+def _ranges(text: str, kind: str) -> list[tuple[int, int]]:
+    """1-based inclusive ranges, sorted and merged."""
+    found: list[tuple[int, int]] = []
+    what = "field" if kind == "f" else "byte/character position"
+    for part in re.split(r"[, \t]", text):
+        match = re.fullmatch(r"([0-9]{1,15})?(-)?([0-9]{1,15})?", part)
+        if match is None or part in ("", "-"):
+            raise UsageError(f"invalid {what if kind == 'f' else 'byte or character range'}: '{part}'")
+        low = int(match[1]) if match[1] else 1
+        high = int(match[3]) if match[3] else (_FOREVER if match[2] else low)
+        if low == 0 or (match[3] and high == 0 and not match[1]):
+            raise UsageError(f"{what}s are numbered from 1")
+        if high < low:
+            raise UsageError("invalid decreasing range")
+        found.append((low, high))
+    return _merged(sorted(found))
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Overlapping ranges as one; adjacent ones stay apart, since an output delimiter goes between them."""
+    out: list[tuple[int, int]] = []
+    for low, high in ranges:
+        if out and low <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], high))
+        else:
+            out.append((low, high))
+    return out
+
+
+def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    at = 1
+    for low, high in ranges:
+        if low > at:
+            out.append((at, low - 1))
+        at = high + 1
+    if at < _FOREVER:
+        out.append((at, _FOREVER))
+    return out
+
+
+def _byte_picker(args: Args, ranges: list[tuple[int, int]]) -> Picker:
+    between = raw(args.last("output") or "")
+    return lambda line: between.join(line[low - 1 : high] for low, high in ranges if low <= len(line))
+
+
+def _field_picker(args: Args, ranges: list[tuple[int, int]]) -> Picker:
+    delimiter = raw(args.last("d", "\t") or "")
+    if args.last("d") == "":
+        delimiter = b"\0"
+    if len(delimiter) != 1:
+        raise UsageError("the delimiter must be a single character")
+    output = args.last("output")
+    between = delimiter if output is None else raw(output)
+
+    def pick(line: bytes) -> bytes | None:
+        fields = line.split(delimiter)
+        if len(fields) == 1:
+            return None if args.has("s") else line
+        return between.join(field for low, high in ranges for field in fields[low - 1 : high])
+
+    return pick
+
+
+# --- tr -----------------------------------------------------------------------------------------------------------
+
+_TR = Spec(
+    flags={
+        **{letter: letter for letter in "cdst"},
+        "C": "c",
+        "complement": "c",
+        "delete": "d",
+        "squeeze-repeats": "s",
+        "truncate-set1": "t",
+    }
+)
+_TR_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_TR_CLASS = re.compile(r"\[:([a-z]+):\]")
+
+
+def tr(name: str, argv: list[str]) -> Runner:
+    args = read(name, _TR, argv)
+    wanted = 1 if args.has("d") != args.has("s") else 2
+    if len(args.operands) < wanted:
+        raise UsageError("missing operand")
+    if len(args.operands) > (1 if args.has("d") and not args.has("s") else 2):
+        raise UsageError(f"extra operand '{args.operands[-1]}'")
+    first, *others = (_tr_set(text) for text in args.operands)
+    if args.has("c"):
+        first = [byte for byte in range(256) if byte not in set(first)]
+    return _tr_runner(args, first, others[0] if others else None)
+
+
+def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner:
+    delete = bytes(set(first)) if args.has("d") else b""
+    table: bytes | None = None
+    if second is not None and not args.has("d"):
+        table = _tr_table(first, second, truncate=args.has("t"))
+    squeezed = b"".join(b"\\x%02x" % byte for byte in set(first if second is None else second))
+    pattern = re.compile(b"([" + squeezed + b"])\\1+") if squeezed and args.has("s") else None
+
+    def run(process: Process) -> Iterator[bytes]:
+        last = b""
+        for chunk in process.stdin:
+            data = chunk.translate(table, delete)
+            if pattern is not None and data:
+                # The byte before decides whether a run goes on from the chunk before.
+                data = pattern.sub(rb"\1", last + data)[len(last) :]
+                last = data[-1:] or last
+            yield data
+
+    return run
+
+
+def _tr_table(first: list[int], second: list[int], *, truncate: bool) -> bytes:
+    if not second:
+        raise UsageError("when not truncating set1, string2 must be non-empty")
+    table = list(range(256))
+    for index, byte in enumerate(first):
+        if index < len(second) or not truncate:
+            table[byte] = second[min(index, len(second) - 1)]
+    return bytes(table)
+
+
+def _tr_set(text: str) -> list[int]:
+    out: list[int] = []
+    at = 0
+    while at < len(text):
+        at = _tr_item(text, at, out)
+    return out
+
+
+def _tr_item(text: str, at: int, out: list[int]) -> int:
+    if found := _TR_CLASS.match(text, at):
+        if found[1] not in CLASSES:
+            raise UsageError(f"invalid character class '{found[1]}'")
+        out += sorted(CLASSES[found[1]])
+        return found.end()
+    if re.compile(r"\[(?:\\?.)[*=]").match(text, at):
+        raise Refused("tr: [x*n] and [=x=] are not on offer; write the characters out")
+    low, at = _tr_bytes(text, at)
+    if text[at : at + 1] == "-" and at + 1 < len(text):
+        high, at = _tr_bytes(text, at + 1)
+        if high[0] < low[-1]:
+            raise UsageError("range-endpoints are in reverse collating sequence order")
+        out += [*low[:-1], *range(low[-1], high[0] + 1), *high[1:]]
+        return at
+    out += low
+    return at
+
+
+def _tr_bytes(text: str, at: int) -> tuple[list[int], int]:
+    if text[at] != "\\" or at + 1 >= len(text):
+        return list(raw(text[at])), at + 1
+    if found := re.compile(r"\\([0-3]?[0-7]{1,2})").match(text, at):
+        return [int(found[1], 8)], found.end()
+    escape = text[at + 1]
+    return [_TR_ESCAPES[escape]] if escape in _TR_ESCAPES else list(raw(escape)), at + 2
+
+
+# --- uniq ---------------------------------------------------------------------------------------------------------
+
+_UNIQ = Spec(
+    flags={
+        **{letter: letter for letter in "cdiuz"},
+        "count": "c",
+        "repeated": "d",
+        "ignore-case": "i",
+        "unique": "u",
+        "zero-terminated": "z",
+    },
+    values={"f": "f", "skip-fields": "f", "s": "s", "skip-chars": "s", "w": "w", "check-chars": "w"},
+)
+
+
+def uniq(name: str, argv: list[str]) -> Runner:
+    args = read(name, _UNIQ, argv)
+    if len(args.operands) > 1:
+        raise Refused("uniq with a second file: it would be written over; use: uniq FILE1")
+    fields = digits_of(args.last("f") or "0", "invalid number of fields to skip")
+    chars = digits_of(args.last("s") or "0", "invalid number of bytes to skip")
+    width = digits_of(args.last("w"), "invalid number of bytes to compare") if args.has("w") else None  # type: ignore[arg-type]  # has() says it is there
+    end = b"\0" if args.has("z") else b"\n"
+
+    def key(line: bytes) -> bytes:
+        at = 0
+        for _ in range(min(fields, len(line))):
+            at = next_field(line, at, None)
+        part = line[at + chars :]
+        part = part if width is None else part[:width]
+        return part.upper() if args.has("i") else part
+
+    def run(process: Process) -> Iterator[bytes]:
+        for _, chunks in process.inputs(args.operands):
+            lines = (line.removesuffix(end) for line in process.lines(chunks, end))
+            yield from _groups(lines, key, args, end)
+
+    return run
+
+
+def _groups(lines: Iterator[bytes], key: Callable[[bytes], bytes], args: Args, end: bytes) -> Iterator[bytes]:
+    first: bytes | None = None
+    count = 0
+    for line in lines:
+        if first is not None and key(first) == key(line):
+            count += 1
+            continue
+        if first is not None:
+            yield _group(first, count, args, end)
+        first, count = line, 1
+    if first is not None:
+        yield _group(first, count, args, end)
+
+
+def _group(line: bytes, count: int, args: Args, end: bytes) -> bytes:
+    if (args.has("d") and count == 1) or (args.has("u") and count > 1):
+        return b""
+    return (b"%7d " % count if args.has("c") else b"") + line + end
+
+
+# --- wc -----------------------------------------------------------------------------------------------------------
+
+_WC = Spec(
+    flags={
+        **{letter: letter for letter in "clmwL"},
+        "bytes": "c",
+        "chars": "m",
+        "lines": "l",
+        "words": "w",
+        "max-line-length": "L",
+    },
+    why_not={"files0-from": "file names are not taken from files"},
+)
+_NOT_PRINTING = bytes(byte for byte in range(256) if not 32 <= byte < 127 and byte not in b"\t\n\v\f\r")
+_SPACES = b" \t\n\v\f\r"
+
+
+@dataclass(slots=True)
+class _Counts:
+    lines: int = 0
+    words: int = 0
+    size: int = 0
+    longest: int = 0
+
+    def add(self, other: _Counts) -> None:
+        self.lines += other.lines
+        self.words += other.words
+        self.size += other.size
+        self.longest = max(self.longest, other.longest)
+
+
+def wc(name: str, argv: list[str]) -> Runner:
+    args = read(name, _WC, argv)
+    wanted = [letter for letter in "lwmcL" if args.has(letter)] or ["l", "w", "c"]
+
+    def run(process: Process) -> Iterator[bytes]:
+        width = _width(process, args.operands, len(wanted))
+        total = _Counts()
+        for path in args.operands or ["-"]:
+            counts = _count_one(process, path, wanted)
+            if counts is not None:
+                total.add(counts)
+                yield _row(counts, wanted, width, raw(path) if args.operands else b"")
+        if len(args.operands) > 1:
+            yield _row(total, wanted, width, b"total")
+
+    return run
+
+
+def _count_one(process: Process, path: str, wanted: list[str]) -> _Counts | None:
+    try:
+        return _counted(process, process.chunks(path), wanted)
+    except IsADirectoryError as error:
+        process.complain(f"{path}: {trouble(error)}")
+        return _Counts()
+    except (OSError, SafeFsError) as error:
+        process.complain(f"{path}: {trouble(error)}")
+        return _Counts() if trouble(error) == "Is a directory" else None
+
+
+def _counted(process: Process, chunks: Iterator[bytes], wanted: list[str]) -> _Counts:
+    counts = _Counts()
+    if isinstance(chunks, Chunks) and set(wanted) <= {"c", "m"}:
+        counts.size = chunks.size()
+        return counts
+    in_word = False
+    column = 0
+    for chunk in chunks:
+        counts.size += len(chunk)
+        counts.lines += chunk.count(b"\n")
+        if "w" in wanted:
+            in_word = _count_words(chunk, in_word, counts)
+        if "L" in wanted:
+            column = _measure(chunk, column, counts)
+        process.meter.tick()
+    return counts
+
+
+def _count_words(chunk: bytes, in_word: bool, counts: _Counts) -> bool:
+    """In the C locale bytes that do not print neither make nor end a word."""
+    text = chunk.translate(None, _NOT_PRINTING)
+    if not text:
+        return in_word
+    counts.words += len(text.split()) - (in_word and text[:1] not in _SPACES_SET)
+    return text[-1:] not in _SPACES_SET
+
+
+_SPACES_SET = frozenset(bytes([byte]) for byte in _SPACES)
+
+
+def _measure(chunk: bytes, column: int, counts: _Counts) -> int:
+    for piece in re.split(rb"([\n\r\f\t])", chunk.translate(None, _NOT_PRINTING + b"\v")):
+        if piece in (b"\n", b"\r", b"\f"):
+            column = 0
+        elif piece == b"\t":
+            column += 8 - column % 8
+        else:
+            column += len(piece)
+        counts.longest = max(counts.longest, column)
+    return column
+
+
+def _width(process: Process, paths: list[str], columns: int) -> int:
+    """As wide as the sum of all sizes, at least 7 when something is no regular file."""
+    if len(paths or ["-"]) == 1 and columns == 1:
+        return 1
+    total, least = 0, 1
+    for path in paths or ["-"]:
+        try:
+            stat = process.stat(path) if path != "-" else None
+        except (OSError, SafeFsError):
+            continue
+        if stat is not None and st.S_ISREG(stat.st_mode):
+            total += stat.st_size
+        else:
+            least = 7
+    return max(len(str(total)), least)
+
+
+def _row(counts: _Counts, wanted: list[str], width: int, name: bytes) -> bytes:
+    values = {"l": counts.lines, "w": counts.words, "m": counts.size, "c": counts.size, "L": counts.longest}
+    row = b" ".join(b"%*d" % (width, values[letter]) for letter in wanted)
+    return row + (b" " + name if name else b"") + b"\n"
+
+
+COMMANDS = {"cut": cut, "tr": tr, "uniq": uniq, "wc": wc}

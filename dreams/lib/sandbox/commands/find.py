@@ -1,0 +1,268 @@
+"""find: the tests that look, the actions that print. Nothing that runs, removes or writes; no link is followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dreams.lib.files.safefs import SafeFsError
+
+from ..errors import Refused, UsageError
+from ..mounts import trouble
+from ..process import Process, Runner, is_folder
+from . import find_tests as tests
+from .find_tests import Test, Visit
+
+_DEEPEST = 64
+_NESTED = 50
+_RUNS = "it runs a program; name the files with a wildcard instead, as in head -n 3 *.md"
+_WRITES = "it writes a file"
+_LINKS = "links are never followed"
+_REFUSED = {
+    **dict.fromkeys(("-exec", "-execdir", "-ok", "-okdir"), _RUNS),
+    **dict.fromkeys(("-fprint", "-fprint0", "-fprintf", "-fls"), _WRITES),
+    **dict.fromkeys(("-L", "-H", "-follow"), _LINKS),
+    **dict.fromkeys(("-user", "-group", "-links", "-inum", "-samefile"), "use ls -l or stat"),
+    "-delete": "it removes files",
+    "-files0-from": "file names are not taken from files",
+}
+_NOTHING = ("-noleaf", "-mount", "-xdev", "-warn", "-nowarn")
+
+
+def find(name: str, argv: list[str]) -> Runner:
+    words = list(argv)
+    while words and (words[0] in ("-P", "-L", "-H", "-D") or re.fullmatch(r"-O[0-9]?", words[0])):
+        if words[0] != "-P":
+            raise _refused(words[0])
+        words.pop(0)
+    paths: list[str] = []
+    while words and not words[0].startswith("-") and words[0] not in ("(", ")", "!", ","):
+        paths.append(words.pop(0))
+    expression = _Parser(words).whole()
+
+    def run(process: Process) -> Iterator[bytes]:
+        for reference in expression.references:
+            process.stat(reference)  # a missing one is reported before anything is printed
+        walk = _Walk(process, expression)
+        for path in paths or ["."]:
+            if not walk.stopped:
+                yield from walk.from_operand(path)
+
+    return run
+
+
+COMMANDS = {"find": find}
+
+
+def _refused(word: str) -> Refused:
+    return Refused(f"find {word}: {_REFUSED.get(word, 'this is not on offer')}")
+
+
+# --- The expression -----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Expression:
+    """What decides about each file, how deep to go, and the files that others are compared with."""
+
+    test: Test = tests.print_line
+    deepest: int = _DEEPEST
+    shallowest: int = 0
+    depth_first: bool = False
+    references: list[str] = field(default_factory=list)
+
+
+class _Parser:
+    """Recursive descent: `,`, `-o`, `-a`, `!`, parentheses, then one test or action."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._words = words
+        self._at = 0
+        self._acts = False
+        self._nested = 0
+        self._result = _Expression()
+        self._syntax = "emacs"
+
+    def whole(self) -> _Expression:
+        if self._words:
+            test = self._list()
+            if self._at < len(self._words):
+                raise UsageError(f"paths must precede expression: `{self._words[self._at]}'")
+            self._result.test = test if self._acts else _both(test, tests.print_line)
+        return self._result
+
+    def _peek(self) -> str | None:
+        return self._words[self._at] if self._at < len(self._words) else None
+
+    def _take(self) -> str:
+        word = self._peek()
+        if word is None:
+            raise UsageError("expected an expression")
+        self._at += 1
+        return word
+
+    def _list(self) -> Test:
+        test = self._or()
+        while self._peek() == ",":
+            self._at += 1
+            test = _then(test, self._or())
+        return test
+
+    def _or(self) -> Test:
+        test = self._and()
+        while self._peek() in ("-o", "-or"):
+            self._at += 1
+            test = _either(test, self._and())
+        return test
+
+    def _and(self) -> Test:
+        test = self._not()
+        while self._peek() not in (None, "-o", "-or", ")", ","):
+            if self._peek() in ("-a", "-and"):
+                self._at += 1
+            test = _both(test, self._not())
+        return test
+
+    def _not(self) -> Test:
+        wanted = True
+        while self._peek() in ("!", "-not"):
+            self._at += 1
+            wanted = not wanted
+        word = self._take()
+        inner = self._group() if word == "(" else self._primary(word)
+        return inner if wanted else lambda visit: not inner(visit)
+
+    def _group(self) -> Test:
+        self._nested += 1
+        if self._nested > _NESTED:
+            raise Refused("find: parentheses nested too deeply")
+        if self._peek() == ")":
+            raise UsageError("invalid expression; empty parentheses are not allowed.")
+        test = self._list()
+        if self._peek() != ")":
+            raise UsageError("invalid expression; expected to find a ')' but didn't see one.")
+        self._at += 1
+        self._nested -= 1
+        return test
+
+    def _primary(self, word: str) -> Test:
+        if word in _REFUSED:
+            raise _refused(word)
+        if word in (")", ","):
+            raise UsageError(f"invalid expression; you have used '{word}' in the wrong place")
+        if not word.startswith("-"):
+            raise UsageError(f"paths must precede expression: `{word}'")
+        if word in tests.ALONE:
+            self._acts = self._acts or word in ("-print", "-print0", "-ls")
+            return tests.ALONE[word]
+        if word in ("-depth", "-d"):
+            self._result.depth_first = True
+            return tests.yes
+        return tests.yes if word in _NOTHING else self._with_value(word)
+
+    def _with_value(self, word: str) -> Test:
+        newer = re.fullmatch(r"-newer(?:([acm])([acmt]))?", word)
+        known = (*tests.VALUED, "-maxdepth", "-mindepth", "-regex", "-iregex", "-regextype")
+        if word not in known and newer is None:
+            raise _refused(word)
+        if self._peek() is None:
+            raise UsageError(f"missing argument to `{word}'")
+        value = self._take()
+        if newer is not None:
+            return self._newer(newer[1] or "m", newer[2] or "m", value)
+        if word in ("-maxdepth", "-mindepth"):
+            return self._bound(word, value)
+        if word == "-regextype":
+            self._syntax = value
+            return tests.yes
+        if word in ("-regex", "-iregex"):
+            return tests.path_pattern(value, self._syntax, fold=word == "-iregex")
+        self._acts = self._acts or word == "-printf"
+        return tests.VALUED[word](word, value)
+
+    def _bound(self, word: str, text: str) -> Test:
+        if not re.fullmatch(r"[0-9]{1,6}", text):
+            raise UsageError(f"Expected a positive decimal integer argument to {word}, but got '{text}'")
+        if word == "-maxdepth":
+            self._result.deepest = min(int(text), _DEEPEST)
+        else:
+            self._result.shallowest = int(text)
+        return tests.yes
+
+    def _newer(self, which: str, reference: str, value: str) -> Test:
+        if reference == "t":
+            return tests.newer_than_time(which, value)
+        self._result.references.append(value)
+        return tests.newer_than_file(which, reference, value)
+
+
+def _both(a: Test, b: Test) -> Test:
+    return lambda visit: a(visit) and b(visit)
+
+
+def _either(a: Test, b: Test) -> Test:
+    return lambda visit: a(visit) or b(visit)
+
+
+def _then(a: Test, b: Test) -> Test:
+    def both(visit: Visit) -> bool:
+        a(visit)
+        return b(visit)
+
+    return both
+
+
+# --- The walk -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Walk:
+    process: Process
+    expression: _Expression
+    out: list[bytes] = field(default_factory=list)
+    stopped: bool = False
+
+    def from_operand(self, path: str) -> Iterator[bytes]:
+        try:
+            stat = self.process.stat(path)
+        except (OSError, SafeFsError) as error:
+            self.process.complain(f"'{path}': {trouble(error)}")
+            return
+        name = path.rstrip("/").rsplit("/", 1)[-1] or "/"
+        yield from self._visit(Visit(path, name, stat, 0, path, self.process, self.out))
+
+    def _visit(self, visit: Visit) -> Iterator[bytes]:
+        if self.stopped:
+            return
+        self.process.meter.tick()
+        if not self.expression.depth_first:
+            yield from self._judge(visit)
+        descends = is_folder(visit.stat) and visit.depth < self.expression.deepest and not self.stopped
+        if descends and (self.expression.depth_first or not visit.pruned):
+            yield from self._below(visit)
+        if self.expression.depth_first and not self.stopped:
+            yield from self._judge(visit)
+
+    def _judge(self, visit: Visit) -> Iterator[bytes]:
+        if visit.depth >= self.expression.shallowest:
+            self.expression.test(visit)
+            self.stopped = visit.quit
+        if self.out:
+            yield b"".join(self.out)
+            self.out.clear()
+
+    def _below(self, visit: Visit) -> Iterator[bytes]:
+        process = self.process
+        try:
+            entries = process.tree.entries(process.tree.place(visit.path, process.cwd))
+        except (OSError, SafeFsError) as error:
+            process.complain(f"'{visit.path}': {trouble(error)}")
+            return
+        process.meter.saw(len(entries))
+        base = visit.path if visit.path.endswith("/") else visit.path + "/"
+        for entry in entries:
+            below = Visit(
+                base + entry.name, entry.name, entry.stat, visit.depth + 1, visit.start, process, self.out
+            )
+            yield from self._visit(below)

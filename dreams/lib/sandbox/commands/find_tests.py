@@ -1,0 +1,329 @@
+"""One file that find looks at: the tests on it, and the actions, which print, prune and leave."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import stat as st
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dreams.lib.files.safefs import SafeFsError
+
+from .. import patterns
+from ..errors import Refused, UsageError
+from ..globbing import matches
+from ..mounts import trouble
+from ..process import Process, raw
+from . import metadata
+from .metadata import NS
+
+
+@dataclass(slots=True)
+class Visit:
+    """A file on the way; `pruned` and `quit` are set by actions."""
+
+    path: str
+    name: str
+    stat: os.stat_result
+    depth: int
+    start: str
+    process: Process
+    out: list[bytes]
+    pruned: bool = False
+    quit: bool = False
+
+    def print(self, text: str) -> bool:
+        if not self.quit:  # -quit ends everything on the spot, the print that is implied too
+            self.out.append(raw(text))
+        return True
+
+
+Test = Callable[[Visit], bool]
+
+
+def yes(visit: Visit) -> bool:
+    return True
+
+
+# --- Names and kinds ----------------------------------------------------------------------------------------------
+
+
+def _named(word: str, text: str) -> Test:
+    fold = word.startswith("-i")
+    if word.endswith("name") and "whole" not in word:
+        return lambda visit: matches(text, visit.name, fold=fold)
+    return lambda visit: matches(text, visit.path, fold=fold)
+
+
+def _of_type(word: str, text: str) -> Test:
+    letters = text.split(",")
+    if any(letter not in tuple("fdlpsbc") for letter in letters):
+        raise UsageError(f"Unknown argument to -type: {text[:20]}")
+    return lambda visit: metadata.letter(visit.stat) in letters
+
+
+def _empty(visit: Visit) -> bool:
+    if st.S_ISREG(visit.stat.st_mode):
+        return visit.stat.st_size == 0
+    if not st.S_ISDIR(visit.stat.st_mode):
+        return False
+    process = visit.process
+    try:
+        return not process.tree.entries(process.tree.place(visit.path, process.cwd))
+    except (OSError, SafeFsError):
+        return False
+
+
+def path_pattern(text: str, syntax: str, *, fold: bool) -> Test:
+    """-regex: the whole path."""
+    pattern, extended = raw(text), syntax in ("posix-extended", "posix-egrep", "egrep")
+    if syntax in ("emacs", "findutils-default"):
+        # Emacs' patterns are basic ones in which + and ? repeat without a backslash.
+        pattern = re.sub(rb"\\.|\[\^?\]?[^]]*\]|[+?]", _emacs, pattern, flags=re.DOTALL)
+    elif not extended and syntax not in ("posix-basic", "grep", "sed"):
+        raise Refused(f"find -regextype {syntax[:20]}: posix-extended, egrep or emacs are on offer")
+    matcher = patterns.compiled(patterns.translate(pattern, extended=extended, fold=fold))
+    return lambda visit: matcher.fullmatch(raw(visit.path)) is not None
+
+
+def _emacs(found: re.Match[bytes]) -> bytes:
+    return b"\\" + found[0] if found[0] in (b"+", b"?") else found[0]
+
+
+# --- Sizes, modes and times ---------------------------------------------------------------------------------------
+
+_UNITS = {"": 512, "b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """`+n`, `-n` or `n`."""
+
+    sign: str
+    number: int
+    unit: str
+
+    @classmethod
+    def of(cls, word: str, text: str, units: str = "") -> _Amount:
+        found = re.fullmatch(
+            rf"([-+]?)([0-9]{{1,15}})([{units}]?)" if units else r"([-+]?)([0-9]{1,15})()", text
+        )
+        if found is None:
+            raise UsageError(f"invalid argument '{text}' to '{word}'")
+        return cls(found[1], int(found[2]), found[3])
+
+    def holds(self, value: int) -> bool:
+        if self.sign == "+":
+            return value > self.number
+        return value < self.number if self.sign == "-" else value == self.number
+
+
+def _sized(word: str, text: str) -> Test:
+    wanted = _Amount.of(word, text, "bcwkMG")
+    unit = _UNITS[wanted.unit]
+    return lambda visit: wanted.holds(-(-visit.stat.st_size // unit))
+
+
+def _permitted(word: str, text: str) -> Test:
+    found = re.fullmatch(r"([-/]?)([0-7]{1,4})", text)
+    if found is None:
+        raise Refused("find -perm: octal modes such as 644, -100 or /111 are read")
+    wanted = int(found[2], 8)
+
+    def test(visit: Visit) -> bool:
+        mode = st.S_IMODE(visit.stat.st_mode)
+        if found[1] == "-":
+            return mode & wanted == wanted
+        return (mode & wanted != 0 or not wanted) if found[1] == "/" else mode == wanted
+
+    return test
+
+
+def _time(stat: os.stat_result, which: str) -> int:
+    return {"a": stat.st_atime_ns, "c": stat.st_ctime_ns, "m": stat.st_mtime_ns}[which]
+
+
+def _age(visit: Visit, which: str) -> int:
+    return int(visit.process.now * NS) - _time(visit.stat, which)
+
+
+def _days_old(word: str, text: str) -> Test:
+    wanted = _Amount.of(word, text)
+    return lambda visit: wanted.holds(_age(visit, word[1]) // (86_400 * NS))
+
+
+def _minutes_old(word: str, text: str) -> Test:
+    """Counted in begun minutes, except that `-n` means less than n whole ones."""
+    wanted = _Amount.of(word, text)
+
+    def test(visit: Visit) -> bool:
+        minutes = _age(visit, word[1]) / (60 * NS)
+        if wanted.sign:
+            return minutes > wanted.number if wanted.sign == "+" else minutes < wanted.number
+        return math.ceil(minutes) == wanted.number
+
+    return test
+
+
+def newer_than_file(which: str, reference: str, path: str) -> Test:
+    def test(visit: Visit) -> bool:
+        try:
+            stat = visit.process.stat(path)
+        except (OSError, SafeFsError) as error:
+            raise UsageError(f"'{path}': {trouble(error)}") from None
+        return _time(visit.stat, which) > _time(stat, reference)
+
+    return test
+
+
+def newer_than_time(which: str, text: str) -> Test:
+    moment = metadata.moment(text)
+    return lambda visit: _time(visit.stat, which) > moment(visit.process.now)
+
+
+# --- Actions ------------------------------------------------------------------------------------------------------
+
+
+def print_line(visit: Visit) -> bool:
+    return visit.print(visit.path + "\n")
+
+
+def _list_line(visit: Visit) -> bool:
+    """-ls: inode, blocks, mode, links, owner, group, size or device, time, name."""
+    stat = visit.stat
+    is_device = metadata.letter(stat) in "bc"
+    size = f"{os.major(stat.st_rdev):3d}, {os.minor(stat.st_rdev):3d}" if is_device else str(stat.st_size)
+    target = f" -> {_escaped(_target(visit))}" if st.S_ISLNK(stat.st_mode) else ""
+    return visit.print(
+        f"{stat.st_ino:9d} {-(-stat.st_blocks // 2):6d} {st.filemode(stat.st_mode)} {stat.st_nlink:3d} "
+        f"{metadata.owner(stat.st_uid):8} {metadata.group(stat.st_gid):8} {size:>8} "
+        f"{metadata.listed(stat.st_mtime_ns, visit.process.now)} {_escaped(visit.path)}{target}\n"
+    )
+
+
+_LETTERS = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r"}
+
+
+def _escaped(name: str) -> str:
+    """A name in which what does not print is an escape of C, as are blanks, quotes and backslashes."""
+
+    def one(byte: int) -> str:
+        if byte in _LETTERS:
+            return "\\" + _LETTERS[byte]
+        return ("\\" if byte in b'\\ "' else "") + chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+
+    return "".join(map(one, raw(name)))
+
+
+def _prune(visit: Visit) -> bool:
+    visit.pruned = True
+    return True
+
+
+def _quit(visit: Visit) -> bool:
+    visit.quit = True
+    return True
+
+
+def _target(visit: Visit) -> str:
+    try:
+        return visit.process.tree.link_target(visit.process.tree.place(visit.path, visit.process.cwd))
+    except (OSError, SafeFsError):
+        return ""
+
+
+_DIRECTIVE = re.compile(
+    r"%([-#+ 0]*)([0-9]{0,3})(\.[0-9]{1,3})?([ACT].|[A-Za-z%])|\\([abfnrtv\\])|\\([0-7]{1,3})|(\\c)"
+)
+_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
+_TIME_LETTERS = "YmdHMSBbaAjyDFTRI@+s"
+_FIELDS: dict[str, Callable[[Visit], str | int]] = {
+    "p": lambda visit: visit.path,
+    "f": lambda visit: visit.path[visit.path.rstrip("/").rfind("/") + 1 :] or "/",
+    "h": lambda visit: visit.path.rstrip("/").rpartition("/")[0] if "/" in visit.path.rstrip("/") else ".",
+    "P": lambda visit: visit.path[len(visit.start) :].lstrip("/"),
+    "H": lambda visit: visit.start,
+    "s": lambda visit: str(visit.stat.st_size),
+    "k": lambda visit: str(-(-visit.stat.st_blocks // 2)),
+    "d": lambda visit: visit.depth,
+    "m": lambda visit: f"{st.S_IMODE(visit.stat.st_mode):o}",
+    "M": lambda visit: st.filemode(visit.stat.st_mode),
+    "u": lambda visit: metadata.owner(visit.stat.st_uid),
+    "g": lambda visit: metadata.group(visit.stat.st_gid),
+    "i": lambda visit: str(visit.stat.st_ino),
+    "n": lambda visit: visit.stat.st_nlink,
+    "y": lambda visit: metadata.letter(visit.stat),
+    "l": _target,
+    "t": lambda visit: _plain_time(visit.stat.st_mtime_ns),
+    "a": lambda visit: _plain_time(visit.stat.st_atime_ns),
+    "c": lambda visit: _plain_time(visit.stat.st_ctime_ns),
+}
+
+
+def _printf(word: str, form: str) -> Test:
+    """-printf: to the output alone."""
+    for found in _DIRECTIVE.finditer(form):
+        name = found[4]
+        is_time = name is not None and name[0] in "ACT" and name[1:] in tuple(_TIME_LETTERS)
+        if not (name is None or name == "%" or name in _FIELDS or is_time):
+            raise Refused(f"find -printf {found[0]}: this directive is not on offer")
+    if "%" in _DIRECTIVE.sub("", form):
+        raise Refused("find -printf: a '%' that is no directive on offer")
+    shown = form.partition("\\c")[0]
+    return lambda visit: visit.print(_DIRECTIVE.sub(lambda found: _filled(found, visit), shown))
+
+
+def _filled(found: re.Match[str], visit: Visit) -> str:
+    if found[5]:
+        return _ESCAPES[found[5]]
+    if found[6]:
+        return chr(int(found[6], 8) & 127)
+    name, flags, width = found[4], found[1], found[2]
+    if name == "%":
+        return "%"
+    if len(name) == 2:
+        return f"%{flags}{width}s" % _time_part(_time(visit.stat, name[0].lower().replace("t", "m")), name[1])
+    value = _FIELDS[name](visit)
+    if isinstance(value, int):
+        return f"%{flags}{width}d" % value
+    return f"%{'-' if '-' in flags else ''}{width}{found[3] or ''}s" % value
+
+
+def _plain_time(ns: int) -> str:
+    at = metadata.utc(ns)
+    return f"{at:%a %b} {at.day:2d} {at:%H:%M:%S}.{ns % NS:09d}0 {at.year}"
+
+
+def _time_part(ns: int, letter: str) -> str:
+    fraction = f".{ns % NS:09d}0"
+    if letter == "@":
+        return f"{ns // NS}{fraction}"
+    form = {"+": "%Y-%m-%d+%H:%M:%S", "S": "%S", "T": "%H:%M:%S"}.get(letter)
+    return f"{metadata.utc(ns):{form}}{fraction}" if form else metadata.formatted("%" + letter, ns)
+
+
+# --- By name ------------------------------------------------------------------------------------------------------
+
+ALONE: dict[str, Test] = {
+    "-print": print_line,
+    "-print0": lambda visit: visit.print(visit.path + "\0"),
+    "-ls": _list_line,
+    "-prune": _prune,
+    "-quit": _quit,
+    "-empty": _empty,
+    "-true": yes,
+    "-false": lambda visit: False,
+    "-readable": yes,
+    "-executable": lambda visit: bool(visit.stat.st_mode & 0o111),
+}
+VALUED: dict[str, Callable[[str, str], Test]] = {
+    **dict.fromkeys(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"), _named),
+    **dict.fromkeys(("-mtime", "-atime", "-ctime"), _days_old),
+    **dict.fromkeys(("-mmin", "-amin", "-cmin"), _minutes_old),
+    "-type": _of_type,
+    "-size": _sized,
+    "-perm": _permitted,
+    "-printf": _printf,
+}

@@ -1,0 +1,272 @@
+"""grep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dreams.lib.files.safefs import SafeFsError
+
+from .. import patterns
+from ..errors import LineTooLong, Refused, UsageError
+from ..globbing import matches
+from ..mounts import Place, trouble
+from ..options import Args, Spec, digits_of, read
+from ..process import Process, Runner, is_folder, raw
+from . import perl_patterns
+from .grep_lines import Plan, State, scan
+
+_DEEPEST = 64
+_GREP = Spec(
+    flags={
+        **{letter: letter for letter in "EFGHILPUachilnoqrsvwxy"},
+        "R": "r",
+        "perl-regexp": "P",
+        "extended-regexp": "E",
+        "fixed-strings": "F",
+        "basic-regexp": "G",
+        "with-filename": "H",
+        "no-filename": "h",
+        "files-without-match": "L",
+        "files-with-matches": "l",
+        "text": "a",
+        "count": "c",
+        "ignore-case": "i",
+        "line-number": "n",
+        "only-matching": "o",
+        "quiet": "q",
+        "silent": "q",
+        "recursive": "r",
+        "dereference-recursive": "r",
+        "no-messages": "s",
+        "invert-match": "v",
+        "word-regexp": "w",
+        "line-regexp": "x",
+        "line-buffered": "line-buffered",
+        "no-group-separator": "no-separator",
+    },
+    values={
+        **{letter: letter for letter in "ABCefm"},
+        "after-context": "A",
+        "before-context": "B",
+        "context": "C",
+        "regexp": "e",
+        "file": "f",
+        "max-count": "m",
+        "include": "include",
+        "exclude": "exclude",
+        "exclude-dir": "exclude-dir",
+    },
+    optional={"color": "color", "colour": "color"},
+    why_not={
+        "exclude-from": "patterns for names are not taken from files",
+        "z": "lines that end in NUL are not on offer",
+        "Z": "names stand one on a line",
+        "b": "use -n",
+        "byte-offset": "use -n",
+    },
+)
+
+
+def grep(name: str, argv: list[str]) -> Runner:
+    args = read(name, _GREP, _classic(argv))
+    if args.last("color") not in (None, "", "never", "auto", "no", "none", "tty", "if-tty"):
+        raise Refused("grep --color: only never and auto are on offer")
+    given = args.all("e")
+    if not given and not args.has("f"):
+        if not args.operands:
+            raise UsageError("usage: grep [OPTION]... PATTERNS [FILE]...", 2)
+        given = [args.operands.pop(0)]
+    texts = [raw(text) for text in given]
+    if not args.has("f"):
+        plan = _plan_of(args, texts)
+        return lambda process: _run(process, plan)
+    _plan_of(args, texts or [b""])
+    return lambda process: _run(process, _plan_of(args, texts + _from_files(process, args)))
+
+
+COMMANDS = {"grep": grep}
+
+
+def _classic(argv: list[str]) -> list[str]:
+    """`-3` as `-C 3`."""
+    out: list[str] = []
+    for index, word in enumerate(argv):
+        if word == "--":
+            return out + argv[index:]
+        is_value = index > 0 and argv[index - 1] in ("-e", "-f", "-m", "-A", "-B", "-C")
+        is_number = word[:1] == "-" and word[1:].isdigit() and word.isascii()
+        out += ["-C", word[1:]] if is_number and not is_value else [word]
+    return out
+
+
+def _from_files(process: Process, args: Args) -> list[bytes]:
+    texts: list[bytes] = []
+    for path in args.all("f"):
+        try:
+            lines = process.held(process.lines(process.chunks(path)))
+        except (OSError, SafeFsError) as error:
+            raise UsageError(f"{path}: {trouble(error)}", 2) from None
+        texts += [line.removesuffix(b"\n") for line in lines]
+    return texts
+
+
+# --- What was asked for -------------------------------------------------------------------------------------------
+
+
+def _plan_of(args: Args, texts: list[bytes]) -> Plan:
+    syntax = args.last_of("E", "F", "G", "P") or "G"
+    longest = syntax != "P"
+    expressions, behind = _expressions(args, texts, syntax)
+    whole = b"|".join(b"(?:" + each + b")" for each in expressions) if expressions else b"[^\\x00-\\xff]"
+    words = args.has("w") and not args.has("x")
+    line = _bounded(whole, lines=args.has("x"), words=words)
+    both = _number(args, "C", 0)
+    return Plan(
+        args=args,
+        line=patterns.compiled(line, longest=longest),
+        # \A and the like would keep Perl's patterns from being found in a block of lines.
+        block=patterns.compiled(b"(?m:" + line + b")" if longest else b""),
+        each=patterns.compiled(b"^(?:" + whole + b")$" if args.has("x") else whole, longest=longest),
+        matches_nothing=args.has("v") and texts == [b""] and not (args.has("w") or args.has("x")),
+        before=_number(args, "B", both),
+        after=_number(args, "A", both),
+        most=digits_of(args.last("m") or "", "invalid max count", 2) if args.has("m") else None,
+        binary={"a": "text", "I": "without-match"}.get(args.last_of("a", "I") or "", "binary"),
+        words=words,
+        mode=_mode(args),
+        behind=behind,
+    )
+
+
+def _expressions(args: Args, texts: list[bytes], syntax: str) -> tuple[list[bytes], int | None]:
+    fold = args.has("i") or args.has("y")
+    if syntax == "P":
+        return _perl(args, texts, fold)
+    unique = dict.fromkeys(texts)
+    if syntax == "F":
+        return [patterns.fixed(text, fold=fold) for text in unique], None
+    return [patterns.translate(text, extended=syntax == "E", fold=fold) for text in unique], None
+
+
+def _perl(args: Args, texts: list[bytes], fold: bool) -> tuple[list[bytes], int | None]:
+    if len(set(texts)) > 1:
+        raise UsageError("the -P option only supports a single pattern", 2)
+    found = [perl_patterns.read(text, fold=fold) for text in texts[:1]]
+    behind = found[0].behind if found else None
+    if behind is not None and (args.has("w") or args.has("x")):
+        raise Refused("grep -P: \\K and looking around are not on offer with -w and -x")
+    return [one.expression for one in found], behind
+
+
+def _bounded(whole: bytes, *, lines: bool, words: bool) -> bytes:
+    if lines:
+        return b"^(?:" + whole + b")$"
+    if words:
+        edge = b"[^0-9A-Za-z_]"
+        return b"(?:^|" + edge + b")(?:" + whole + b")(?:" + edge + b"|$)"
+    return whole
+
+
+def _number(args: Args, letter: str, default: int) -> int:
+    text = args.last(letter)
+    return default if text is None else digits_of(text, f"{text}: invalid context length argument", 2)
+
+
+def _mode(args: Args) -> str:
+    if args.has("q"):
+        return "quiet"
+    last = args.last_of("l", "L")
+    if last is not None:
+        return "names" if last == "l" else "names-without"
+    if args.has("c"):
+        return "count"
+    return "only" if args.has("o") else "lines"
+
+
+# --- Files --------------------------------------------------------------------------------------------------------
+
+
+def _run(process: Process, plan: Plan) -> Iterator[bytes]:
+    state = State()
+    args = plan.args
+    if plan.mode != "names-without" and (plan.most == 0 or plan.matches_nothing):
+        process.status = 1
+        return
+    operands = args.operands or (["."] if args.has("r") else ["-"])
+    state.named = len(operands) > 1
+    for path in operands:
+        if not state.done:
+            yield from _operand(process, plan, state, path)
+    has_found = state.matched and (plan.mode == "quiet" or not state.failed)
+    process.status = 0 if has_found else 2 if state.failed else 1
+
+
+def _operand(process: Process, plan: Plan, state: State, path: str) -> Iterator[bytes]:
+    if path == "-":
+        yield from scan(process, plan, state, process.stdin, "(standard input)")
+        return
+    plainly = not plan.args.operands  # names without the leading ./
+    try:
+        place = process.tree.place(path, process.cwd)
+        folder = is_folder(process.tree.stat(place))
+        if not plainly and _skipped(plan, path, folder=folder, named=True):
+            return
+        if folder and plan.args.has("r"):
+            yield from _folder(process, plan, state, place, "" if plainly else path, 0)
+        else:
+            yield from _file(process, plan, state, path, below=False)
+    except (OSError, SafeFsError) as error:
+        _fail(process, plan, state, path, error)
+        if trouble(error) == "Is a directory":
+            # A folder can be opened but not read: it counts as an empty file.
+            yield from scan(process, plan, state, iter(()), path)
+
+
+def _fail(process: Process, plan: Plan, state: State, path: str, error: OSError | SafeFsError) -> None:
+    state.failed = True
+    if not plan.args.has("s"):
+        process.complain(f"{path}: {trouble(error)}", 2)
+
+
+def _folder(
+    process: Process, plan: Plan, state: State, place: Place, shown: str, depth: int
+) -> Iterator[bytes]:
+    entries = process.tree.entries(place)
+    process.meter.saw(len(entries))
+    base = shown if not shown or shown.endswith("/") else shown + "/"
+    for entry in entries:
+        folder, path = is_folder(entry.stat), base + entry.name
+        if state.done or _skipped(plan, entry.name, folder=folder, named=False):
+            continue
+        try:
+            if folder and depth < _DEEPEST:
+                below = process.tree.place(path, process.cwd)
+                yield from _folder(process, plan, state, below, path, depth + 1)
+            elif entry.is_file:
+                yield from _file(process, plan, state, path, below=True)
+        except (OSError, SafeFsError) as error:
+            _fail(process, plan, state, path, error)
+
+
+def _skipped(plan: Plan, name: str, *, folder: bool, named: bool) -> bool:
+    """Whether --include, --exclude or --exclude-dir leave a name out; the last one that matches decides."""
+    kinds = ("exclude-dir",) if folder else ("include", "exclude")
+    rules = [(kind, text.rstrip("/") if folder else text) for kind, text in plan.args.given if kind in kinds]
+    for kind, pattern in reversed(rules):
+        if _matches_tail(pattern, name.rstrip("/") if folder else name, anywhere=named):
+            return kind != "include"
+    return bool(rules) and rules[0][0] == "include"
+
+
+def _matches_tail(pattern: str, name: str, *, anywhere: bool) -> bool:
+    if matches(pattern, name):
+        return True
+    return anywhere and any(matches(pattern, name[at + 1 :]) for at, char in enumerate(name) if char == "/")
+
+
+def _file(process: Process, plan: Plan, state: State, path: str, *, below: bool) -> Iterator[bytes]:
+    try:
+        yield from scan(process, plan, state, process.chunks(path), path, below=below)
+    except LineTooLong as error:
+        state.failed = True
+        process.complain(f"{path}: {error}; the rest of it was not searched", 2)

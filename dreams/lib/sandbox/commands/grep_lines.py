@@ -1,0 +1,248 @@
+"""grep on one file or stream: which lines match, and how they are shown."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import re2
+
+from .. import patterns
+from ..limits import Meter
+from ..options import Args
+from ..process import Process, raw
+
+_PIECE = 64 * 1024
+
+
+@dataclass(slots=True)
+class Plan:
+    """What one grep was asked to do."""
+
+    args: Args
+    line: re2._Regexp  # does a line match
+    block: re2._Regexp  # can a block of lines hold a match: a quick first look
+    each: re2._Regexp  # the next match in a line, for -o
+    matches_nothing: bool  # no line can be selected, so no file needs to be opened
+    before: int
+    after: int
+    most: int | None
+    binary: str
+    words: bool
+    mode: str  # "lines", "count", "names", "names-without", "quiet" or "only"
+    behind: int | None = None  # -P with a kept part: how far before it a match may begin
+
+    @property
+    def invert(self) -> bool:
+        return self.args.has("v")
+
+    @property
+    def context(self) -> bool:
+        return self.mode in ("lines", "only") and (self.before > 0 or self.after > 0)
+
+
+@dataclass(slots=True)
+class State:
+    """What is carried from one file to the next."""
+
+    matched: bool = False
+    failed: bool = False
+    printed: bool = False
+    done: bool = False
+    named: bool = False
+
+
+def scan(
+    process: Process, plan: Plan, state: State, chunks: Iterator[bytes], shown: str, *, below: bool = False
+) -> Iterator[bytes]:
+    """The lines of one input. `below`: it was found in a folder, so it is named."""
+    if plan.most == 0 and plan.mode != "names-without":
+        return
+    choice = plan.args.last_of("H", "h")
+    prefix = raw(shown) if choice == "H" or (not choice and (state.named or below)) else b""
+    scan = _Scan(process, plan, prefix)
+    if plan.mode in ("lines", "only"):
+        yield from scan.printing(chunks, state)
+    else:
+        scan.counting(chunks)
+    state.matched = state.matched or scan.count > 0
+    if plan.mode == "count":
+        yield (prefix + b":" if prefix else b"") + b"%d\n" % scan.count
+    elif (plan.mode == "names") == (scan.count > 0) and plan.mode in ("names", "names-without"):
+        yield raw(shown) + b"\n"
+    elif plan.mode == "quiet" and scan.count:
+        state.done = True
+    if scan.is_binary and scan.count > scan.before_binary and plan.mode in ("lines", "only"):
+        process.stderr(raw(f"grep: {shown}: binary file matches\n"))
+
+
+class _Scan:
+    """One file or stream."""
+
+    def __init__(self, process: Process, plan: Plan, prefix: bytes) -> None:
+        self._process = process
+        self._plan = plan
+        self._prefix = prefix
+        self.count = 0
+        self.before_binary = 0
+        self.is_binary = False
+        self._has_nul = False
+        self._number = 0
+        self._after = 0
+        self._last_printed = 0
+        self._before: deque[tuple[int, bytes]] = deque(maxlen=plan.before or None)
+
+    def _blocks(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Blocks of lines; from the first NUL on they are a binary file's, where NUL ends lines too."""
+        for block in self._process.blocks(self._watched(chunks)):
+            self._process.meter.tick()
+            patterns.check_cost(self._plan.block, block)
+            if self._has_nul and not self.is_binary and self._plan.binary != "text":
+                self.is_binary = True
+                self.before_binary = self.count
+                if self._plan.binary == "without-match":
+                    self.count = 0
+                    return
+            yield block.replace(b"\0", b"\n") if self.is_binary else block
+
+    def _watched(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in _gathered(chunks):
+            self._has_nul = self._has_nul or b"\0" in piece
+            yield piece
+
+    def _full(self) -> bool:
+        return self._plan.most is not None and self.count >= self._plan.most
+
+    def counting(self, chunks: Iterator[bytes]) -> None:
+        enough = 1 if self._plan.mode != "count" else self._plan.most
+        for block in self._blocks(chunks):
+            if not self._plan.invert and self._plan.block.search(block) is None:
+                continue
+            for line in _lines(block):
+                self.count += (self._plan.line.search(line) is not None) != self._plan.invert
+                if enough is not None and self.count >= enough:
+                    return
+
+    def printing(self, chunks: Iterator[bytes], state: State) -> Iterator[bytes]:
+        for block in self._blocks(chunks):
+            if self._full() and not self._after:
+                return
+            if self._can_skip(block):
+                self._number += block.count(b"\n")
+                continue
+            for line in _lines(block):
+                self._number += 1
+                yield from self._line(line, state)
+                if (self._full() and not self._after) or (self.is_binary and self.count > self.before_binary):
+                    return
+
+    def _can_skip(self, block: bytes) -> bool:
+        plan = self._plan
+        return not plan.invert and not self._after and not plan.context and plan.block.search(block) is None
+
+    def _line(self, line: bytes, state: State) -> Iterator[bytes]:
+        plan = self._plan
+        hit = not self._full() and (plan.line.search(line) is not None) != plan.invert
+        if hit:
+            self.count += 1
+            if self.is_binary:
+                state.printed = True
+                return
+            yield from self._gap(state)
+            yield from self._waiting()
+            yield from self._hit(line)
+            self._after = plan.after if plan.context else 0
+        elif self._after:
+            self._after -= 1
+            yield from self._beside(self._number, line)
+            self._last_printed = self._number
+        elif plan.before and plan.context:
+            self._before.append((self._number, line))
+
+    def _hit(self, line: bytes) -> Iterator[bytes]:
+        self._last_printed = self._number
+        if self._plan.mode == "lines":
+            yield self._shown(self._number, line, b":")
+        elif not self._plan.invert:
+            for start, stop in _matches(self._plan, line, self._process.meter):
+                yield self._shown(self._number, line[start:stop], b":")
+
+    def _gap(self, state: State) -> Iterator[bytes]:
+        """The line between groups that do not touch."""
+        first = self._before[0][0] if self._before else self._number
+        apart = first > self._last_printed + (1 if self._last_printed else 0)
+        if self._plan.context and state.printed and apart and not self._plan.args.has("no-separator"):
+            yield b"--\n"
+        state.printed = True
+
+    def _waiting(self) -> Iterator[bytes]:
+        for number, line in self._before:
+            yield from self._beside(number, line)
+        self._before.clear()
+
+    def _beside(self, number: int, line: bytes) -> Iterator[bytes]:
+        """A line of context; with -o what matches in it, which only -v leaves to be found."""
+        if self._plan.mode == "lines":
+            yield self._shown(number, line, b"-")
+        elif self._plan.invert:
+            for start, stop in _matches(self._plan, line, self._process.meter):
+                yield self._shown(number, line[start:stop], b"-")
+
+    def _shown(self, number: int, line: bytes, sign: bytes) -> bytes:
+        head = self._prefix + sign if self._prefix else b""
+        if self._plan.args.has("n"):
+            head += b"%d" % number + sign
+        return head + line + b"\n"
+
+
+def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Larger pieces: a NUL anywhere in the first one makes the whole input binary."""
+    waiting: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        size += len(chunk)
+        if size >= _PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+def _lines(block: bytes) -> list[bytes]:
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _matches(plan: Plan, line: bytes, meter: Meter) -> Iterator[tuple[int, int]]:
+    """Each match that is not empty, from left to right."""
+    at = 0
+    meant = 0 if plan.behind is None else plan.each.groupindex[b"kept"]
+    while at <= len(line):
+        meter.tick()
+        found = plan.each.search(line, max(at - (plan.behind or 0), 0))
+        if found is None:
+            return
+        start, stop = found.span(meant)
+        if plan.words:
+            stop = _word_end(plan, line, start, stop, meter)
+        if stop <= start:
+            at = start + 1
+            continue
+        yield start, stop
+        at = stop
+
+
+def _word_end(plan: Plan, line: bytes, start: int, stop: int, meter: Meter) -> int:
+    """The end of the longest match from `start` that is a word by itself; `start` when there is none."""
+    if start and line[start - 1] in patterns.WORD:
+        return start
+    while stop > start and stop < len(line) and line[stop] in patterns.WORD:
+        meter.tick()
+        found = plan.each.match(line, start, stop - 1)
+        if found is None:
+            return start
+        stop = found.end()
+    return stop

@@ -1,0 +1,347 @@
+"""cat, head, tail and nl: files as they are, from the top or from the end, with numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dreams.lib.files.safefs import SafeFsError
+
+from ..errors import Refused, UsageError
+from ..mounts import trouble
+from ..options import Args, Spec, count_of, digits_of, read
+from ..process import Chunks, Process, Runner, raw
+
+# --- cat ----------------------------------------------------------------------------------------------------------
+
+_CAT = Spec(
+    flags={
+        **{letter: letter for letter in "AbeEnstTuv"},
+        "show-all": "A",
+        "number-nonblank": "b",
+        "show-ends": "E",
+        "number": "n",
+        "squeeze-blank": "s",
+        "show-tabs": "T",
+        "show-nonprinting": "v",
+    }
+)
+
+
+def _shown_byte(byte: int) -> bytes:
+    if byte >= 128:
+        return b"M-" + _shown_byte(byte - 128)
+    if byte == 127:
+        return b"^?"
+    return bytes([byte]) if byte >= 32 else b"^" + bytes([byte + 64])
+
+
+_UNPRINTABLE = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f-\xff]")
+
+
+@dataclass(slots=True)
+class _CatStyle:
+    number: bool
+    nonblank: bool
+    squeeze: bool
+    ends: bool
+    tabs: bool
+    visible: bool
+
+    @classmethod
+    def of(cls, args: Args) -> _CatStyle:
+        def any_of(letters: str) -> bool:
+            return any(args.has(letter) for letter in letters)
+
+        return cls(args.has("n"), args.has("b"), args.has("s"), any_of("EAe"), any_of("TAt"), any_of("Aetv"))
+
+    @property
+    def plain(self) -> bool:
+        return not (self.number or self.nonblank or self.squeeze or self.ends or self.tabs or self.visible)
+
+
+def cat(name: str, argv: list[str]) -> Runner:
+    args = read(name, _CAT, argv)
+    style = _CatStyle.of(args)
+
+    def run(process: Process) -> Iterator[bytes]:
+        chunks = (chunk for _, source in process.inputs(args.operands) for chunk in source)
+        return chunks if style.plain else _styled(process.lines(chunks), style)
+
+    return run
+
+
+def _styled(lines: Iterable[bytes], style: _CatStyle) -> Iterator[bytes]:
+    number = blanks = 0
+    for line in lines:
+        blanks = blanks + 1 if line == b"\n" else 0
+        if style.squeeze and blanks > 1:
+            continue
+        head = b""
+        if (style.nonblank and line != b"\n") or (style.number and not style.nonblank):
+            number += 1
+            head = b"%6d\t" % number
+        yield head + _line_shown(line, style)
+
+
+def _line_shown(line: bytes, style: _CatStyle) -> bytes:
+    body, end = line.removesuffix(b"\n"), line[-1:] if line.endswith(b"\n") else b""
+    if style.visible:
+        body = _UNPRINTABLE.sub(lambda found: _shown_byte(found[0][0]), body)
+    elif style.ends and end and body.endswith(b"\r"):
+        body = body[:-1] + b"^M"
+    if style.tabs:
+        body = body.replace(b"\t", b"^I")
+    return body + (b"$" if style.ends and end else b"") + end
+
+
+# --- nl -----------------------------------------------------------------------------------------------------------
+
+_NL = Spec(
+    values={
+        **{letter: letter for letter in "bwsnvi"},
+        "body-numbering": "b",
+        "number-width": "w",
+        "number-separator": "s",
+        "number-format": "n",
+        "starting-line-number": "v",
+        "line-increment": "i",
+    }
+)
+_NL_FORMATS = {"ln": b"%-*d", "rn": b"%*d", "rz": b"%0*d"}
+
+
+def nl(name: str, argv: list[str]) -> Runner:
+    args = read(name, _NL, argv)
+    style = args.last("b", "t")
+    if style not in ("a", "t", "n"):
+        raise Refused("nl -b: a, t or n are read")
+    form = _NL_FORMATS.get(args.last("n", "rn") or "")
+    if form is None:
+        raise UsageError("invalid line numbering format")
+    width = min(max(digits_of(args.last("w", "6") or "", "invalid line number field width"), 1), 200)
+    separator = raw(args.last("s", "\t") or "")
+    first = digits_of(args.last("v", "1") or "", "invalid starting line number")
+    step = digits_of(args.last("i", "1") or "", "invalid line number increment")
+
+    def run(process: Process) -> Iterator[bytes]:
+        number = first
+        for _, chunks in process.inputs(args.operands):
+            for line in process.lines(chunks):
+                body = line.removesuffix(b"\n")
+                if body in (b"\\:\\:\\:", b"\\:\\:", b"\\:"):
+                    raise Refused("nl: logical pages are not on offer")
+                if style == "a" or (style == "t" and body):
+                    yield form % (width, number) + separator + body + b"\n"
+                    number += step
+                else:
+                    yield b" " * (width + len(separator)) + body + b"\n"
+
+    return run
+
+
+# --- head ---------------------------------------------------------------------------------------------------------
+
+_QUIET = {"q": "q", "quiet": "q", "silent": "q", "v": "v", "verbose": "v", "z": "z", "zero-terminated": "z"}
+_COUNTS = {"n": "n", "lines": "n", "c": "c", "bytes": "c"}
+_NEVER_ENDS = "it never ends; read the file again instead"
+_HEAD = Spec(flags=_QUIET, values=_COUNTS)
+_TAIL = Spec(
+    flags=_QUIET,
+    values=_COUNTS,
+    why_not=dict.fromkeys(("f", "F", "follow", "retry", "pid", "s"), _NEVER_ENDS),
+)
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """How much of each file: `sign` is the `-` of head or the `+` of tail."""
+
+    args: Args
+    is_bytes: bool
+    sign: str
+    number: int
+    end: bytes
+
+    @classmethod
+    def of(cls, args: Args) -> _Wanted:
+        kind = args.last_of("n", "c") or "n"
+        text = args.last(kind, "10") or ""
+        number = count_of(text.lstrip("+-"), "bytes" if kind == "c" else "lines")
+        return cls(args, kind == "c", text[:1], number, b"\0" if args.has("z") else b"\n")
+
+    def headed(self, process: Process) -> Iterator[tuple[bytes, Iterator[bytes]]]:
+        """Each input with the heading to print above it."""
+        operands, choice = self.args.operands, self.args.last_of("q", "v")
+        wanted = choice == "v" or (choice != "q" and len(operands) > 1)
+        gap = b""
+        for path in operands or ["-"]:
+            chunks = _opened(process, path)
+            if chunks is None:
+                continue
+            shown = b"standard input" if path == "-" else raw(path)
+            yield gap + b"==> " + shown + b" <==\n" if wanted else b"", chunks
+            gap = b"\n"
+
+
+def _classic(argv: list[str]) -> list[str]:
+    """`-5` as `-n 5`, where it stands first."""
+    if argv and (found := re.fullmatch(r"-([0-9]+)([clqvz]*)", argv[0])):
+        letter = "c" if "c" in found[2] else "n"
+        others = "".join(flag for flag in found[2] if flag in "qvz")
+        return [*([f"-{others}"] if others else []), f"-{letter}", found[1], *argv[1:]]
+    return argv
+
+
+def _opened(process: Process, path: str) -> Iterator[bytes] | None:
+    """A folder can be opened, and has a heading, but not read."""
+    try:
+        return process.chunks(path)
+    except (OSError, SafeFsError) as error:
+        process.complain(f"{path}: {trouble(error)}")
+        return iter(()) if trouble(error) == "Is a directory" else None
+
+
+def head(name: str, argv: list[str]) -> Runner:
+    wanted = _Wanted.of(read(name, _HEAD, _classic(argv)))
+
+    def run(process: Process) -> Iterator[bytes]:
+        for heading, chunks in wanted.headed(process):
+            yield heading
+            lines = process.lines(chunks, wanted.end)
+            if wanted.sign == "-":
+                yield from _all_but(process, chunks if wanted.is_bytes else lines, wanted)
+            else:
+                yield from (
+                    _first_bytes(chunks, wanted.number) if wanted.is_bytes else _first(lines, wanted.number)
+                )
+
+    return run
+
+
+def _first(lines: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+    if wanted:
+        for number, line in enumerate(lines, start=1):
+            yield line
+            if number >= wanted:
+                return
+
+
+def _first_bytes(chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+    while wanted > 0 and (chunk := next(chunks, b"")):
+        yield chunk[:wanted]
+        wanted -= len(chunk)
+
+
+def _all_but(process: Process, pieces: Iterator[bytes], wanted: _Wanted) -> Iterator[bytes]:
+    if wanted.is_bytes:
+        data = b"".join(process.held(pieces))
+        yield data[: max(len(data) - wanted.number, 0)]
+        return
+    waiting: deque[bytes] = deque()
+    for line in pieces:
+        waiting.append(line)
+        process.meter.hold(len(line) + 64)
+        if len(waiting) > wanted.number:
+            process.meter.hold(-len(waiting[0]) - 64)
+            yield waiting.popleft()
+    process.meter.hold(-sum(len(line) + 64 for line in waiting))
+
+
+# --- tail ---------------------------------------------------------------------------------------------------------
+
+
+def tail(name: str, argv: list[str]) -> Runner:
+    args = read(name, _TAIL, _plus(_classic(argv)))
+    if argv and re.fullmatch(r"[-+][0-9]+[a-z]*", argv[0]) and len(args.operands) > 1:
+        raise UsageError(f"option used in invalid context -- {argv[0][1:2]}; write -n {argv[0].lstrip('-')}")
+    wanted = _Wanted.of(args)
+
+    def run(process: Process) -> Iterator[bytes]:
+        if not wanted.number and wanted.sign != "+":
+            return  # nothing is asked for, not even whether the files are there
+        for heading, chunks in wanted.headed(process):
+            yield heading
+            if wanted.sign == "+":
+                yield from (
+                    _from_byte(chunks, wanted.number)
+                    if wanted.is_bytes
+                    else _from_line(process.lines(chunks, wanted.end), wanted.number)
+                )
+                continue
+            if isinstance(chunks, Chunks):
+                _skip_ahead(chunks, wanted)
+            yield from (
+                _last_bytes(process, chunks, wanted.number)
+                if wanted.is_bytes
+                else _last_lines(process, process.lines(chunks, wanted.end), wanted.number)
+            )
+
+    return run
+
+
+def _plus(argv: list[str]) -> list[str]:
+    """`tail +5 FILE` as `tail -n +5 FILE`."""
+    return ["-n", argv[0], *argv[1:]] if argv and re.fullmatch(r"\+[0-9]+", argv[0]) else argv
+
+
+_NEAR = 256 * 1024
+_FARTHEST = 16 * 1024 * 1024
+
+
+def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:
+    """Near to the end of a large file: sessions of gigabytes are asked for their last lines."""
+    size = chunks.size()
+    if wanted.is_bytes:
+        chunks.go(max(size - wanted.number, 0))
+        return
+    near = _NEAR
+    while near < size and near <= _FARTHEST:
+        if chunks.peek(size - near, near).count(wanted.end) > wanted.number:
+            chunks.go(size - near)
+            return
+        near *= 8
+
+
+def _from_line(lines: Iterator[bytes], first: int) -> Iterator[bytes]:
+    for number, line in enumerate(lines, start=1):
+        if number >= first:
+            yield line
+
+
+def _from_byte(chunks: Iterator[bytes], first: int) -> Iterator[bytes]:
+    skip = max(first - 1, 0)
+    for chunk in chunks:
+        yield chunk[skip:]
+        skip = max(skip - len(chunk), 0)
+
+
+def _last_lines(process: Process, lines: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+    waiting: deque[bytes] = deque()
+    for line in lines:
+        waiting.append(line)
+        process.meter.hold(len(line) + 64)
+        if len(waiting) > wanted:
+            process.meter.hold(-len(waiting.popleft()) - 64)
+    process.meter.hold(-sum(len(line) + 64 for line in waiting))
+    yield from waiting
+
+
+def _last_bytes(process: Process, chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
+    waiting: deque[bytes] = deque()
+    size = 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        process.meter.hold(len(chunk))
+        size += len(chunk)
+        while waiting and size - len(waiting[0]) >= wanted:
+            size -= len(waiting[0])
+            process.meter.hold(-len(waiting.popleft()))
+    process.meter.hold(-size)
+    data = b"".join(waiting)
+    yield data[max(len(data) - wanted, 0) :]
+
+
+COMMANDS = {"cat": cat, "head": head, "tail": tail, "nl": nl}

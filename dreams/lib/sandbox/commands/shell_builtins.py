@@ -1,0 +1,379 @@
+"""pwd, cd, echo, printf, true, false, basename, dirname and test: commands that read no file's content."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat as st
+from collections.abc import Callable, Iterator
+
+from dreams.lib.files.safefs import SafeFsError
+
+from ..errors import Refused, UsageError
+from ..mounts import normal, trouble
+from ..options import Spec, read
+from ..process import Process, Runner, is_folder, raw
+
+
+def pwd(name: str, argv: list[str]) -> Runner:
+    read(name, Spec(flags={"L": "L", "P": "P"}), argv)
+    return lambda process: iter([raw(process.cwd) + b"\n"])
+
+
+def cd(name: str, argv: list[str]) -> Runner:
+    args = read(name, Spec(flags={"L": "L", "P": "P"}), argv)
+    if len(args.operands) > 1:
+        raise UsageError("too many arguments")
+    if not args.operands or args.operands == ["-"]:
+        raise Refused("cd without a folder; name one below a mount")
+    target = args.operands[0]
+
+    def run(process: Process) -> Iterator[bytes]:
+        try:
+            folder = is_folder(process.stat(target))
+        except (OSError, SafeFsError) as error:
+            process.complain(f"{target}: {trouble(error)}")
+            return iter(())
+        if folder:
+            process.new_cwd = normal(target, process.cwd)
+        else:
+            process.complain(f"{target}: Not a directory")
+        return iter(())
+
+    return run
+
+
+_ESCAPE = re.compile(rb"\\(?:([abcefnrtv\\])|0([0-7]{0,3})|x([0-9A-Fa-f]{1,2}))", re.DOTALL)
+_SIMPLE = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"e": b"\x1b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+    b"\\": b"\\",
+}
+
+
+def _unescaped(text: bytes) -> tuple[bytes, bool]:
+    """Text with echo's escapes read, and whether `\\c` ended it."""
+    out: list[bytes] = []
+    at = 0
+    for found in _ESCAPE.finditer(text):
+        out.append(text[at : found.start()])
+        at = found.end()
+        if found[1] == b"c":
+            return b"".join(out), True
+        out.append(_one_escape(found))
+    return b"".join([*out, text[at:]]), False
+
+
+def _one_escape(found: re.Match[bytes]) -> bytes:
+    if found[1]:
+        return _SIMPLE[found[1]]
+    return bytes([(int(found[2] or b"0", 8) if found[2] is not None else int(found[3], 16)) & 255])
+
+
+def echo(name: str, argv: list[str]) -> Runner:
+    """bash's own echo."""
+    newline, escapes = True, False
+    rest = list(argv)
+    while rest and re.fullmatch(r"-[neE]+", rest[0]):
+        for letter in rest.pop(0)[1:]:
+            newline = newline and letter != "n"
+            escapes = letter == "e" or (escapes and letter != "E")
+    text = b" ".join(raw(word) for word in rest)
+    end = b"\n" if newline else b""
+    if escapes:
+        text, ended = _unescaped(text)
+        end = b"" if ended else end
+    return lambda process: iter([text + end])
+
+
+_DIRECTIVE = re.compile(
+    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsbqfFeEgG])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
+)
+
+
+def printf(name: str, argv: list[str]) -> Runner:
+    """Strings, characters and whole numbers; other directives are refused."""
+    words = argv[1:] if argv[:1] == ["--"] else argv
+    if not words:
+        raise UsageError("usage: printf format [arguments]", 2)
+    if argv[:1] != ["--"] and re.match(r"-[A-Za-z]", words[0]):
+        raise Refused(f"printf {words[0][:20]}: options are not on offer")
+    fmt = raw(words[0])
+    rest = re.sub(rb"%%", b"", _DIRECTIVE.sub(b"", fmt))
+    if b"%" in rest:
+        raise Refused("printf: only %s, %b, %c, %d, %i, %o, %u, %x, %X, %f, %e and %g are read")
+    return lambda process: _printed(process, fmt, [raw(word) for word in words[1:]])
+
+
+def _printed(process: Process, fmt: bytes, values: list[bytes]) -> Iterator[bytes]:
+    queue = list(reversed(values))
+    while True:
+        before = len(queue)
+        stop = False
+
+        def one(found: re.Match[bytes]) -> bytes:
+            return _directive(process, found, queue)
+
+        ended = fmt.find(b"\\c")
+        text = fmt if ended < 0 else fmt[:ended]
+        stop = ended >= 0
+        yield _DIRECTIVE.sub(one, text)
+        if stop or not queue or len(queue) == before:
+            return
+
+
+def _directive(process: Process, found: re.Match[bytes], queue: list[bytes]) -> bytes:
+    if found[0] == b"%%":
+        return b"%"
+    if found[5] is not None:
+        return _SIMPLE.get(found[5], found[5])
+    if found[6] is not None:
+        return bytes([int(found[6], 8) & 255])
+    if found[7] is not None:
+        return bytes([int(found[7], 16)])
+    value = queue.pop() if queue else b""
+    kind = found[4]
+    flags = found[1] + found[2]
+    precision = b"" if found[3] is None else b"." + found[3]
+    if kind in b"sbcq":
+        text = _unescaped(value)[0] if kind == b"b" else value[:1] if kind == b"c" else value
+        flags = re.sub(rb"^[-+ 0#]*", lambda given: b"-" if b"-" in given[0] else b"", flags)
+        return (b"%" + flags + precision + b"s") % text
+    if kind in b"fFeEgG":
+        return (b"%" + flags + precision + kind) % _real(process, value)
+    return (b"%" + flags + precision + kind.replace(b"i", b"d").replace(b"u", b"d")) % _whole(process, value)
+
+
+def _whole(process: Process, value: bytes) -> int:
+    text = value.strip()
+    if re.fullmatch(rb"[-+]?[0-9]{1,18}", text):
+        return int(text, 8) if re.fullmatch(rb"[-+]?0[0-7]+", text) else int(text)
+    if text:
+        process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
+    return 0
+
+
+def _real(process: Process, value: bytes) -> float:
+    text = value.strip()
+    if re.fullmatch(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text):
+        return float(text)
+    if text:
+        process.complain(f"{value.decode('utf-8', 'replace')}: invalid number")
+    return 0.0
+
+
+def true(name: str, argv: list[str]) -> Runner:
+    return lambda process: iter(())
+
+
+def false(name: str, argv: list[str]) -> Runner:
+    def run(process: Process) -> Iterator[bytes]:
+        process.status = 1
+        return iter(())
+
+    return run
+
+
+def basename(name: str, argv: list[str]) -> Runner:
+    spec = Spec(flags={"a": "a", "multiple": "a", "z": "z", "zero": "z"}, values={"s": "s", "suffix": "s"})
+    args = read(name, spec, argv)
+    suffix = args.last("s")
+    many = args.has("a") or suffix is not None
+    if not args.operands or (not many and len(args.operands) > 2):
+        raise UsageError("missing operand" if not args.operands else f"extra operand '{args.operands[2]}'")
+    if not many and len(args.operands) == 2:
+        suffix = args.operands.pop()
+    end = b"\0" if args.has("z") else b"\n"
+    return lambda process: iter([raw(_base(path, suffix)) + end for path in args.operands])
+
+
+def _base(path: str, suffix: str | None) -> str:
+    base = path.rstrip("/").rsplit("/", 1)[-1] or ("/" if path else "")
+    return base.removesuffix(suffix) if suffix and base != suffix else base
+
+
+def dirname(name: str, argv: list[str]) -> Runner:
+    args = read(name, Spec(flags={"z": "z", "zero": "z"}), argv)
+    if not args.operands:
+        raise UsageError("missing operand")
+    end = b"\0" if args.has("z") else b"\n"
+    return lambda process: iter([raw(_folder(path)) + end for path in args.operands])
+
+
+def _folder(path: str) -> str:
+    stripped = path.rstrip("/")
+    if not stripped:
+        return "/" if path else "."
+    head, slash, _ = stripped.rpartition("/")
+    return head.rstrip("/") or "/" if slash else "."
+
+
+# --- test ---------------------------------------------------------------------------------------------------------
+
+_DEEPEST = 50
+
+
+def test(name: str, argv: list[str]) -> Runner:
+    words = list(argv)
+    if name == "[" and (not words or words.pop() != "]"):
+        raise UsageError("missing ']'", 2)
+
+    def run(process: Process) -> Iterator[bytes]:
+        process.status = 0 if _Test(process, words).whole() else 1
+        return iter(())
+
+    return run
+
+
+class _Test:
+    """Reads `test` by recursive descent: `-o`, `-a`, `!`, parentheses, then one condition."""
+
+    def __init__(self, process: Process, words: list[str]) -> None:
+        self._process = process
+        self._words = words
+        self._at = 0
+        self._nested = 0
+
+    def whole(self) -> bool:
+        if not self._words:
+            return False
+        result = self._either()
+        if self._at < len(self._words):
+            raise UsageError(f"extra argument '{self._words[self._at]}'", 2)
+        return result
+
+    def _peek(self, ahead: int = 0) -> str | None:
+        at = self._at + ahead
+        return self._words[at] if at < len(self._words) else None
+
+    def _take(self) -> str:
+        word = self._peek()
+        if word is None:
+            raise UsageError("argument expected", 2)
+        self._at += 1
+        return word
+
+    def _either(self) -> bool:
+        result = self._both()
+        while self._peek() == "-o":
+            self._at += 1
+            result = self._both() or result
+        return result
+
+    def _both(self) -> bool:
+        result = self._not()
+        while self._peek() == "-a":
+            self._at += 1
+            result = self._not() and result
+        return result
+
+    def _not(self) -> bool:
+        wanted = True
+        while self._peek() == "!" and self._peek(1) is not None and self._peek(1) not in _BINARY:
+            self._at += 1
+            wanted = not wanted
+        if self._peek() == "(" and self._peek(1) not in _BINARY:
+            return self._group() == wanted
+        return self._condition() == wanted
+
+    def _group(self) -> bool:
+        self._at += 1
+        self._nested += 1
+        if self._nested > _DEEPEST:
+            raise UsageError("parentheses nested too deeply", 2)
+        result = self._either()
+        if self._take() != ")":
+            raise UsageError("')' expected", 2)
+        self._nested -= 1
+        return result
+
+    def _condition(self) -> bool:
+        first = self._take()
+        operator = self._peek()
+        if operator in _BINARY and self._peek(1) is not None:
+            self._at += 1
+            return self._compare(first, operator or "", self._take())
+        if first in _UNARY and operator is not None:
+            return self._about(first, self._take())
+        if first.startswith("-") and len(first) == 2 and operator is not None:
+            raise Refused(f"test {first}: this condition is not on offer")
+        return first != ""
+
+    def _compare(self, a: str, operator: str, b: str) -> bool:
+        if operator in _NUMERIC:
+            return _NUMERIC[operator](_integer(a), _integer(b))
+        if operator in ("-nt", "-ot"):
+            ages = [self._mtime(path) for path in (a, b)]
+            return ages[0] > ages[1] if operator == "-nt" else ages[0] < ages[1]
+        return {"=": a == b, "==": a == b, "!=": a != b, "<": a < b, ">": a > b}[operator]
+
+    def _mtime(self, path: str) -> int:
+        try:
+            return self._process.stat(path).st_mtime_ns
+        except (OSError, SafeFsError):
+            return -1
+
+    def _about(self, operator: str, word: str) -> bool:
+        if operator in ("-z", "-n"):
+            return (word == "") == (operator == "-z")
+        try:
+            stat = self._process.stat(word)
+        except (OSError, SafeFsError):
+            return False
+        return _UNARY[operator](stat)
+
+
+def _integer(text: str) -> int:
+    if not re.fullmatch(r"\s*[-+]?[0-9]{1,18}\s*", text):
+        raise UsageError(f"{text}: integer expression expected", 2)
+    return int(text)
+
+
+def _followed(stat: os.stat_result) -> bool:
+    return not st.S_ISLNK(stat.st_mode)
+
+
+_UNARY: dict[str, Callable[[os.stat_result], bool]] = {
+    "-e": _followed,
+    "-f": lambda stat: st.S_ISREG(stat.st_mode),
+    "-d": lambda stat: st.S_ISDIR(stat.st_mode),
+    "-s": lambda stat: _followed(stat) and stat.st_size > 0,
+    "-L": lambda stat: st.S_ISLNK(stat.st_mode),
+    "-h": lambda stat: st.S_ISLNK(stat.st_mode),
+    "-p": lambda stat: st.S_ISFIFO(stat.st_mode),
+    "-r": _followed,
+    "-x": lambda stat: _followed(stat) and bool(stat.st_mode & 0o111),
+    "-w": lambda stat: False,  # nothing is writable from here
+    "-z": lambda stat: False,
+    "-n": lambda stat: False,
+}
+_NUMERIC: dict[str, Callable[[int, int], bool]] = {
+    "-eq": lambda a, b: a == b,
+    "-ne": lambda a, b: a != b,
+    "-lt": lambda a, b: a < b,
+    "-le": lambda a, b: a <= b,
+    "-gt": lambda a, b: a > b,
+    "-ge": lambda a, b: a >= b,
+}
+_BINARY = {"=", "==", "!=", "<", ">", "-nt", "-ot", *_NUMERIC}
+
+
+COMMANDS = {
+    "pwd": pwd,
+    "cd": cd,
+    "echo": echo,
+    "printf": printf,
+    "true": true,
+    "false": false,
+    ":": true,
+    "basename": basename,
+    "dirname": dirname,
+    "test": test,
+    "[": test,
+}

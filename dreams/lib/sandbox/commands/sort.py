@@ -1,0 +1,307 @@
+"""sort, in the C locale: by bytes, numbers, sizes or versions, by whole lines or by keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import UsageError
+from ..options import Args, Spec, read
+from ..process import Process, Runner, raw
+
+_WRITES = "it writes a file"
+_SORT = Spec(
+    flags={
+        **{letter: letter for letter in "bfhnrsuVczC"},
+        "ignore-leading-blanks": "b",
+        "ignore-case": "f",
+        "human-numeric-sort": "h",
+        "numeric-sort": "n",
+        "reverse": "r",
+        "stable": "s",
+        "unique": "u",
+        "version-sort": "V",
+        "zero-terminated": "z",
+        "check": "c",
+    },
+    values={"k": "k", "key": "k", "t": "t", "field-separator": "t"},
+    why_not={
+        **dict.fromkeys(("o", "output", "T", "temporary-directory"), _WRITES),
+        "compress-program": "it runs a program",
+        "files0-from": "file names are not taken from files",
+    },
+)
+_MODES = "bfhnrV"
+
+
+def sort(name: str, argv: list[str]) -> Runner:
+    args = read(name, _SORT, argv)
+    separator = _separator(args)
+    overall = "".join(letter for letter in _MODES if args.has(letter))
+    keys = [_read_key(text, overall) for text in args.all("k")]
+    keys = keys or [_Key(start_blanks="b" in overall, end_blanks="b" in overall, modes=overall)]
+    for key in keys:
+        if len(set("nhV") & set(key.modes)) > 1:
+            raise UsageError(f"options '-{''.join(sorted(key.modes))}' are incompatible", 2)
+    end = b"\0" if args.has("z") else b"\n"
+    order = Order(keys, separator, "r" in overall, args.has("s") or args.has("u"))
+    run = _checked if args.has("c") or args.has("C") else _sorted
+    return lambda process: run(process, args, order, end)
+
+
+COMMANDS = {"sort": sort}
+
+
+def _separator(args: Args) -> bytes | None:
+    text = args.last("t")
+    if text is None:
+        return None
+    if text == "\\0":
+        return b"\0"
+    if len(raw(text)) != 1:
+        raise UsageError("empty tab" if not text else f"multi-character tab '{text}'", 2)
+    return raw(text)
+
+
+def _sorted(process: Process, args: Args, order: Order, end: bytes) -> Iterator[bytes]:
+    lines: list[bytes] = []
+    for path in args.operands or ["-"]:
+        chunks = process.try_chunks(path, 2, "cannot read: {}: {}")
+        if chunks is None:
+            return
+        lines += process.held(line.removesuffix(end) for line in process.lines(chunks, end))
+    previous: bytes | None = None
+    for line in order.sort(lines):
+        process.meter.tick()
+        if args.has("u") and previous is not None and order.compare(previous, line) == 0:
+            continue
+        previous = line
+        yield line + end
+
+
+def _checked(process: Process, args: Args, order: Order, end: bytes) -> Iterator[bytes]:
+    if len(args.operands) > 1:
+        raise UsageError(f"extra operand '{args.operands[1]}' not allowed with -c", 2)
+    previous: bytes | None = None
+    for path, chunks in process.inputs(args.operands, 2):
+        for number, whole in enumerate(process.lines(chunks, end), start=1):
+            line = whole.removesuffix(end)
+            if previous is not None and order.compare(previous, line) > (-1 if args.has("u") else 0):
+                if args.has("c"):
+                    process.complain(f"{path}:{number}: disorder: {line.decode('utf-8', 'surrogateescape')}")
+                process.status = 1
+                return
+            previous = line
+    yield b""
+
+
+# --- Keys ---------------------------------------------------------------------------------------------------------
+
+_KEY = re.compile(
+    r"([0-9]{1,15})(?:\.([0-9]{1,15}))?([bfhnrV]*)(?:,([0-9]{1,15})(?:\.([0-9]{1,15}))?([bfhnrV]*))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One -k: from a field and character to another, and how to compare the text between."""
+
+    start: int = 1
+    start_char: int = 1
+    end: int = 0  # 0: to the end of the line
+    end_char: int = 0  # 0: to the end of the field
+    start_blanks: bool = False
+    end_blanks: bool = False
+    modes: str = ""
+
+
+def _read_key(text: str, overall: str) -> _Key:
+    found = _KEY.fullmatch(text)
+    if found is None or found[1] == "0" or found[4] == "0":
+        raise UsageError(f"invalid field specification '{text}'", 2)
+    own = (found[3] or "") + (found[6] or "")
+    blanks = not own and "b" in overall
+    return _Key(
+        start=int(found[1]),
+        start_char=int(found[2] or 1),
+        end=int(found[4] or 0),
+        end_char=int(found[5] or 0),
+        start_blanks="b" in (found[3] or "") or blanks,
+        end_blanks="b" in (found[6] or "") or blanks,
+        modes=(own or overall).replace("b", ""),
+    )
+
+
+# What two lines are compared by; anything that Python can order.
+Rank = tuple[object, ...] | bytes
+
+
+class Order:
+    """Compares lines by keys, then by all bytes."""
+
+    def __init__(self, keys: list[_Key], separator: bytes | None, reverse: bool, keys_only: bool) -> None:
+        self._keys = keys
+        self._separator = separator
+        self._reverse = reverse
+        self._keys_only = keys_only
+
+    def _ranks(self, line: bytes) -> list[Rank]:
+        return [_rank(_part(line, key, self._separator), key.modes) for key in self._keys]
+
+    def sort(self, lines: list[bytes]) -> list[bytes]:
+        """By the last key first: Python's sort is stable, so each pass keeps the ones before."""
+        if not self._keys_only:
+            lines = sorted(lines, reverse=self._reverse)
+        ranked = [(self._ranks(line), line) for line in lines]
+        for index in range(len(self._keys) - 1, -1, -1):
+            ranked = _by_key(ranked, index, "r" in self._keys[index].modes)
+        return [line for _, line in ranked]
+
+    def compare(self, first: bytes, second: bytes) -> int:
+        """1 when `first` belongs after `second`, 0 when equal, -1 before."""
+        for key, a, b in zip(self._keys, self._ranks(first), self._ranks(second), strict=True):
+            if a != b:
+                return _sign(a, b) * (-1 if "r" in key.modes else 1)
+        if self._keys_only or first == second:
+            return 0
+        return _sign(first, second) * (-1 if self._reverse else 1)
+
+
+def _sign(a: Rank, b: Rank) -> int:
+    return 1 if a > b else -1  # type: ignore[operator]  # two ranks of one key are of one shape
+
+
+def _by_key(
+    ranked: list[tuple[list[Rank], bytes]], index: int, reverse: bool
+) -> list[tuple[list[Rank], bytes]]:
+    def rank(pair: tuple[list[Rank], bytes]) -> Rank:
+        return pair[0][index]
+
+    return sorted(ranked, key=rank, reverse=reverse)
+
+
+def _part(line: bytes, key: _Key, separator: bytes | None) -> bytes:
+    if key.start == 1 and key.start_char == 1 and not key.end and not key.start_blanks:
+        return line
+    start = _field_start(line, key.start, separator)
+    if key.start_blanks:
+        start = _skip_blanks(line, start)
+    start = min(start + key.start_char - 1, len(line))
+    return line[start : max(start, _limit(line, key, separator))]
+
+
+def _limit(line: bytes, key: _Key, separator: bytes | None) -> int:
+    if not key.end:
+        return len(line)
+    if not key.end_char:
+        return _field_end(line, key.end, separator)
+    at = _field_start(line, key.end, separator)
+    if key.end_blanks:
+        at = _skip_blanks(line, at)
+    return min(at + key.end_char, len(line))
+
+
+def _field_start(line: bytes, field: int, separator: bytes | None) -> int:
+    """Where a field begins; without a separator a field begins with the blanks before it."""
+    at = 0
+    for _ in range(field - 1):
+        if at >= len(line):
+            break
+        at = next_field(line, at, separator)
+    return min(at, len(line))
+
+
+def next_field(line: bytes, at: int, separator: bytes | None) -> int:
+    if separator is not None:
+        stop = line.find(separator, at)
+        return len(line) if stop < 0 else stop + 1
+    found = _BLANK.search(line, _skip_blanks(line, at))
+    return found.start() if found else len(line)
+
+
+_BLANK = re.compile(rb"[ \t\n]")
+_NOT_BLANK = re.compile(rb"[^ \t\n]")
+
+
+def _skip_blanks(line: bytes, at: int) -> int:
+    found = _NOT_BLANK.search(line, at)
+    return found.start() if found else len(line)
+
+
+def _field_end(line: bytes, field: int, separator: bytes | None) -> int:
+    at = _field_start(line, field, separator)
+    if separator is None:
+        return next_field(line, at, None)
+    stop = line.find(separator, at)
+    return len(line) if stop < 0 else stop
+
+
+# --- Ranks --------------------------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(rb"-?([0-9]*)(?:\.([0-9]*))?")
+_WITH_UNIT = re.compile(rb"-?[0-9]*(?:\.[0-9]*)?([KkMGTPEZY]?)")
+_UNITS = {b"": 0, b"k": 1, **{bytes([unit]): power for power, unit in enumerate(b"KMGTPEZY", start=1)}}
+_TURNED = bytes.maketrans(b"0123456789", b"9876543210")
+
+
+def _rank(part: bytes, modes: str) -> Rank:
+    if "f" in modes:
+        part = part.upper()
+    if "n" in modes:
+        return _numeric(part.lstrip(b" \t\n"))
+    if "h" in modes:
+        return _human(part.lstrip(b" \t\n"))
+    return version_key(part) if "V" in modes else part
+
+
+def _numeric(text: bytes) -> tuple[int, int, bytes, bytes]:
+    """Numbers of any length, without a float's rounding: sign, digits before the point, digits behind."""
+    found = _NUMBER.match(text)
+    whole = (found[1] if found else b"").lstrip(b"0")
+    behind = ((found[2] if found else b"") or b"").rstrip(b"0")
+    if not whole and not behind:
+        return (0, 0, b"", b"")
+    if not text.startswith(b"-"):
+        return (1, len(whole), whole, behind)
+    # Below zero the greater number is the smaller one: each digit is turned round, an end counts as most.
+    return (-1, -len(whole), whole.translate(_TURNED), behind.translate(_TURNED) + b"\xff")
+
+
+def _human(text: bytes) -> Rank:
+    sign, *digits = _numeric(text)
+    found = _WITH_UNIT.match(text)
+    return (sign, _UNITS[found[1]] * sign if found else 0, *digits)
+
+
+_END = 1  # the end of a run of letters; only `~` comes before it
+_SIGNS = [byte for byte in range(256) if chr(byte) not in "0123456789~"]
+_SIGNS.sort(key=lambda byte: (not (chr(byte).isascii() and chr(byte).isalpha()), byte))  # letters first
+_ORDER = bytes.maketrans(b"~" + bytes(_SIGNS), bytes([0, *range(2, 2 + len(_SIGNS))]))
+_RUN = re.compile(rb"([^0-9]*)([0-9]*)")
+_SUFFIX_PART = re.compile(rb"[A-Za-z~][A-Za-z0-9~]*")
+
+
+def version_key(name: bytes) -> tuple[object, ...]:
+    """Names with numbers in their natural order, as the manual of `sort -V` and `ls -v` describes it.
+
+    Made once for each name: comparing two long ones letter by letter would take minutes.
+    """
+    first = {b"": 0, b".": 1, b"..": 2}.get(name, 3 if name.startswith(b".") else 4)
+    return first, _runs(_without_suffix(name)), _runs(name)
+
+
+def _without_suffix(name: bytes) -> bytes:
+    """`a-1.2.tar.gz` as `a-1.2`: endings that begin with a letter are cut, one by one from the back."""
+    end = len(name)
+    while (dot := name.rfind(b".", 1, end)) > 0 and _SUFFIX_PART.fullmatch(name, dot + 1, end):
+        end = dot
+    return name[:end]
+
+
+def _runs(name: bytes) -> tuple[object, ...]:
+    out: list[object] = []
+    for found in _RUN.finditer(name):
+        digits = found[2].lstrip(b"0")
+        out += [found[1].translate(_ORDER) + bytes([_END]), len(digits), digits]
+    return tuple(out)

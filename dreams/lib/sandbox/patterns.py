@@ -1,0 +1,450 @@
+"""POSIX basic and extended patterns, with `\\w`, `\\b`, `\\+` and the like, as linear-time re2 expressions over bytes.
+
+A pattern becomes a small tree of byte sets and is written out anew, so nothing of the original spelling reaches
+re2. Back-references cannot be matched in linear time and are refused. Case is folded here for ASCII alone, as in
+the C locale; re2 would fold Latin-1 letters, which in UTF-8 text are pieces of other characters.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from functools import lru_cache
+
+import re2
+
+from .errors import LineTooLong, Refused, UsageError
+
+WORD = frozenset((string.ascii_letters + string.digits + "_").encode())
+SPACE = frozenset(b" \t\n\v\f\r")
+DEEPEST = 60
+LONGEST_PATTERN = 8_192
+MOST_REPEATS = 1_000
+MOST_STEPS = 5_000  # of a compiled pattern
+MOST_WORK = 1_000_000_000  # steps times bytes of one search: about five seconds at worst
+
+_ANY = frozenset(range(256)) - {10}
+_EVERY = frozenset(range(256))
+
+
+def translate(
+    pattern: bytes, *, extended: bool, fold: bool = False, capture: bool = False, lines: bool = True
+) -> bytes:
+    """One pattern as an re2 expression. `lines`: it is matched against one line, so nothing matches a break.
+
+    Raises UsageError where the grammar is wrong, Refused as said above.
+    """
+    if len(pattern) > LONGEST_PATTERN:
+        raise Refused(f"a pattern of {len(pattern):,} bytes; at most {LONGEST_PATTERN:,}")
+    return _written(_Reader(pattern, extended=extended, fold=fold, capture=capture, lines=lines).whole())
+
+
+def fixed(pattern: bytes, *, fold: bool = False) -> bytes:
+    """A text to be found as it stands."""
+    sets = (frozenset([byte]) for byte in pattern)
+    return b"".join(_set(_folded(of) if fold else of) for of in sets)
+
+
+@lru_cache(maxsize=256)
+def compiled(expression: bytes, *, longest: bool = True) -> re2._Regexp:
+    """A matcher over bytes, leftmost-longest as POSIX wants it. Raises Refused for a pattern that is too large."""
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.longest_match = longest
+    options.log_errors = False
+    options.max_mem = 16 * 1024 * 1024
+    try:
+        found = re2.compile(expression, options)
+    except re2.error:
+        raise Refused("a pattern that is too large or repeats too often") from None
+    if found.programsize > MOST_STEPS:
+        raise Refused("a pattern that is too large or repeats too often")
+    return found
+
+
+def check_cost(pattern: re2._Regexp, text: bytes) -> None:
+    """Linear time still is pattern times text, and no clock stops a search: raises LimitReached beforehand."""
+    if pattern.programsize * len(text) > MOST_WORK:
+        raise LineTooLong(f"stopped at a line of {len(text):,} bytes, too long for so large a pattern")
+
+
+# --- What a pattern is made of ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Chars:
+    """One byte out of a set."""
+
+    of: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """A place between bytes: `^`, `$`, `\\b`, `\\B`, or the start `<` or end `>` of a word."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One after the other."""
+
+    parts: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """Any of these."""
+
+    choices: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """A part from `least` to `most` times; most None: without end."""
+
+    part: _Node
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A part in parentheses, kept only where its text is asked for."""
+
+    part: _Node
+
+
+_Node = _Chars | _Sign | _Row | _Either | _Times | _Group
+_EMPTY = _Row(())
+
+
+def _members(letters: str) -> frozenset[int]:
+    return frozenset(letters.encode())
+
+
+CLASSES = {
+    "alpha": _members(string.ascii_letters),
+    "upper": _members(string.ascii_uppercase),
+    "lower": _members(string.ascii_lowercase),
+    "digit": _members(string.digits),
+    "alnum": _members(string.ascii_letters + string.digits),
+    "xdigit": _members(string.hexdigits),
+    "punct": _members(string.punctuation),
+    "blank": _members(" \t"),
+    "space": SPACE,
+    "cntrl": frozenset([*range(32), 127]),
+    "print": frozenset(range(32, 127)),
+    "graph": frozenset(range(33, 127)),
+}
+
+
+def _folded(of: frozenset[int]) -> frozenset[int]:
+    """The set with both cases of its ASCII letters."""
+    return of | frozenset(byte ^ 32 for byte in of if byte < 128 and chr(byte).isalpha())
+
+
+# --- Words --------------------------------------------------------------------------------------------------------
+
+
+def _row_of(parts: list[_Node]) -> _Node:
+    """A row in which `\\<` and `\\>` have become `\\b`. re2 does not know on which side of `\\b` the word lies, so the
+    neighbours are narrowed to bytes of a word."""
+    for at, part in enumerate(parts):
+        if part == _Sign("<"):
+            return _row_of([*parts[:at], _Sign("b"), _edged(_row_of(parts[at + 1 :]), first=True)])
+    for at in range(len(parts) - 1, -1, -1):
+        if parts[at] == _Sign(">"):
+            return _Row((_edged(_row_of(parts[:at]), first=False), _Sign("b"), *parts[at + 1 :]))
+    return parts[0] if len(parts) == 1 else _Row(tuple(parts))
+
+
+def _may_be_empty(node: _Node) -> bool:
+    if isinstance(node, _Row):
+        return all(map(_may_be_empty, node.parts))
+    if isinstance(node, _Either):
+        return any(map(_may_be_empty, node.choices))
+    if isinstance(node, _Times):
+        return node.least == 0 or _may_be_empty(node.part)
+    return isinstance(node, _Sign) or (isinstance(node, _Group) and _may_be_empty(node.part))
+
+
+def _edged(node: _Node, *, first: bool) -> _Node:
+    """The same, but its first (or last) byte is part of a word."""
+    if isinstance(node, _Chars):
+        return _Chars(node.of & WORD)
+    if isinstance(node, _Group):
+        return _Group(_edged(node.part, first=first))
+    if isinstance(node, _Either):
+        return _Either(tuple(_edged(choice, first=first) for choice in node.choices))
+    if isinstance(node, _Row) and node.parts:
+        return _edged_row(node.parts, first=first)
+    if isinstance(node, _Times) and node.least > 0:
+        rest = _Times(node.part, node.least - 1, None if node.most is None else node.most - 1)
+        return _joined(_edged(node.part, first=first), (rest,), first=first)
+    raise _unclear_edge()
+
+
+def _edged_row(parts: tuple[_Node, ...], *, first: bool) -> _Node:
+    edge, rest = (parts[0], parts[1:]) if first else (parts[-1], parts[:-1])
+    if not _may_be_empty(edge):
+        return _joined(_edged(edge, first=first), rest, first=first)
+    without = _edged(_Row(rest), first=first)
+    if isinstance(edge, _Sign):
+        return _joined(edge, (without,), first=first)
+    if not isinstance(edge, _Times) or edge.least or _may_be_empty(edge.part):
+        raise _unclear_edge()
+    if edge.most == 0:
+        return without
+    present = _edged(_Times(edge.part, 1, edge.most), first=first)
+    return _Either((_joined(present, rest, first=first), without))
+
+
+def _joined(edge: _Node, rest: tuple[_Node, ...], *, first: bool) -> _Node:
+    return _Row((edge, *rest) if first else (*rest, edge))
+
+
+def _unclear_edge() -> Refused:
+    return Refused("\\< or \\> beside something that may be empty; use \\b or grep -w")
+
+
+# --- Reading ------------------------------------------------------------------------------------------------------
+
+_SIGNS = {b"b": "b", b"B": "B", b"<": "<", b">": ">", b"`": "^", b"'": "$"}
+_OPEN_BRACKET = "Unmatched [, [^, [:, [., or [="
+
+
+class _Reader:
+    """Recursive descent over one pattern. `extended`: ERE; otherwise BRE, in which \\+, \\? and \\| repeat and choose."""
+
+    def __init__(
+        self, pattern: bytes, *, extended: bool, fold: bool, capture: bool, lines: bool = True
+    ) -> None:
+        self._text = pattern
+        self._at = 0
+        self._extended = extended
+        self._fold = fold
+        self._capture = capture
+        # Where several lines are looked at together, a break is a byte like any other.
+        self._any = _ANY if lines else _EVERY
+        self._lines = lines
+        self._depth = 0
+
+    def whole(self) -> _Node:
+        node = self._either()
+        if self._at < len(self._text):
+            raise UsageError("Unmatched ) or \\)", 2)
+        return node
+
+    def _next_is(self, operator: bytes) -> bool:
+        """Whether an operator stands here, in this syntax's spelling: `|` or `\\|`."""
+        return self._text.startswith(operator if self._extended else b"\\" + operator, self._at)
+
+    def _skip(self, operator: bytes) -> None:
+        self._at += len(operator) if self._extended else len(operator) + 1
+
+    def _either(self) -> _Node:
+        choices = [self._row()]
+        while self._next_is(b"|"):
+            self._skip(b"|")
+            choices.append(self._row())
+        return choices[0] if len(choices) == 1 else _Either(tuple(choices))
+
+    def _row(self) -> _Node:
+        parts: list[_Node] = []
+        while self._at < len(self._text) and not self._next_is(b"|") and not self._closes():
+            parts.append(self._piece(first=not parts or (not self._extended and parts == [_Sign("^")])))
+        return _row_of(parts)
+
+    def _closes(self) -> bool:
+        if not self._next_is(b")"):
+            return False
+        if self._depth == 0 and self._extended:
+            return False  # an unmatched ) is an ordinary character in extended patterns
+        if self._depth == 0:
+            raise UsageError("Unmatched ) or \\)", 2)
+        return True
+
+    def _piece(self, *, first: bool) -> _Node:
+        node = self._atom(first=first)
+        while (bounds := self._repeat(first=first and node == _Sign("^"))) is not None:
+            node = _Times(node, *bounds)
+        return node
+
+    def _repeat(self, *, first: bool) -> tuple[int, int | None] | None:
+        char = self._text[self._at : self._at + 1]
+        if char == b"*" and not (first and not self._extended):
+            self._at += 1
+            return 0, None
+        for sign, bounds in ((b"+", (1, None)), (b"?", (0, 1))):
+            if self._next_is(sign):
+                self._skip(sign)
+                return bounds
+        return self._interval() if self._next_is(b"{") else None
+
+    def _interval(self) -> tuple[int, int | None] | None:
+        start = self._at
+        self._skip(b"{")
+        close = b"}" if self._extended else b"\\}"
+        end = self._text.find(close, self._at)
+        found = _bounds(self._text[self._at : end]) if end >= 0 else None
+        if found is None:
+            if self._extended:
+                self._at = start
+                return None
+            raise UsageError("Invalid content of \\{\\}" if end >= 0 else "Unmatched { or \\{", 2)
+        self._at = end + len(close)
+        return found
+
+    def _atom(self, *, first: bool) -> _Node:
+        char = self._text[self._at : self._at + 1]
+        if self._next_is(b"("):
+            return self._group()
+        if first and char in ((b"*", b"+", b"?") if self._extended else (b"*",)):
+            return _EMPTY if self._extended else self._literal(1)  # a repetition with nothing before it
+        if char == b"\\":
+            return self._escape()
+        if char == b"[":
+            return self._bracket()
+        if char == b".":
+            self._at += 1
+            return _Chars(self._any)
+        anchors = {b"^": self._extended or first, b"$": self._extended or self._at_end()}
+        if anchors.get(char):
+            self._at += 1
+            return _Sign(char.decode())
+        return self._literal(1)
+
+    def _at_end(self) -> bool:
+        rest = self._text[self._at + 1 :]
+        return not rest or rest.startswith((b"\\)", b"\\|"))
+
+    def _literal(self, width: int) -> _Node:
+        of = frozenset([self._text[self._at + width - 1]])
+        self._at += width
+        return _Chars(_folded(of) if self._fold else of)
+
+    def _group(self) -> _Node:
+        self._skip(b"(")
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise Refused("a pattern nested too deeply")
+        node = self._either()
+        if not self._next_is(b")"):
+            raise UsageError("Unmatched ( or \\(", 2)
+        self._skip(b")")
+        self._depth -= 1
+        return _Group(node) if self._capture else node
+
+    def _escape(self) -> _Node:
+        char = self._text[self._at + 1 : self._at + 2]
+        if not char:
+            raise UsageError("Trailing backslash", 2)
+        if char in b"123456789":
+            raise Refused(f"the back-reference \\{char.decode()}: it cannot be matched in linear time")
+        if not self._extended and char == b"{":
+            raise UsageError("Invalid preceding regular expression", 2)
+        sets = {b"w": WORD, b"W": self._any - WORD, b"s": SPACE, b"S": self._any - SPACE}
+        if char == b"n" and not self._lines:
+            sets[char] = frozenset([10])
+        if char not in _SIGNS and char not in sets:
+            return self._literal(2)
+        self._at += 2
+        return _Sign(_SIGNS[char]) if char in _SIGNS else _Chars(sets[char])
+
+    def _bracket(self) -> _Node:
+        self._at += 1
+        negated = self._text.startswith(b"^", self._at)
+        self._at += negated
+        of = self._bracket_item()
+        while not self._text.startswith(b"]", self._at):
+            of |= self._bracket_item()
+        self._at += 1
+        of = _folded(of) if self._fold else of
+        return _Chars(self._any - of if negated else of)
+
+    def _bracket_item(self) -> frozenset[int]:
+        text = self._text
+        if text.startswith(b"[:", self._at):
+            return self._class()
+        low = self._bracket_byte()
+        if text.startswith(b"-", self._at) and text[self._at + 1 : self._at + 2] not in (b"]", b""):
+            self._at += 1
+            high = self._bracket_byte()
+            if high < low:
+                raise UsageError("Invalid range end", 2)
+            return frozenset(range(low, high + 1))
+        return frozenset([low])
+
+    def _class(self) -> frozenset[int]:
+        end = self._text.find(b":]", self._at + 2)
+        if end < 0:
+            raise UsageError(_OPEN_BRACKET, 2)
+        name = self._text[self._at + 2 : end].decode("latin-1")
+        self._at = end + 2
+        if name not in CLASSES:
+            raise UsageError("invalid character class", 2)
+        return CLASSES[name]
+
+    def _bracket_byte(self) -> int:
+        text, at = self._text, self._at
+        if at >= len(text):
+            raise UsageError(_OPEN_BRACKET, 2)
+        if text[at : at + 2] in (b"[.", b"[="):
+            raise Refused("[. .] and [= =] in a bracket; write the letter itself")
+        self._at += 1
+        return text[at]
+
+
+def _bounds(text: bytes) -> tuple[int, int | None] | None:
+    low, comma, high = text.partition(b",")
+    if any(part and not part.isdigit() for part in (low, high)) or not (low or comma) or len(text) > 12:
+        return None
+    least = int(low or b"0")
+    most = (int(high) if high else None) if comma else least
+    if max(least, most or 0) > MOST_REPEATS:
+        raise Refused(f"a repetition of more than {MOST_REPEATS:,} times")
+    if most is not None and most < least:
+        raise UsageError("Invalid content of \\{\\}", 2)
+    return least, most
+
+
+# --- Writing ------------------------------------------------------------------------------------------------------
+
+
+def _written(node: _Node) -> bytes:
+    if isinstance(node, _Chars):
+        return _set(node.of)
+    if isinstance(node, _Sign):
+        return {"^": b"^", "$": b"$", "b": b"\\b", "B": b"\\B"}[node.kind]
+    if isinstance(node, _Row):
+        return b"".join(
+            _grouped(part) if isinstance(part, _Either) else _written(part) for part in node.parts
+        )
+    if isinstance(node, _Group):
+        return b"(" + _written(node.part) + b")"
+    if isinstance(node, _Either):
+        return b"|".join(_written(choice) for choice in node.choices)
+    return _grouped(node.part) + _repeated(node.least, node.most)
+
+
+def _repeated(least: int, most: int | None) -> bytes:
+    if most is not None:
+        return b"?" if (least, most) == (0, 1) else b"{%d,%d}" % (least, most)
+    return {0: b"*", 1: b"+"}.get(least, b"{%d,}" % least)
+
+
+def _grouped(node: _Node) -> bytes:
+    return _written(node) if isinstance(node, _Chars | _Group) else b"(?:" + _written(node) + b")"
+
+
+@lru_cache(maxsize=4096)
+def _set(of: frozenset[int]) -> bytes:
+    if not of:
+        return b"[^\\x00-\\xff]"
+    if len(of) == 1:
+        return b"\\x%02x" % next(iter(of))
+    # As ranges: `.` would otherwise take a kilobyte.
+    starts = (byte for byte in sorted(of) if byte - 1 not in of)
+    ends = (byte for byte in sorted(of) if byte + 1 not in of)
+    return b"[" + b"".join(b"\\x%02x-\\x%02x" % pair for pair in zip(starts, ends, strict=True)) + b"]"

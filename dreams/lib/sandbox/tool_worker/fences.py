@@ -1,0 +1,124 @@
+"""What the operating system adds around the worker: limits on resources, Landlock and bubblewrap where it has them.
+
+The tools cannot write or start anything by themselves; this layer is for the day on which one of them is wrong.
+Limits and Landlock are put up after all imports, and only take away; `bubblewrap` is around the process from its start.
+Numbers: landlock(7), include/uapi/linux/landlock.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import struct
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from dreams.lib.sandbox.tool_worker import bubblewrap
+
+MEMORY_BYTES = 2 * 1024**3
+CPU_SECONDS = 1_800
+OPEN_FILES = 512
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION_FLAG, _PATH_BENEATH = 1, 1
+_NO_NEW_PRIVILEGES = 38
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+# How many file rights each version of the interface knows: refer, truncate and ioctl came later.
+_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
+_RIGHTS_NOW = 16
+_NET_SINCE, _NET = 4, 0b11
+_SCOPE_SINCE, _SCOPE = 6, 0b11
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """What is around the worker. `landlock` is the version of the kernel's interface, 0 for none. `trouble` says
+    why there is no bubblewrap."""
+
+    landlock: int = 0
+    bubblewrap: bool = False
+    trouble: str = ""
+
+    @property
+    def has_os_sandbox(self) -> bool:
+        return self.landlock > 0 or self.bubblewrap
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """In words, the outer one first."""
+        outer = ("bubblewrap",) if self.bubblewrap else ()
+        return (*outer, f"Landlock (version {self.landlock})") if self.landlock else outer
+
+
+def offered() -> Fences:
+    """What this system would put around a worker. Starts bubblewrap once to see whether it works; fences nothing in."""
+    trouble = bubblewrap.trouble(bubblewrap.found())
+    return Fences(landlock_version(), not trouble, trouble)
+
+
+def landlock_version() -> int:
+    """The version of Landlock that the kernel offers, 0 where there is none. Only asks."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)))
+
+
+def limit_resources() -> None:
+    """No files written, no processes started, bounded memory and time. A limit that cannot be set is left out."""
+    wanted = {
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NPROC: 0,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_CPU: CPU_SECONDS,
+        resource.RLIMIT_AS: MEMORY_BYTES,
+    }
+    for kind, value in wanted.items():
+        with suppress(OSError, ValueError):
+            resource.setrlimit(kind, (value, value))
+
+
+def landlock(folders: Iterable[str]) -> int:
+    """Let this process read below `folders` and nothing else, with no network. The interface's version, or 0."""
+    version = landlock_version()
+    if version < 1:
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    ruleset = _ruleset(libc, version)
+    if ruleset < 0:
+        return 0
+    try:
+        for folder in folders:
+            _allow_reading(libc, ruleset, folder)
+        if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.syscall(_RESTRICT_SELF, ruleset, 0):
+            return 0
+    finally:
+        os.close(ruleset)
+    return version
+
+
+def _ruleset(libc: ctypes.CDLL, version: int) -> int:
+    files = (1 << _RIGHTS.get(version, _RIGHTS_NOW)) - 1
+    fields = [files]
+    if version >= _NET_SINCE:
+        fields.append(_NET)
+    if version >= _SCOPE_SINCE:
+        fields.append(_SCOPE)
+    attributes = struct.pack(f"={len(fields)}Q", *fields)
+    return int(libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0))
+
+
+def _allow_reading(libc: ctypes.CDLL, ruleset: int, folder: str) -> None:
+    try:
+        fd = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # gone: there is nothing to read
+    try:
+        rule = struct.pack("=Qi", _READ_FILE | _READ_DIR, fd)
+        libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+    finally:
+        os.close(fd)
