@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dreams.lib.files.text import plural
+from dreams.models import Project
 from dreams.services import dreaming, notify
+from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
 
 
@@ -17,6 +19,15 @@ def run_dream(dream_pk: int) -> str:
     """Run one pending dream. Handed out twice, it runs once."""
     dream = dreaming.run_dream(dream_pk)
     return f"{dream.public_id} {dream.status}" if dream else "nothing to do"
+
+
+def catch(project_pk: int) -> str:
+    """Read what is new in a project's quiet sessions for what the person said."""
+    project = Project.objects.filter(pk=project_pk).first()
+    if project is None:
+        return "nothing to do"
+    found = catching.catch(project)
+    return found.closed or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught"
 
 
 def send_digests() -> str:

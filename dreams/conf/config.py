@@ -221,6 +221,31 @@ class Config:
         advanced=True,
     )
 
+    # Catching what was said
+    catching: bool = setting(
+        True,
+        "Catching",
+        "Catch what you say",
+        "When a session goes quiet, what you plainly asked to be remembered is proposed the same day.",
+    )
+    catch_minutes: float = setting(
+        3.0,
+        "Catching",
+        "Minutes until a session is quiet",
+        "A session is read this long after its last line, or as soon as the agent’s hook says that it ended.",
+        minimum=0,
+        maximum=1440,
+        unit="min",
+        advanced=True,
+    )
+    catch_engine: str = setting(
+        "rules",
+        "Catching",
+        "Engine for catching",
+        "Rules need no key and no network. A model also reads what was decided in passing, and costs money.",
+        choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
+    )
+
     # What needs no person
     policy_findings: str = setting(
         "info",

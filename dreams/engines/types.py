@@ -215,6 +215,8 @@ class Job:
     asked about, and not changed unasked.
 
     `prices` is what models cost now, empty where nobody needs to know.
+
+    `known` are statements that were proposed to the person elsewhere: what they say is not to be proposed again.
     """
 
     project_name: str
@@ -228,6 +230,7 @@ class Job:
     examine: Callable[[Sequence[Edit]], Sequence[Problem]] = _no_checks
     hand_edited: frozenset[str] = frozenset()
     prices: PriceTable = field(default_factory=dict)
+    known: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -293,6 +296,27 @@ class Reporter(Protocol):
 
     def checkpoint(self) -> None:
         """Call at least once a second of work: raises Cancelled when the dream is to stop."""
+
+
+class Silent:
+    """A reporter for work that nobody follows and nothing stops."""
+
+    def turn(
+        self,
+        phase: Phase,
+        text: str,
+        *,
+        tools: Sequence[Mapping[str, object]] = (),
+        files: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
+        usage: Usage | None = None,
+        work: Work | None = None,
+        edits: Sequence[Edit] = (),
+    ) -> None:
+        pass
+
+    def checkpoint(self) -> None:
+        pass
 
 
 class Engine(Protocol):

@@ -1,6 +1,7 @@
 """Every table, by what it is about."""
 
 from dreams.models.auditlog import AuditEntry
+from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
 from dreams.models.inbox import FeedToken, Snooze
@@ -32,6 +33,7 @@ __all__ = [
     "AppliedFile",
     "AuditEntry",
     "Blob",
+    "Card",
     "Channel",
     "Decision",
     "DreamRun",

@@ -41,6 +41,7 @@ class Policy(models.Model):
         ADD = "add", "Add"
         CHANGE = "change", "Change"
         REMOVE = "remove", "Remove"
+        CATCH = "catch", "Remember what was caught"
 
     class Action(models.TextChoices):
         REVIEW = "review", "A person reviews"

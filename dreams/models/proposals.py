@@ -25,6 +25,7 @@ class Proposal(models.Model):
         REDACTION = "redaction", "Redaction"
         ANSWERS = "answers", "Answers"
         SUGGESTED = "suggested", "Suggested by your agent"
+        CAUGHT = "caught", "Caught"
 
     class State(models.TextChoices):
         OPEN = "open", "To review"
@@ -69,7 +70,12 @@ class Proposal(models.Model):
                 fields=["project"],
                 condition=models.Q(state__in=["open", "submitted"], origin="dream", by_policy=False),
                 name="one_open_dream_proposal",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(state="open", origin="caught"),
+                name="one_open_caught_proposal",
+            ),
         ]
 
     def __str__(self) -> str:

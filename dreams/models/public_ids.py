@@ -11,7 +11,7 @@ PATTERN = re.compile(r"[a-z][0-9a-z]{8}")
 
 
 def new_id(kind: str) -> str:
-    """`kind` is one letter: d for a dream, p for a proposal."""
+    """`kind` is one letter: d for a dream, p for a proposal, c for a card."""
     return kind + "".join(secrets.choice(ALPHABET) for _ in range(8))
 
 
@@ -25,3 +25,7 @@ def proposal_id() -> str:
 
 def question_id() -> str:
     return new_id(QUESTION)
+
+
+def card_id() -> str:
+    return new_id("c")

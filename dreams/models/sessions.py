@@ -45,6 +45,12 @@ class Session(models.Model):
     given_back_at = models.DateTimeField(
         null=True, blank=True, help_text="Read again, because its proposal was undone or superseded."
     )
+    caught_bytes = models.BigIntegerField(
+        null=True, blank=True, help_text="Bytes that were read for what the person said. Empty: none yet."
+    )
+    hinted_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the agent’s hook last said that the session ended."
+    )
     gone_at = models.DateTimeField(null=True, blank=True)
     # Null and not a switch: SQLite adds a column that may be null without building the table, and its triggers, anew.
     title_indexed_at = models.DateTimeField(
@@ -132,6 +138,11 @@ class Prompt(models.Model):
     line_no = models.IntegerField(help_text="1-based.")
     at = models.DateTimeField(null=True, blank=True)
     text = models.TextField()
+    caught_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When it was read for what the person said; a copy in a fork is not read again.",
+    )
     # Where rows are written by the hundred thousand this costs an entry in a small index and no more: what stands in
     # it is brought into the search index later, in small steps.
     indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")

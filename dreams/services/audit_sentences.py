@@ -157,6 +157,7 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.REDACTION: "{who} asked to remove secrets: changes",
         Proposal.Origin.ANSWERS: "{who} answered questions: changes",
         Proposal.Origin.SUGGESTED: "{who} suggested a memory: changes",
+        Proposal.Origin.CAUGHT: "what you said in a session was caught: changes",
     }
     did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
     return did + _to(s, entry, _paths_in(entry))
@@ -320,6 +321,10 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "review.secrets_shown": _plain("{who} had the secrets in proposed changes{to} shown"),
     "memory.secrets_shown": _secrets,
     "review.submitted": _submitted,
+    "card.approved": _plain("{who} approved what was caught{in}"),
+    "card.rejected": _plain("{who} rejected what was caught{in}"),
+    "card.edited": _plain("{who} reworded what was caught{in}"),
+    "card.taken_back": _plain("{who} undid the decision on what was caught{in}"),
     "question.answered": _answered,
     "question.taken_back": _answered,
     "question.later": _answered,

@@ -36,6 +36,7 @@ from dreams.models import (
 )
 from dreams.services import discovery, policies, pricing, project_lock, proposals, review
 from dreams.services.apply import applying
+from dreams.services.catching import states as catching
 from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.states import claim, end
@@ -122,6 +123,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             examine=checks.examine,
             hand_edited=hand_edited(project),
             prices=pricing.table(),
+            known=catching.known_to_a_dream(project),
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()

@@ -16,7 +16,7 @@ from dreams.services.proposals.reading import (
     text_hunks,
     texts_of,
 )
-from dreams.services.proposals.saving import Mark, Origin, Restored, create, save_hunk, save_hunks
+from dreams.services.proposals.saving import Mark, Origin, Restored, create, redraft, save_hunk, save_hunks
 from dreams.services.proposals.standing import carry_over, open_for, rejected_before, supersede
 from dreams.services.proposals.subjects import subject_of, subject_of_draft
 
@@ -39,6 +39,7 @@ __all__ = [
     "memory_type",
     "of_dream",
     "open_for",
+    "redraft",
     "rejected_before",
     "report_with",
     "save_hunk",

@@ -25,6 +25,7 @@ from dreams.services.proposals.examining import examine
 from dreams.services.proposals.hearing import Hearing, of_dream
 from dreams.services.proposals.limits import QUOTE_LIMIT
 from dreams.services.proposals.reading import memory_type
+from dreams.services.proposals.standing import carry_over
 from dreams.services.proposals.subjects import subject_of_draft
 
 
@@ -95,6 +96,22 @@ def create(
             files={f.path: [text.sha256(f.base or b""), text.sha256(f.new or b"")] for f in draft.files},
         )
     return proposal
+
+
+def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]) -> None:
+    """Put `draft` in the place of what an open proposal wants. The same hunks keep their verdicts, and what was
+    confirmed stays confirmed. Call it in a transaction that holds the proposal."""
+    old = Hunk.objects.filter(file__proposal=proposal).exclude(verdict=Hunk.Verdict.PENDING)
+    verdicts = {(hunk.file.path, hunk.hunk_id): hunk for hunk in old.select_related("file")}
+    proposal.findings.update(file=None, hunk=None)
+    proposal.files.all().delete()
+    proposal.operations.all().delete()
+    operations = _save_operations(proposal, draft, {})
+    for file in draft.files:
+        _save_file(proposal, file, operations, Restored())
+    carry_over(proposal, verdicts)
+    Proposal.objects.filter(pk=proposal.pk).update(examined="")
+    examine(proposal, before)
 
 
 def _save_operations(

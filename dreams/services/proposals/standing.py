@@ -15,6 +15,7 @@ from dreams.models import (
     Session,
 )
 from dreams.services import auditlog
+from dreams.services.catching import states as caught
 from dreams.services.questions import states
 
 _WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
@@ -38,6 +39,7 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
             return {}
         proposal.refresh_from_db(fields=["state"])
         states.settle(proposal)
+        caught.settle(proposal)
         if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
         auditlog.record(

@@ -31,7 +31,7 @@ from dreams.services.proposals.reading import (
 )
 
 #: Changes that an engine drafted; the others a person wrote or wants back.
-_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS, Proposal.Origin.SUGGESTED)
+_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS, Proposal.Origin.SUGGESTED, Proposal.Origin.CAUGHT)
 #: A line that a person rejected and that comes back unasked is named.
 _UNASKED = (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED)
 

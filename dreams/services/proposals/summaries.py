@@ -198,7 +198,9 @@ def deeds(each: Iterable[Decided], *, done: bool = True) -> str:
 
 def reason(proposal: Proposal) -> str:
     """Why a person made it, in that person's words; empty where nobody gave a reason."""
-    if proposal.origin in (Origin.DREAM, Origin.ANSWERS) or proposal.summary.startswith("Undo of "):
+    if proposal.origin in (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT) or proposal.summary.startswith(
+        "Undo of "
+    ):
         return ""
     return hand_edits.given(proposal.summary, proposal.created_by)
 
@@ -210,7 +212,7 @@ def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:
     found: dict[int, dict[str, None]] = defaultdict(dict)
     for pk, why in rows.order_by("number").values_list("file__proposal", "operation__reason"):
         found[pk][why or ""] = None
-    drafted = (Origin.DREAM, Origin.ANSWERS)
+    drafted = (Origin.DREAM, Origin.ANSWERS, Origin.CAUGHT)
     return {
         pk: " ".join(filter(None, found[pk])) if proposal.origin in drafted else reason(proposal)
         for pk, proposal in made.items()

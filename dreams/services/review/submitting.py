@@ -10,6 +10,7 @@ from django.utils import timezone
 from dreams.lib.prose import similarity
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import auditlog, proposals
+from dreams.services.catching import states as caught
 from dreams.services.memories import syncing
 from dreams.services.questions import states
 from dreams.services.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
@@ -81,6 +82,7 @@ def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
         _let_in_approved(proposal)
         _leave_out_rejected(proposal)
         states.settle(proposal)
+        caught.settle(proposal)
         use_up_sessions(proposal)
         auditlog.record(
             "review.submitted",

@@ -21,6 +21,7 @@ from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
 from dreams.services import database, discovery, dreaming, notify, project_lock
 from dreams.services.apply import writing
+from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
@@ -46,6 +47,7 @@ class TickReport:
     evaluated: int = 0
     changed: int = 0
     started: list[str] = field(default_factory=list)
+    caught: int = 0
 
 
 def tick(now: dt.datetime | None = None) -> TickReport:
@@ -56,6 +58,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     _discover_now_and_then(report.at)
     _send_digests(report.at)
     everywhere = Everywhere.load()
+    _catch(report, everywhere)
     free = everywhere.overrides.config(None).max_dreams_at_once - _busy_dreams()
     for project in _projects():
         try:
@@ -99,6 +102,22 @@ def _send_digests(now: dt.datetime) -> None:
         from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
         async_task("dreams.tasks.send_digests", cluster=cluster_name(host()), task_name="digest")
+
+
+def _catch(report: TickReport, everywhere: Everywhere) -> None:
+    """Sessions that went quiet are read by tasks of their own: one may ask a model."""
+    for project in catching.due(report.at, everywhere):
+        enqueue_catching(project)
+        report.caught += 1
+
+
+def enqueue_catching(project: Project) -> None:
+    """Have what is new in a project's sessions read. Its task may arrive twice; each byte is read once."""
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    async_task(
+        "dreams.tasks.catch", project.pk, cluster=cluster_name(project.host), task_name=f"catch {project.pk}"
+    )
 
 
 # --- Judging ------------------------------------------------------------------------------------------------------

@@ -198,6 +198,7 @@ _WRITES = {
     Proposal.Origin.REDACTION: ("shield", "ok"),
     Proposal.Origin.ANSWERS: ("ok", "ok"),
     Proposal.Origin.SUGGESTED: ("ok", "ok"),
+    Proposal.Origin.CAUGHT: ("inbox", "ok"),
 }
 
 

@@ -40,9 +40,7 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
     lessons = [
         lesson for lesson in lessons if not (index and lesson.in_passing and _changes(index, lesson.text))
     ]
-    about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
-    for path in rec.tree.topics() if lessons else ():
-        about.setdefault(rec.tree.kind(path) or "", {})[path] = _about(rec.tree, path)
+    about = _topics(rec.tree) if lessons else {}
     left = [lesson for lesson in lessons if not _beside(rec, lesson, about[lesson.kind])]
     groups = sorted(_by_topic(left), key=lambda group: -len(group))
     for group in groups[:MOST_NEW_FILES]:
@@ -50,6 +48,26 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
     rest = [lesson for group in groups[MOST_NEW_FILES:] for lesson in group]
     for kind in memdir.MEMORY_TYPES:
         _common_file(rec, [lesson for lesson in rest if lesson.kind == kind], row_aim)
+
+
+def learn_each(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> list[str]:
+    """Put each lesson into memory as an operation of its own, never beside what another one adds; returns the
+    operations' names in order, "" for a lesson that has no place."""
+    about, names = _topics(rec.tree), []
+    for lesson in lessons:
+        made = len(rec.edits)
+        if not _beside(rec, lesson, about[lesson.kind]):
+            _new_file(rec, [lesson], row_aim)
+        names.append(rec.edits[-1].operation if len(rec.edits) > made else "")
+    return names
+
+
+def _topics(tree: Tree) -> dict[str, dict[str, frozenset[str]]]:
+    """Memory type → the files that may be added to, each with the words that name it."""
+    about: dict[str, dict[str, frozenset[str]]] = {kind: {} for kind in memdir.MEMORY_TYPES}
+    for path in tree.topics():
+        about.setdefault(tree.kind(path) or "", {})[path] = _about(tree, path)
+    return about
 
 
 def _changes(index: StatementIndex, text: str) -> bool:

@@ -81,7 +81,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
             if lesson is not None:
                 said.append(lesson)
     memory = Known()
-    for text in all_statements(rec.tree) if said else ():
+    for text in (*job.known, *all_statements(rec.tree)) if said else ():
         rec.report.checkpoint()
         memory.add(text)
     for lesson in map(_weighed, _once(said)):

@@ -1,0 +1,93 @@
+"""What a person plainly said in a session: asked for, corrected, decided, confirmed, or where something is found. Pure.
+
+More than a dream learns unasked, because each is shown to the person as a card; less than a dream asks about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dreams.engines.rules.notes.known import Known
+from dreams.engines.rules.notes.tree import Files, Recorder, Tree
+from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.steps.learning import learn_each
+from dreams.engines.rules.user_statements.confirmations import as_told
+from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather
+from dreams.engines.rules.user_statements.phrases import TROUBLE
+from dreams.engines.rules.user_statements.prompts import Heard, hear
+from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
+from dreams.engines.rules.user_statements.speech import asks, typed_lines
+from dreams.engines.types import Edit, Job, Reporter, Silent
+
+_PLACE = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+/\S+")
+_IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$", re.IGNORECASE)
+_FIX = re.compile(r"(?:the|our) (?:fix|solution|workaround)\b[^.?]{0,60}? (?:is|was)\b", re.IGNORECASE)
+
+
+def said(job: Job, report: Reporter) -> list[Lesson]:
+    """What the person said in `job.sessions` that neither memory nor `job.known` says, in the order of time."""
+    rec = Recorder(Tree(job.workspace, report), report)
+    heard = hear(job, report)
+    for each in heard:
+        each.wishes += _plainly(each)
+    found = gather(job, rec, heard)
+    lessons = [*found.lessons, *found.asked]
+    for lesson in lessons:
+        if _PLACE.search(lesson.text):
+            lesson.kind = "reference"
+    return sorted(lessons, key=lambda lesson: min(str(cited.at or "") for cited in lesson.citations))
+
+
+def _plainly(heard: Heard) -> Iterator[Wish]:
+    """What was not asked to be remembered, and is meant to last all the same."""
+    known = {wish.quote for wish in heard.wishes if wish.verdict in {"learn", "ask"}}
+    for text, quote in (*_told(heard), *_stated(heard.prompt.text), *_agreed(heard)):
+        if quote not in known and any(wish.text for wish in wishes(f"Remember that {text}")):
+            known.add(quote)
+            yield Wish(text, quote, fact=True, in_passing=True)
+
+
+def _told(heard: Heard) -> Iterator[tuple[str, str]]:
+    """A decision or a correction: what changed, or what was wrong and how it is to be."""
+    for telling in heard.tellings:
+        if telling.corrected and not telling.unsure:
+            yield telling.core, telling.quote
+        elif not telling.bare and not telling.unsure:
+            yield telling.quote, telling.quote
+
+
+def _stated(prompt: str) -> Iterator[tuple[str, str]]:
+    """Where something is found, and what a fix was."""
+    for line in typed_lines(prompt):
+        for sentence in sentences(line):
+            is_place = _PLACE.search(sentence) and _IS_AT.search(_PLACE.split(sentence)[0])
+            if ((is_place and not TROUBLE.search(sentence)) or _FIX.match(sentence)) and not asks(sentence):
+                yield sentence, sentence
+
+
+def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:
+    """What the agent summed up and the person confirmed."""
+    for summed_up in heard.agreed.sentences if heard.agreed else ():
+        yield as_told(summed_up), summed_up
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The edits that put statements into memory. `operations` has one name for each statement, in order: None where
+    memory says it already, "" where it has no place."""
+
+    edits: Sequence[Edit]
+    operations: Sequence[str | None]
+
+
+def place(files: Files, lessons: Sequence[Lesson], row_aim: int) -> Placed:
+    """Add each statement where it belongs, as an operation of its own. Nothing is changed or removed."""
+    report = Silent()
+    tree = Tree(files, report)
+    memory = Known(all_statements(tree))
+    fresh = [lesson for lesson in lessons if not memory.says(lesson.text)]
+    rec = Recorder(tree, report)
+    names = iter(learn_each(rec, fresh, row_aim))
+    return Placed(rec.edits, [next(names) if lesson in fresh else None for lesson in lessons])

@@ -1,0 +1,85 @@
+"""`extract [PROJECT] [--session ID]`: catch what was said since sessions were last read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.lib.files.text import plural
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.models import Card, Project, Session
+from dreams.services import project_lock
+from dreams.services.catching import story
+from dreams.services.hosts import host
+
+
+class Command(BaseCommand):
+    help = "Read what is new in sessions and propose what you plainly asked to be remembered."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser, optional=True)
+        parser.add_argument("--session", metavar="ID", help="this session alone, from its first line")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        session = _session(options["session"]) if options["session"] else None
+        if session is not None:
+            projects = [session.project]
+        elif options["project"]:
+            projects = [named.project(options["project"])]
+        else:
+            projects = list(Project.objects.filter(host=host(), gone_at__isnull=True))
+        done = []
+        for project in projects:
+            project_lock.refuse_elsewhere(project)
+            found = story.catch(project, asked=True, session=session)
+            if found.closed:
+                self._closed(project, found.closed, alone=len(projects) == 1)
+            done.append((project, found))
+        return _result(done)
+
+    def _closed(self, project: Project, why: str, *, alone: bool) -> None:
+        if alone:
+            raise Refused(f"{project}: {why}")
+        self.say(f"{project}: {why}")
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        yield f"Read {plural(len(result['sessions']), 'session')}, caught {plural(len(result['caught']), 'thing')}."
+        for card in result["caught"]:
+            yield f"  {card['id']}  {card['text']}"
+        if result["proposal"]:
+            yield f"Look at it: proposal {result['proposal']} --diff"
+
+
+def _session(name: str) -> Session:
+    found = Session.objects.filter(session_id=name, own=False, gone_at__isnull=True).select_related("project")
+    row = found.order_by("-touched_at").first()
+    if row is None:
+        raise Refused(f"No session {name} is known. `discover` looks for new ones.")
+    return row
+
+
+def _result(done: list[tuple[Project, story.Caught]]) -> Mapping[str, Any]:
+    proposals = {str(project.slug): found.proposal.public_id for project, found in done if found.proposal}
+    return {
+        "sessions": [session.session_id for _, found in done for session in found.read],
+        "caught": [_card(card) for _, found in done for card in found.cards],
+        "proposal": next(iter(proposals.values()), None),
+        "proposals": proposals,
+    }
+
+
+def _card(card: Card) -> Mapping[str, Any]:
+    cited = card.citations[0] if card.citations else {}
+    return {
+        "id": card.public_id,
+        "project": card.project.slug,
+        "text": card.text,
+        "said": card.said,
+        "session": card.session.session_id if card.session else None,
+        "line": cited.get("line_no"),
+        "state": card.state,
+    }

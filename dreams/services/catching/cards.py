@@ -1,0 +1,281 @@
+"""Cards: what a person said and the line that it would become. A card is decided; the proposal is drafted from the cards.
+
+A project has at most one open proposal of cards, beside a dream's. Rejected cards are not in it; the approved ones are
+written together. At most `MOST_OPEN` are listed, the others wait until there is room.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import conf
+from dreams.engines import drafts
+from dreams.engines.rules import catching
+from dreams.engines.rules.user_statements.lessons import Lesson
+from dreams.lib.files import text
+from dreams.lib.prose import similarity
+from dreams.models import Card, Finding, Hunk, Policy, Project, Proposal, Session
+from dreams.services import auditlog, database, policies, proposals, review
+from dreams.services.apply import applying
+from dreams.services.catching import states
+from dreams.services.catching.statements import Statement, scratch
+from dreams.services.proposals import edit_rows
+from dreams.services.proposals.limits import QUOTE_LIMIT
+from dreams.services.review import Reviewer, ReviewRefused
+
+State = Card.State
+#: Cards to review in one project; the others are only counted.
+MOST_OPEN = 5
+MOST_TEXT = 1_000
+SUMMARY = "What you said in sessions."
+BY_POLICY = Reviewer(policies.POLICY_ACTOR)
+
+
+class NeedsConfirmation(ReviewRefused):
+    """The card has a finding that a person confirms first."""
+
+
+def keep(project: Project, found: Sequence[Statement]) -> list[Card]:
+    """Rows for what was said; what was caught before is not caught again. Call it in a transaction."""
+    rows = {_key(one.text): _card(project, one) for one in found}
+    known = set(project.cards.filter(key__in=rows).values_list("key", flat=True))
+    return Card.objects.bulk_create(row for key, row in rows.items() if key not in known)
+
+
+def _key(said: str) -> str:
+    return hashlib.sha256(similarity.normalised(said).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _card(project: Project, one: Statement) -> Card:
+    return Card(
+        project=project,
+        session_id=next((cited.session_pk for cited in one.citations if cited.session_pk), None),
+        key=_key(one.text),
+        said=text.storable(one.said, QUOTE_LIMIT),
+        text=text.storable(one.text, MOST_TEXT),
+        memory_type=one.memory_type,
+        citations=[edit_rows.stored_citation(cited) for cited in one.citations],
+        engine=one.engine,
+        said_at=one.at,
+    )
+
+
+def open_proposal(project: Project) -> Proposal | None:
+    """The project's proposal of cards that waits for a review."""
+    return project.proposals.filter(origin=Proposal.Origin.CAUGHT, state=Proposal.State.OPEN).first()
+
+
+# --- The proposal -------------------------------------------------------------------------------------------------
+
+
+def refresh(project: Project, *, only_approved: bool = False) -> Proposal | None:
+    """Draft the proposal anew from the cards, on the memories as they are now, and list waiting cards where there is room.
+
+    `only_approved` puts the undecided ones back, so that the approved ones can be written.
+    """
+    with scratch(project) as copy, transaction.atomic():
+        database.one_at_a_time(f"cards of {project.pk}")
+        waiting = open_proposal(project)
+        if waiting is not None:
+            states.take_over_verdicts(waiting)
+        cards = _chosen(project, only_approved)
+        before = copy.snapshot.contents()
+        lessons = _lessons(cards)
+        made = catching.place(copy, lessons, conf.current(project).row_aim)
+        draft = drafts.draft(before, copy.contents(), made.edits)
+        waiting = _saved(project, waiting, draft, before)
+        _note(cards, made.operations, draft, waiting)
+        if waiting is not None:
+            _mirror(waiting)
+    return waiting
+
+
+def _chosen(project: Project, only_approved: bool) -> list[Card]:
+    listed = states.listed(project)
+    if only_approved:
+        return [card for card in listed if card.state == State.APPROVED]
+    room = MOST_OPEN - sum(card.state == State.OPEN for card in listed)
+    more = project.cards.filter(state=State.WAITING).order_by("said_at", "pk")[: max(0, room)]
+    return [*listed, *more]
+
+
+def _lessons(cards: Sequence[Card]) -> list[Lesson]:
+    named = {found.get("session_pk") for card in cards for found in card.citations}
+    sessions = set(Session.objects.filter(pk__in=named - {None}).values_list("pk", flat=True))
+    return [
+        Lesson(card.text, card.memory_type, [edit_rows.citation(one, sessions) for one in card.citations])
+        for card in cards
+    ]
+
+
+def _saved(
+    project: Project, waiting: Proposal | None, draft: drafts.Draft, before: Mapping[str, bytes]
+) -> Proposal | None:
+    if draft.is_empty:
+        if waiting is not None:
+            waiting.cards.update(proposal=None)
+            proposals.supersede(waiting, "")
+        return None
+    if waiting is None:
+        return proposals.create(
+            project, proposals.Origin(Proposal.Origin.CAUGHT, summary=SUMMARY), draft, before
+        )
+    proposals.redraft(waiting, draft, before)
+    return waiting
+
+
+def _note(
+    cards: Sequence[Card], names: Sequence[str | None], draft: drafts.Draft, proposal: Proposal | None
+) -> None:
+    """Which change each card became. What memory says already, and what has no place in it, is no card any more."""
+    keys = {step: key for key, made in draft.operations.items() for step in made.steps}
+    rows = {row.key: row for row in proposal.operations.all()} if proposal else {}
+    for card, name in zip(cards, names, strict=True):
+        operation = rows.get(keys.get(name or "", ""))
+        card.proposal, card.operation = (proposal, operation) if operation else (None, None)
+        if operation is None:
+            card.state = State.OUTDATED
+        elif card.state == State.WAITING:
+            card.state = State.OPEN
+        card.save(update_fields=["proposal", "operation", "state"])
+    chosen = {card.pk for card in cards}
+    if proposal is not None:
+        left = proposal.cards.filter(state=State.OPEN).exclude(pk__in=chosen)
+        left.update(state=State.WAITING, proposal=None, operation=None)
+
+
+def _mirror(proposal: Proposal) -> None:
+    """Approve exactly the changes of which all cards are approved."""
+    for operation in proposal.operations.prefetch_related("cards", "hunks"):
+        cards, hunks = list(operation.cards.all()), list(operation.hunks.all())
+        wanted = bool(cards) and all(card.state == State.APPROVED for card in cards)
+        if wanted and not all(hunk.is_taken for hunk in hunks):
+            by = next(card.decided_by for card in cards)
+            review.decide(proposal, hunks, Hunk.Verdict.APPROVED, Reviewer(by), reason="Caught.")
+        elif not wanted and any(hunk.is_taken for hunk in hunks):
+            review.decide(proposal, hunks, Hunk.Verdict.PENDING, Reviewer(""))
+
+
+# --- Decisions ----------------------------------------------------------------------------------------------------
+
+
+def approve(card: Card, reviewer: Reviewer, *, confirm: bool = False) -> Card:
+    """It shall be remembered; nothing is written before `submit`. `confirm` confirms what is said against it.
+
+    Raises NeedsConfirmation and other ReviewRefused.
+    """
+    _claim(card, State.APPROVED, reviewer, (State.OPEN,))
+    proposal = card.proposal
+    blocking = blocking_of(card)
+    refused = next((found for found in blocking if found.severity == Finding.Severity.REFUSE), None)
+    if refused or (blocking and not confirm):
+        Card.objects.filter(pk=card.pk).update(state=State.OPEN, decided_at=None, decided_by="")
+        if refused:
+            raise ReviewRefused(f"This cannot be remembered: {refused.message}")
+        raise NeedsConfirmation(f"Nothing was changed. Confirm this first: {blocking[0].message}")
+    if proposal is not None:
+        review.confirm(proposal, blocking, reviewer)
+        with transaction.atomic():
+            _mirror(proposal)
+    return card
+
+
+def reject(card: Card, reviewer: Reviewer) -> Card:
+    """It shall not be remembered: it is not caught, and not proposed by a dream, again."""
+    _claim(card, State.REJECTED, reviewer, (State.OPEN, State.APPROVED))
+    refresh(card.project)
+    return card
+
+
+def edit(card: Card, wording: str, reviewer: Reviewer) -> Card:
+    """Remember it in the person's own words, and approve it. Raises ReviewRefused."""
+    wording = text.one_line(wording)
+    if not wording or len(wording) > MOST_TEXT:
+        raise ReviewRefused(f"Write one line of at most {MOST_TEXT:,} characters.")
+    if card.project.cards.filter(key=_key(wording)).exclude(pk=card.pk).exists():
+        raise ReviewRefused("Another card says this already.")
+    if wording != card.text:
+        changed = Card.objects.filter(pk=card.pk, state__in=(State.OPEN, State.APPROVED))
+        if changed.update(text=wording, key=_key(wording), state=State.OPEN):
+            _log("card.edited", card, reviewer)
+            refresh(card.project)
+    card.refresh_from_db()
+    return approve(card, reviewer)
+
+
+def take_back(card: Card, reviewer: Reviewer) -> Card:
+    """Undo a decision that is not submitted yet."""
+    if card.state == State.APPROVED and card.proposal and card.proposal.state != Proposal.State.OPEN:
+        raise ReviewRefused("This is submitted. Undo the applied change instead.")
+    _claim(card, State.WAITING, reviewer, (State.APPROVED, State.REJECTED))
+    Card.objects.filter(pk=card.pk).update(decided_at=None, decided_by="")
+    refresh(card.project)
+    return card
+
+
+def _claim(card: Card, state: Card.State, reviewer: Reviewer, of: Sequence[Card.State]) -> None:
+    now = timezone.now()
+    taken = Card.objects.filter(pk=card.pk, state__in=of).update(
+        state=state, decided_at=now, decided_by=reviewer.name
+    )
+    card.refresh_from_db()
+    if not taken:
+        raise ReviewRefused(f"This was decided meanwhile: {card.get_state_display().lower()}.")
+    _log(_ACTIONS[state], card, reviewer)
+
+
+_ACTIONS = {
+    State.APPROVED: "card.approved",
+    State.REJECTED: "card.rejected",
+    State.WAITING: "card.taken_back",
+}
+
+
+def _log(action: str, card: Card, reviewer: Reviewer) -> None:
+    auditlog.record(
+        action,
+        actor=reviewer.name,
+        project=card.project,
+        object_id=card.public_id,
+        text=text.sha256(card.text.encode()),
+        by_command=reviewer.by_command,
+    )
+
+
+def blocking_of(card: Card) -> list[Finding]:
+    """What keeps the card from being written until it is confirmed, and what can never be confirmed."""
+    if card.operation is None or card.proposal is None:
+        return []
+    return list(review.in_the_way(card.proposal, card.operation.hunks.all()))
+
+
+def submit(project: Project, reviewer: Reviewer) -> applying.ApplyReport:
+    """Write the approved cards; the undecided ones are listed anew. Raises ReviewRefused and holds.ProjectBusy."""
+    if not any(card.state == State.APPROVED for card in states.listed(project)):
+        raise ReviewRefused("No card is approved yet.")
+    try:
+        proposal = refresh(project, only_approved=True)
+        if proposal is None:
+            raise ReviewRefused("Memory says all of this already.")
+        return applying.apply(proposal, reviewer)
+    finally:
+        refresh(project)
+
+
+def remember_by_policy(project: Project) -> None:
+    """Write the cards that nothing speaks against, where the person's policy for caught cards says so."""
+    action = policies.action_for(policies.table(project), "", Policy.Operation.CATCH)
+    if action != Policy.Action.AUTO:
+        return
+    fine = policies.accepted(project)
+    for card in states.listed(project):
+        if card.operation is not None and card.state == State.OPEN:
+            found = Finding.objects.filter(hunk__operation=card.operation)
+            if not found.exclude(severity__in=fine).exists():
+                approve(card, BY_POLICY)
+    if any(card.state == State.APPROVED for card in states.listed(project)):
+        submit(project, BY_POLICY)

@@ -1,0 +1,33 @@
+"""Whether a project's sessions are read for what the person said: the gates of a dream that are about switches and money.
+
+Time, throttle, sessions and review do not matter, and no lock is taken; while somebody dreams, reading waits.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from dreams.models import DreamRun, Project
+from dreams.services.scheduling import gates
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+
+NAMES = ("paused", "project", "memory", "mode", "engine", "budget")
+
+
+def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> str:
+    """Why nothing is caught in this project now, with the remedy; empty when it is."""
+    config = everywhere.config(project)
+    if not config.catching:
+        return "Catching is off here; switch it on in the settings."
+    facts = facts_of(project, everywhere, now, engine=config.catch_engine)
+    results = gates.evaluate(facts, everywhere.gate_config(project), now, names=NAMES)
+    return next((result.reason for result in results if not result.passed), "")
+
+
+def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:
+    """Whether a dream of ours is pending or running, or somebody holds the lock."""
+    unfinished = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
+    return (
+        project.dreams.filter(status__in=unfinished).exists()
+        or facts_of(project, everywhere, now).lock().held
+    )

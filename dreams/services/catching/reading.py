@@ -1,0 +1,113 @@
+"""What is new in sessions since they were last read for what the person said: a cursor per session, in bytes.
+
+Records are known by their uuid: what a resumed or forked session repeats was read with the first one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import F, Min, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from dreams import conf
+from dreams.engines.types import PromptBrief, SessionBrief
+from dreams.models import MemoryWrite, Project, Prompt, Session
+from dreams.services.catching.pasted import without_pasted
+
+MOST_SESSIONS = 50  # in one reading; the others come with the next
+MOST_PROMPTS = 2_000
+#: What was typed longer than this before a project was first seen is old, also where memoryweb ran elsewhere before.
+BEFORE_FIRST_SEEN = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The bytes of a session that nobody has read yet, and what the person typed in them."""
+
+    session: Session
+    cursor: int | None
+    from_byte: int
+    to_byte: int
+    prompts: Sequence[Prompt]
+    by_agent: bool = False  # the agent wrote memory itself in these bytes
+
+    @property
+    def brief(self) -> SessionBrief:
+        session = self.session
+        return SessionBrief(
+            pk=session.pk,
+            session_id=session.session_id,
+            path=Path(session.path),
+            title=session.title,
+            started_at=session.started_at,
+            last_at=session.last_at,
+            from_byte=self.from_byte,
+            to_byte=self.to_byte,
+            corrections=session.corrections,
+            prompts=tuple(
+                PromptBrief(text, row.line_no, row.offset, row.at)
+                for row, text in zip(self.prompts, without_pasted(session, self.prompts), strict=True)
+                if text
+            ),
+        )
+
+
+def unread(project: Project) -> QuerySet[Session]:
+    """Sessions with bytes that nobody has read, the oldest first; not those of our own dreams."""
+    rows = project.sessions.filter(gone_at__isnull=True, own=False)
+    return rows.exclude(size=Coalesce(F("caught_bytes"), 0)).order_by("touched_at", "pk")
+
+
+def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
+    """Those of them in which nothing was written for a while, or that the agent's hook said to have ended."""
+    return unread(project).filter(Q(touched_at__lte=now - wait(project)) | Q(hinted_at__gte=F("touched_at")))
+
+
+def wait(project: Project) -> dt.timedelta:
+    """How long a session has been quiet before it is read."""
+    return dt.timedelta(minutes=conf.current(project).catch_minutes)
+
+
+def began(project: Project) -> dt.datetime:
+    """What was said before is old: when memoryweb first ran here, and shortly before the project was first seen."""
+    first = Project.objects.filter(host=project.host).aggregate(at=Min("first_seen_at"))["at"]
+    return max(first or project.first_seen_at, project.first_seen_at - BEFORE_FIRST_SEEN)
+
+
+def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool = False) -> list[Part]:
+    """The new part of each session: what was typed at `since` or later, or without one everything.
+
+    `again`: from the first byte, also what was read before.
+    """
+    return [_part(session, since, again) for session in list(sessions)[:MOST_SESSIONS]]
+
+
+def _part(session: Session, since: dt.datetime | None, again: bool) -> Part:
+    cursor = session.caught_bytes
+    start = 0 if again or cursor is None or cursor > session.size else cursor
+    rows = session.prompts.filter(offset__gte=start, offset__lt=session.size)
+    rows = rows if again else rows.filter(caught_at__isnull=True)
+    rows = rows if since is None else rows.exclude(at__lt=since)
+    prompts = list(rows.order_by("offset")[:MOST_PROMPTS])
+    written = MemoryWrite.objects.filter(session=session, offset__gte=start, offset__lt=session.size)
+    by_agent = not again and bool(prompts) and written.exists()
+    return Part(session, cursor, start, session.size, prompts, by_agent)
+
+
+def move(parts: Iterable[Part], now: dt.datetime) -> list[Part]:
+    """Put the cursors behind what was read; those whose cursor somebody else moved meanwhile are not in the answer."""
+    moved = []
+    with transaction.atomic():
+        for part in parts:
+            row = Session.objects.filter(pk=part.session.pk, caught_bytes=part.cursor)
+            if part.cursor is None:
+                row = Session.objects.filter(pk=part.session.pk, caught_bytes__isnull=True)
+            if row.update(caught_bytes=part.to_byte):
+                Prompt.objects.filter(pk__in=[prompt.pk for prompt in part.prompts]).update(caught_at=now)
+                moved.append(part)
+    return moved

@@ -1,0 +1,97 @@
+"""What a person said in the new parts of sessions, found by the engine that the setting names."""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from dreams import conf
+from dreams.engines.rules import catching
+from dreams.engines.types import Citation, Job, Silent
+from dreams.lib.files import workspace
+from dreams.models import LeftOut, Project, Proposal
+from dreams.services import proposals
+from dreams.services.catching.reading import Part
+from dreams.services.memories import syncing
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`said` is what was typed, `text` the line of memory that it becomes."""
+
+    said: str
+    text: str
+    memory_type: str
+    citations: tuple[Citation, ...]
+    engine: str = "rules"
+
+    @property
+    def sessions(self) -> frozenset[int]:
+        return frozenset(cited.session_pk for cited in self.citations if cited.session_pk is not None)
+
+    @property
+    def at(self) -> dt.datetime | None:
+        return min((cited.at for cited in self.citations if cited.at), default=None)
+
+
+def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> list[Statement]:
+    """What was said there and neither memory, a card nor a change of a dream says, in the order of time."""
+    with scratch(project) as copy:
+        job = _job(project, parts, copy, now)
+        return [
+            Statement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
+            for lesson in catching.said(job, Silent())
+        ]
+
+
+def _said(citations: Sequence[Citation]) -> str:
+    """The person's words; of what they agreed to, the agent's words come first."""
+    return citations[0].quote
+
+
+@contextmanager
+def scratch(project: Project) -> Iterator[workspace.Workspace]:
+    """A copy of the memory directory as it is now. What was edited outside is kept as versions, as before a dream."""
+    snapshot = workspace.take(syncing.memory_dir(project))
+    syncing.sync(project, snapshot)
+    folder = Path(settings.DATA_DIR) / "workspaces" / f"caught-{secrets.token_hex(6)}"
+    with workspace.Workspace.create(folder, snapshot) as copy:
+        yield copy
+
+
+def _job(project: Project, parts: Sequence[Part], copy: workspace.Workspace, now: dt.datetime) -> Job:
+    config = conf.current(project)
+    return Job(
+        project_name=str(project),
+        repo_dir=Path(project.repo_dir) if project.repo_dir else None,
+        workspace=copy,
+        sessions=[part.brief for part in parts],
+        line_dates={},
+        config=config,
+        now=now,
+        time_zone=conf.zone(config),
+        known=known(project),
+    )
+
+
+def known(project: Project) -> tuple[str, ...]:
+    """What cards said before, what a dream proposes now, and what the person rejected of one."""
+    cards = project.cards.values_list("text", flat=True)
+    waiting = proposals.open_for(project)
+    added = _added(waiting) if waiting else ()
+    rejected = LeftOut.objects.filter(project=project).values_list("added", flat=True)
+    return (*cards, *added, *(line for lines in rejected for line in lines))
+
+
+def _added(proposal: Proposal) -> Iterator[str]:
+    files = list(proposal.files.prefetch_related("hunks"))
+    texts = proposals.texts_of(files)
+    for file in files:
+        for _, lines in proposals.text_hunks(file, texts):
+            yield from proposals.added_lines(lines)

@@ -1,0 +1,54 @@
+"""What becomes of cards when something else changes, and which statements they keep a dream from proposing again."""
+
+from __future__ import annotations
+
+from django.db.models import F
+
+from dreams.models import Card, Hunk, Project, Proposal
+
+State = Card.State
+#: What a person has seen: a dream proposes none of it again.
+SEEN = (State.OPEN, State.APPROVED, State.REJECTED)
+
+
+def known_to_a_dream(project: Project) -> tuple[str, ...]:
+    """The statements of cards that are open, approved or rejected."""
+    return tuple(project.cards.filter(state__in=SEEN).values_list("text", flat=True))
+
+
+def take_over_verdicts(proposal: Proposal) -> None:
+    """Cards of which all changes were decided on the review page are decided."""
+    for card in proposal.cards.filter(state=State.OPEN).exclude(operation=None):
+        hunks = Hunk.objects.filter(operation=card.operation_id)
+        verdicts = set(hunks.values_list("verdict", flat=True))
+        last = hunks.order_by("-decided_at").first()
+        if verdicts and verdicts <= Hunk.TAKEN:
+            card.state = State.APPROVED
+        elif verdicts == {Hunk.Verdict.REJECTED.value}:
+            card.state = State.REJECTED
+        if card.state != State.OPEN and last is not None:
+            card.decided_at, card.decided_by = last.decided_at, last.decided_by
+            card.save(update_fields=["state", "decided_at", "decided_by"])
+
+
+def settle(proposal: Proposal) -> None:
+    """A proposal was submitted, rejected or superseded: call it in the same transaction. Undecided cards wait again."""
+    if proposal.origin != Proposal.Origin.CAUGHT:
+        return
+    take_over_verdicts(proposal)
+    left = proposal.cards.filter(state=State.OPEN)
+    if proposal.state == Proposal.State.SUPERSEDED:
+        left = proposal.cards.filter(state__in=(State.OPEN, State.APPROVED))
+    left.update(state=State.WAITING, proposal=None, operation=None)
+
+
+def counts(project: Project) -> tuple[int, int]:
+    """(cards to review, cards that are not listed yet)."""
+    states = list(project.cards.filter(state__in=(State.OPEN, State.WAITING)).values_list("state", flat=True))
+    return states.count(State.OPEN), states.count(State.WAITING)
+
+
+def listed(project: Project) -> list[Card]:
+    """The cards of the open proposal, decided or not, as they were said."""
+    rows = project.cards.filter(state__in=(State.OPEN, State.APPROVED), proposal__state=Proposal.State.OPEN)
+    return list(rows.order_by(F("said_at").asc(nulls_last=True), "pk"))

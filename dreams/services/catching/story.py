@@ -1,0 +1,118 @@
+"""One reading: look at the disk · the gates · the new part of each quiet session · cards · the proposal · a policy.
+
+It takes no lock. Where a dream of the project is under way it waits: the cursors stay, and the next tick reads on.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams.models import Card, Project, Proposal, Session
+from dreams.services import discovery
+from dreams.services.catching import cards, gates, reading, statements
+from dreams.services.hosts import host
+from dreams.services.scheduling.gate_inputs import Everywhere
+
+log = logging.getLogger(__name__)
+
+#: Folders of projects without a session for longer are looked at by discovery only.
+ACTIVE = dt.timedelta(days=7)
+LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+CLOCK_STEP = dt.timedelta(milliseconds=1)  # rows keep microseconds, a file system more
+
+
+@dataclass(slots=True)
+class Caught:
+    """What one reading did. `closed`: why nothing was read."""
+
+    read: list[Session] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    proposal: Proposal | None = None
+    closed: str = ""
+
+
+def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
+    """The projects of this host with a session that went quiet and was not read: files are looked at, none is read."""
+    rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
+    for project in rows.order_by("-last_session_at"):
+        try:
+            if not gates.closed(project, everywhere, now) and _has_new(project, now):
+                yield project
+        except Exception:
+            log.exception("catching in %s", project)
+
+
+def _has_new(project: Project, now: dt.datetime) -> bool:
+    return reading.quiet(project, now).exists() or any(
+        at > known for at, known in _touched(project) if at <= now - reading.wait(project)
+    )
+
+
+def _touched(project: Project) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+    """(when it was written to, when it was when last read) of each transcript on disk; one directory listing."""
+    known = dict(project.sessions.filter(gone_at__isnull=True).values_list("path", "touched_at"))
+    for folder in project.folders.filter(gone_at__isnull=True).values_list("path", flat=True):
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
+                        at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
+                        yield at, known.get(entry.path, LONG_AGO) + CLOCK_STEP
+        except OSError:
+            continue
+
+
+def catch(
+    project: Project,
+    now: dt.datetime | None = None,
+    *,
+    asked: bool = False,
+    session: Session | None = None,
+) -> Caught:
+    """Read what is new in the project's quiet sessions and keep what the person said as cards.
+
+    `asked`: a person wants it now, whatever is quiet and however old it is; `session` alone, from its first byte.
+    """
+    now = now or timezone.now()
+    everywhere = Everywhere.load()
+    why = gates.closed(project, everywhere, now)
+    if not why and gates.is_dreaming(project, everywhere, now):
+        why = "A dream is under way here; this waits for it."
+    if why:
+        return Caught(closed=why)
+    discovery.refresh(project)
+    project.refresh_from_db()
+    parts = _parts(project, now, asked, session)
+    fresh = [part for part in parts if part.prompts and not part.by_agent]
+    found = statements.found(project, fresh, now) if fresh else []
+    with transaction.atomic():
+        moved = {part.session.pk for part in reading.move(parts, now)}
+        made = cards.keep(project, [one for one in found if moved.issuperset(one.sessions)])
+    proposal = cards.refresh(project) if made else cards.open_proposal(project)
+    if made:
+        cards.remember_by_policy(project)
+    shown = Card.objects.filter(pk__in=[card.pk for card in made])
+    return Caught([part.session for part in parts if part.session.pk in moved], list(shown), proposal)
+
+
+def _parts(
+    project: Project, now: dt.datetime, asked: bool, session: Session | None
+) -> Sequence[reading.Part]:
+    if session is not None:
+        session.refresh_from_db()
+        return reading.parts([session], None, again=True)
+    if asked:
+        return reading.parts(reading.unread(project), None)
+    return reading.parts(reading.quiet(project, now), reading.began(project))
+
+
+def hinted(session: Session, now: dt.datetime) -> None:
+    """The agent said that this session ended: it counts as quiet from now on, until something is written to it again."""
+    Session.objects.filter(pk=session.pk).update(hinted_at=now)

@@ -1,0 +1,229 @@
+"""A card is decided by one press, written with the others, and known to the next dream; and the reverse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.models import Card, Decision, DreamRun, Hunk, Policy, Project, Proposal
+from dreams.services import dreaming, review, rollback, settings_changes
+from dreams.services.apply import applying
+from dreams.services.catching import cards, story
+from dreams.services.inbox import waiting
+from dreams.services.review import ReviewRefused
+from dreams.services.scheduling import scheduler
+from tests.pipeline import world
+from tests.pipeline.talking import first_start, say
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STAGING = "Remember that the staging database is db-2.internal."
+RELEASES = "Remember that releases are cut on Tuesdays."
+
+
+def caught(root: Path, *texts: str, files: dict[str, str] | None = None) -> tuple[Project, list[Card]]:
+    project = first_start(root, files)
+    say(root, *texts)
+    story.catch(project)
+    return project, list(Card.objects.filter(state="open"))
+
+
+def memory(project: Project) -> str:
+    return "\n".join(path.read_text() for path in sorted(world.folder(project).glob("*.md")))
+
+
+def test_approved_cards_are_written_and_the_others_stay_for_later(tmp_path: Path) -> None:
+    project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
+    cards.approve(staging, world.ME)
+    assert "db-2" not in memory(project), "nothing is written before the submit"
+    report = cards.submit(project, world.ME)
+    assert report.complete and "db-2.internal" in memory(project) and "Tuesdays" not in memory(project)
+    releases.refresh_from_db()
+    assert releases.state == "open" and releases.proposal != staging.proposal
+    assert Card.objects.get(pk=staging.pk).state == "approved"
+
+
+@pytest.mark.parametrize("files", [None, {}], ids=["beside memories", "into an empty directory"])
+def test_each_card_is_decided_apart(tmp_path: Path, files: dict[str, str] | None) -> None:
+    project, (staging, releases) = caught(tmp_path, STAGING, RELEASES, files=files)
+    cards.reject(staging, world.ME)
+    cards.approve(Card.objects.get(pk=releases.pk), world.ME)
+    cards.submit(project, world.ME)
+    assert "Tuesdays" in memory(project) and "db-2" not in memory(project)
+
+
+def test_a_card_in_an_empty_directory_is_listed_in_an_index_of_its_own(tmp_path: Path) -> None:
+    project, (card,) = caught(tmp_path, STAGING, files={})
+    cards.approve(card, world.ME)
+    cards.submit(project, world.ME)
+    assert (world.folder(project) / "MEMORY.md").exists()
+
+
+def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:
+    project, (card,) = caught(tmp_path, STAGING)
+    cards.reject(card, world.ME)
+    assert cards.open_proposal(project) is None
+    say(tmp_path, STAGING, name="again")
+    story.catch(project)
+    assert Card.objects.count() == 1
+
+
+def test_a_decision_can_be_taken_back_before_the_submit(tmp_path: Path) -> None:
+    project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
+    cards.reject(staging, world.ME)
+    cards.approve(Card.objects.get(pk=releases.pk), world.ME)
+    for pk in (staging.pk, releases.pk):
+        cards.take_back(Card.objects.get(pk=pk), world.ME)
+    assert {card.state for card in Card.objects.all()} == {"open"}
+    with pytest.raises(ReviewRefused, match="No card is approved"):
+        cards.submit(project, world.ME)
+    assert Hunk.objects.exclude(verdict="pending").count() == 0
+
+
+def test_a_card_can_be_remembered_in_other_words(tmp_path: Path) -> None:
+    project, (card,) = caught(tmp_path, STAGING)
+    cards.edit(card, "Staging runs on db-2.internal.", world.ME)
+    cards.submit(project, world.ME)
+    assert "- Staging runs on db-2.internal." in memory(project)
+
+
+def test_a_sixth_card_is_listed_as_soon_as_there_is_room(tmp_path: Path) -> None:
+    names = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"]
+    _project, listed = caught(
+        tmp_path,
+        *(f"Remember that the {name} service listens on port {8000 + at}." for at, name in enumerate(names)),
+    )
+    assert len(listed) == 5
+    cards.reject(listed[0], world.ME)
+    assert (
+        Card.objects.filter(state="open").count() == 5 and not Card.objects.filter(state="waiting").exists()
+    )
+
+
+def test_it_closes_no_review_gate_and_moves_no_clock(tmp_path: Path) -> None:
+    project, _ = caught(tmp_path, STAGING)
+    from django.utils import timezone
+
+    gates = {gate.name: gate for gate in scheduler.evaluate_all(project, timezone.now())}
+    assert gates["review"].passed and not (world.folder(project) / ".consolidate-lock").exists()
+
+
+def test_the_next_dream_proposes_nothing_of_an_open_approved_or_rejected_card(tmp_path: Path) -> None:
+    project, (staging, releases, _) = caught(
+        tmp_path, STAGING, RELEASES, "Remember that backups run at 04:00."
+    )
+    cards.approve(staging, world.ME)
+    cards.reject(releases, world.ME)
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None and run.status == "completed", run and run.error
+    proposed = "\n".join(
+        lines.added
+        for proposal in run.proposals.all()
+        for file in proposal.files.all()
+        for _, lines in __import__("dreams.services.proposals").proposals.text_hunks(file)
+    )
+    assert "queue 0" in proposed, "what no card says is proposed"
+    assert not any(word in proposed for word in ("db-2", "Tuesdays", "04:00"))
+
+
+def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    say(tmp_path, STAGING)
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    proposal = run and Proposal.of(run)
+    assert proposal is not None
+    story.catch(project)
+    assert not Card.objects.exists(), "the dream proposes it"
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
+    review.submit(proposal, world.ME)
+    say(tmp_path, STAGING, name="again")
+    story.catch(project)
+    assert not Card.objects.exists(), "the person rejected it"
+
+
+def test_verdicts_of_the_review_page_and_of_commands_decide_cards_too(tmp_path: Path) -> None:
+    project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
+    proposal = cards.open_proposal(project)
+    assert proposal is not None
+    review.decide(proposal, list(staging.operation.hunks.all()), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(proposal, world.ME)
+    assert "db-2.internal" in memory(project) and "Tuesdays" not in memory(project)
+    states = dict(Card.objects.values_list("pk", "state"))
+    assert states == {staging.pk: "approved", releases.pk: "waiting"}
+    cards.refresh(project)
+    assert Card.objects.get(pk=releases.pk).state == "open"
+
+
+def test_a_change_outside_while_cards_are_open_is_kept(tmp_path: Path) -> None:
+    project, (card,) = caught(tmp_path, STAGING)
+    index = world.folder(project) / "MEMORY.md"
+    index.write_text(index.read_text() + "- [Other](other.md) — from outside\n")
+    cards.approve(card, world.ME)
+    assert cards.submit(project, world.ME).complete
+    assert "from outside" in memory(project) and "db-2.internal" in memory(project)
+
+
+def test_what_the_agent_writes_meanwhile_is_no_card_any_more(tmp_path: Path) -> None:
+    project, (card,) = caught(tmp_path, STAGING)
+    note = world.folder(project) / "project_deploy.md"
+    note.write_text(note.read_text() + "The staging database is db-2.internal.\n")
+    cards.refresh(project)
+    card.refresh_from_db()
+    assert card.state == "outdated" and cards.open_proposal(project) is None
+
+
+def test_a_written_card_can_be_undone(tmp_path: Path) -> None:
+    project, (card,) = caught(tmp_path, STAGING)
+    before = memory(project)
+    cards.approve(card, world.ME)
+    cards.submit(project, world.ME)
+    card.refresh_from_db()
+    rollback.rollback(card.proposal, world.ME)
+    assert memory(project) == before
+
+
+def test_no_policy_set_before_applies_to_cards(tmp_path: Path) -> None:
+    Policy.objects.create(operation="add", action="auto")
+    Policy.objects.create(kind="learn", action="auto")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    project, (card,) = caught(tmp_path, STAGING)
+    assert card.state == "open" and "db-2" not in memory(project)
+
+
+def test_a_policy_of_its_own_lets_cards_in(tmp_path: Path) -> None:
+    settings_changes.set_policy("catch", "auto", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    project, _ = caught(tmp_path, STAGING)
+    assert "db-2.internal" in memory(project)
+    assert Card.objects.get().decided_by == "policy"
+    assert not Decision.objects.filter(is_routine=True).exists(), "no trust is earned by it"
+
+
+def test_a_card_waits_in_the_inbox(tmp_path: Path) -> None:
+    from django.utils import timezone
+
+    project, _ = caught(tmp_path, STAGING, RELEASES)
+    (item,) = [item for item in waiting.waiting(timezone.now()) if item.facts]
+    assert item.why == "You said 2 things to remember." and item.url == f"/projects/{project.pk}/caught"
+
+
+def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
+    tmp_path: Path, settings, monkeypatch
+) -> None:
+    from dreams import tasks
+
+    settings.ROOTS = [tmp_path]
+    project = first_start(tmp_path)
+    handed: list[tuple[object, ...]] = []
+    monkeypatch.setattr("django_q.tasks.async_task", lambda name, *args, **more: handed.append((name, *args)))
+    story.catch(project)
+    scheduler.tick()
+    handed.clear()
+    say(tmp_path, STAGING)
+    scheduler.tick()
+    assert ("dreams.tasks.catch", project.pk) in handed
+    assert tasks.catch(project.pk) == "1 session read, 1 caught"
+    handed.clear()
+    scheduler.tick()
+    assert ("dreams.tasks.catch", project.pk) not in handed, "nothing is new"

@@ -1,0 +1,239 @@
+"""What a person said in a session that went quiet becomes a card, once, and nothing else does."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from dreams.models import Card, DreamRun, LockHold, Proposal, Session
+from dreams.services import settings_changes
+from dreams.services.catching import story
+from tests.pipeline import world
+from tests.pipeline.talking import Talk, first_start, say
+
+pytestmark = pytest.mark.django_db
+
+WISH = "Remember that the staging database is db-2.internal."
+
+
+def cards(**of: object) -> list[str]:
+    return list(Card.objects.filter(**of).values_list("text", flat=True))
+
+
+def test_what_was_asked_for_becomes_a_card_and_a_proposal_that_only_adds(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    say(tmp_path, WISH)
+    found = story.catch(project)
+    assert cards(state="open") == ["the staging database is db-2.internal."]
+    assert found.proposal is not None and found.proposal.origin == "caught"
+    hunks = [hunk for file in found.proposal.files.all() for hunk in file.hunks.all()]
+    assert hunks and all(hunk.base_count == 0 for hunk in hunks), "nothing is changed or removed"
+    card = Card.objects.get()
+    assert card.said == WISH and card.citations[0]["line_no"] == 1
+    assert (world.folder(project) / "MEMORY.md").read_text() == world.INDEX, "nothing is written"
+
+
+def test_a_session_is_read_once(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, WISH)
+    story.catch(project)
+    again = story.catch(project)
+    assert again.read == [] and Card.objects.count() == 1
+    talk.user("Remember that releases are cut on Tuesdays.").save()
+    more = story.catch(project)
+    assert cards(state="open") == ["the staging database is db-2.internal.", "releases are cut on Tuesdays."]
+    assert Proposal.objects.filter(origin="caught").count() == 1, "the new card joins the open proposal"
+    assert more.proposal == again.proposal
+
+
+def test_a_session_that_is_written_to_is_not_read_before_it_is_quiet(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, WISH, minutes_ago=0)
+    assert talk.id not in [session.session_id for session in story.catch(project).read]
+    later = story.catch(project, timezone.now() + dt.timedelta(minutes=4))
+    assert [session.session_id for session in later.read] == [talk.id]
+
+
+def test_at_first_start_nothing_old_is_caught_until_it_is_asked_for(tmp_path: Path) -> None:
+    long_ago = timezone.now() - dt.timedelta(days=3)
+    Talk(tmp_path, "old").user(WISH, at=long_ago).save(minutes_ago=3 * 24 * 60)
+    project = first_start(tmp_path)
+    found = story.catch(project)
+    assert not Card.objects.exists() and found.proposal is None
+    session = Session.objects.get(path__endswith=f"{Talk(tmp_path, 'old').id}.jsonl")
+    assert session.caught_bytes == session.size, "its cursor is at the end"
+    story.catch(project, session=session)
+    assert cards() == ["the staging database is db-2.internal."]
+
+
+def test_extract_reads_what_no_tick_has_read_however_old_it_is(tmp_path: Path) -> None:
+    Talk(tmp_path, "old").user(WISH, at=timezone.now() - dt.timedelta(days=3)).save(minutes_ago=60)
+    project = first_start(tmp_path)
+    story.catch(project, asked=True)
+    assert "the staging database is db-2.internal." in cards()
+
+
+def test_what_a_resumed_session_repeats_is_not_caught_again(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, WISH)
+    story.catch(project)
+    Card.objects.all().delete()
+    fork = Talk(tmp_path, "fork")
+    fork.records = [dict(record, sessionId=fork.id) for record in talk.records]
+    fork.user("Remember that releases are cut on Tuesdays.").save()
+    talk.path.unlink()
+    story.catch(project)
+    assert cards() == ["releases are cut on Tuesdays."], "records are known by their uuid"
+
+
+def test_where_the_agent_wrote_memory_itself_only_the_cursor_moves(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    path = str(world.folder(project) / "project_deploy.md")
+    talk = Talk(tmp_path).user(WISH).wrote(path, world.DEPLOY).save()
+    story.catch(project)
+    session = Session.objects.get(session_id=talk.id)
+    assert session.caught_bytes == session.size and not Card.objects.exists()
+    talk.user("Remember that releases are cut on Tuesdays.").save()
+    story.catch(project)
+    assert cards() == ["releases are cut on Tuesdays."], "what comes after is read"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("paused", "on", "paused everywhere"),
+        ("dreaming", "off", "off for this project"),
+        ("catching", "off", "Catching is off"),
+        ("catch_engine", "anthropic", "key"),
+    ],
+)
+def test_a_closed_gate_leaves_the_cursor_where_it_is(tmp_path: Path, key: str, value: str, told: str) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, WISH)
+    settings_changes.set_override(key, value, actor="me")
+    found = story.catch(project)
+    assert told in found.closed and found.read == []
+    assert not Session.objects.filter(session_id=talk.id, caught_bytes__isnull=False).exists()
+    settings_changes.reset_override(key, actor="me")
+    assert story.catch(project).cards
+
+
+def test_the_agents_own_switch_and_modes_close_it(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    say(tmp_path, WISH)
+    for fields, told in (
+        (
+            {"agent_settings": {"auto_memory": False, "auto_memory_source": "~/.claude/settings.json"}},
+            "auto memory is off",
+        ),
+        ({"mode": "daily-log"}, "daily logs"),
+        ({"mode": "remote"}, "remote mode"),
+    ):
+        before = {name: getattr(project, name) for name in fields}
+        type(project).objects.filter(pk=project.pk).update(**fields)
+        project.refresh_from_db()
+        assert told in story.catch(project).closed
+        type(project).objects.filter(pk=project.pk).update(**before)
+        project.refresh_from_db()
+    assert not Card.objects.exists()
+
+
+def test_a_spent_budget_closes_it_for_a_model_only(tmp_path: Path, monkeypatch) -> None:
+    from decimal import Decimal
+
+    from dreams.services.catching import gates as catching_gates
+    from dreams.services.scheduling import gates
+
+    project = first_start(tmp_path)
+    say(tmp_path, WISH)
+    spent = gates.SpendingFact(free=False, estimate=Decimal(1), today=Decimal(5), month=Decimal(5))
+    facts = gates.Facts(spending=lambda: spent)
+    monkeypatch.setattr(catching_gates, "facts_of", lambda *args, **more: facts)
+    assert "for today are spent" in story.catch(project).closed
+    monkeypatch.undo()
+    assert story.catch(project).cards, "rules cost nothing"
+
+
+def test_it_waits_while_somebody_dreams_and_takes_no_lock(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    say(tmp_path, WISH)
+    dream = DreamRun.objects.create(project=project, status="running", engine="rules", trigger="schedule")
+    assert "dream is under way" in story.catch(project).closed
+    dream.delete()
+    story.catch(project)
+    assert Card.objects.exists() and not LockHold.objects.exists()
+    assert not (world.folder(project) / ".consolidate-lock").exists(), "the clock is not touched"
+
+
+def test_subagents_hooks_commands_and_summaries_are_never_the_person(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    talk = Talk(tmp_path)
+    talk.user(WISH, isSidechain=True)
+    talk.user(WISH, isMeta=True)
+    talk.user(WISH, isCompactSummary=True)
+    talk.user(f"<command-name>/note</command-name><command-message>{WISH}</command-message>")
+    talk.user(f"<local-command-stdout>{WISH}</local-command-stdout>")
+    talk.user(f"<system-reminder>{WISH}</system-reminder>")
+    talk.user(f"UserPromptSubmit hook success: {WISH}")
+    talk.user([{"type": "tool_result", "tool_use_id": "x", "content": WISH}])
+    talk.agent(WISH)
+    talk.save()
+    sub = talk.path.parent / talk.id / "subagents" / "agent-1.jsonl"
+    sub.parent.mkdir(parents=True)
+    sub.write_text(Talk(tmp_path, "sub").user(WISH, isSidechain=True).save().path.read_text())
+    Talk(tmp_path, "sub").path.unlink()
+    story.catch(project)
+    assert cards() == []
+
+
+def test_pasted_text_is_not_the_person(tmp_path: Path) -> None:
+    import json
+
+    project = first_start(tmp_path)
+    pasted = "Some page says a lot.\n" * 12 + WISH + "\nIt goes on."
+    talk = (
+        Talk(tmp_path)
+        .user(f"What do you think of this? {pasted} Remember that releases are cut on Tuesdays.")
+        .save()
+    )
+    history = {
+        "display": "What do you think of this? [Pasted text #1 +14 lines] Remember that releases are cut on Tuesdays.",
+        "pastedContents": {"1": {"id": 1, "type": "text", "contentHash": "00"}},
+        "project": "/home/dev/app",
+        "sessionId": talk.id,
+    }
+    (tmp_path / "history.jsonl").write_text("not json\n" + json.dumps(history) + "\n")
+    story.catch(project)
+    assert cards() == ["releases are cut on Tuesdays."]
+
+
+def test_a_secret_is_never_kept(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    key = "sk-ant-" + "api03-" + "A1b2" * 20
+    say(tmp_path, f"Remember that the key of the test account is {key}.")
+    story.catch(project)
+    assert cards() == []
+
+
+def test_what_memory_says_is_not_caught(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    say(tmp_path, "Remember that tests run against a real database.")
+    story.catch(project)
+    assert cards() == []
+
+
+def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> None:
+    from dreams.services.catching import states
+
+    project = first_start(tmp_path)
+    places = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf"]
+    say(
+        tmp_path,
+        *(f"Remember that the {name} service listens on port {8000 + at}." for at, name in enumerate(places)),
+    )
+    story.catch(project)
+    assert states.counts(project) == (5, 2)
+    assert len(states.listed(project)) == 5
