@@ -258,6 +258,7 @@ def _policy(s: Sentences, entry: AuditEntry) -> str:
     of_type = "any memory" if memory_type == "any" else f"{memory_type} memories"
     done = {"add": "additions to", "change": "changes to", "remove": "removals from"}.get(operation)
     what = f"{done} {of_type}" if done else kinds.named(operation).lower()
+    what = "cards that were caught" if operation == "catch" else what
     now = _OUTCOME.get(str(entry.data.get("now")))
     whom = _in(entry, "for")
     if now is None:

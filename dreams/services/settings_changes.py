@@ -124,6 +124,8 @@ def check_policy(operation: str, action: str, memory_type: str, kind: str) -> No
         raise BadPolicy(f"“{kind}” is not one of {', '.join(POLICY_KINDS)}")
     if not kind and operation not in Policy.Operation.values:
         raise BadPolicy(f"“{operation}” is not one of {', '.join(Policy.Operation.values)}")
+    if operation == Policy.Operation.CATCH and memory_type:
+        raise BadPolicy("The policy for what was caught is about every type of memory")
     if action and action not in Policy.Action.values:
         raise BadPolicy(f"“{action}” is not one of {', '.join(Policy.Action.values)}")
     if memory_type not in MEMORY_TYPES:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dreams.models import Card, Decision, DreamRun, Hunk, Policy, Project, Proposal
-from dreams.services import dreaming, review, rollback, settings_changes
+from dreams.services import dreaming, proposals, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.catching import cards, story
 from dreams.services.inbox import waiting
@@ -121,7 +121,7 @@ def test_the_next_dream_proposes_nothing_of_an_open_approved_or_rejected_card(tm
         lines.added
         for proposal in run.proposals.all()
         for file in proposal.files.all()
-        for _, lines in __import__("dreams.services.proposals").proposals.text_hunks(file)
+        for _, lines in proposals.text_hunks(file)
     )
     assert "queue 0" in proposed, "what no card says is proposed"
     assert not any(word in proposed for word in ("db-2", "Tuesdays", "04:00"))
@@ -205,7 +205,7 @@ def test_a_card_waits_in_the_inbox(tmp_path: Path) -> None:
 
     project, _ = caught(tmp_path, STAGING, RELEASES)
     (item,) = [item for item in waiting.waiting(timezone.now()) if item.facts]
-    assert item.why == "You said 2 things to remember." and item.url == f"/projects/{project.pk}/caught"
+    assert item.why == "You said 2 things to remember." and item.url == f"/projects/{project.pk}/caught/"
 
 
 def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(

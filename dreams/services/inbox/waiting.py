@@ -241,11 +241,21 @@ def _elsewhere(row: Any) -> str:
 
 def _of_open(row: Any, facts: Facts, stuck: Sequence[_Stuck]) -> _Told:
     here = reverse("review", args=[row.public_id])
+    if row.origin == Proposal.Origin.CAUGHT and not stuck:
+        return _of_cards(row, facts)
     if facts.counts.undecided:
         return Kind.REVIEW, _undecided(facts, stuck), "Review", here
     if stuck:
         return _of_stuck(row, stuck, "it was decided")
     return Kind.SUBMIT, "Everything is decided and nothing is written yet. Submit it.", "Submit", here
+
+
+def _of_cards(row: Any, facts: Facts) -> _Told:
+    """What was caught has a page of its own, with a card for each thing that was said."""
+    here = reverse("project-caught", args=[row.project_id])
+    if facts.counts.undecided:
+        return Kind.REVIEW, f"You said {plural(facts.counts.undecided, 'thing')} to remember.", "Look", here
+    return Kind.SUBMIT, "Your cards are decided and nothing is written yet. Submit them.", "Submit", here
 
 
 def _of_submitted(row: Any, facts: Facts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:

@@ -16,6 +16,8 @@ from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 LATELY = dt.timedelta(days=7)
 MOST_PASSED = 20
 MOST_EXAMPLES = 40
+#: What a policy can be about, besides a kind of change.
+BY_TYPE = (Policy.Operation.ADD, Policy.Operation.CHANGE, Policy.Operation.REMOVE)
 REMOVING = (Operation.Kind.MERGE, Operation.Kind.UPDATE, Operation.Kind.PRUNE)
 
 
@@ -79,10 +81,7 @@ def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> 
     rows = [
         Row(
             memory_type.capitalize() or "Any type",
-            [
-                _cell(found, (own, "", memory_type, operation.value), operation.label)
-                for operation in Policy.Operation
-            ],
+            [_cell(found, (own, "", memory_type, operation.value), operation.label) for operation in BY_TYPE],
         )
         for memory_type in MEMORY_TYPES
     ]
@@ -90,14 +89,16 @@ def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> 
 
 
 def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
-    """As `by_type`."""
+    """As `by_type`; last what was caught in sessions, to which no other policy applies."""
     found = table(project)
     own = project is not None
+    caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
     rows = [
         Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
         for kind in kinds.ORDER
         if kind in POLICY_KINDS
     ]
+    rows.append(Row("Caught in your sessions", [caught]))
     return [_as_typed(row, typed or {}) for row in rows]
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib.agents.claude_code import ClaudeCode
-from dreams.models import DreamSession, Memory, Project, Proposal, Question, Session, Version
+from dreams.models import Card, DreamSession, Memory, Project, Proposal, Question, Session, Version
 from dreams.services import blobs, hosts
 from dreams.services.scheduling import next_dream
 from dreams.web.pages import budget
@@ -25,6 +25,7 @@ FEW_SESSIONS = 6
 MEMORIES_PAGE = 60
 SESSIONS_PAGE = 40
 MOST_FILES = 200
+CAUGHT = Proposal.Origin.CAUGHT  # its cards have a page of their own
 ASIDE_DAYS = dt.timedelta(days=14)
 # The index first, then topics, team notes and logs.
 READING_ORDER = Case(
@@ -93,6 +94,7 @@ class Head:
     sessions: int
     new_sessions: int
     questions: int
+    caught: int
     auto_memory: str
     agent_dreams: str
     asides: list[Version]
@@ -102,7 +104,8 @@ def head(project: Project) -> Head:
     config = conf.current(project)
     memories = _memories_counted(project)
     tally = next_dream.new_sessions([project], timezone.now())[project.pk]
-    waiting = Proposal.objects.filter(project=project, state__in=WAITING).order_by("-created_at").first()
+    reviews = Proposal.objects.filter(project=project, state__in=WAITING).exclude(origin=CAUGHT)
+    waiting = reviews.order_by("-created_at").first()
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
     return Head(
@@ -117,6 +120,7 @@ def head(project: Project) -> Head:
         sessions=project.sessions.count(),
         new_sessions=tally.plain + tally.corrected,
         questions=_questions(project),
+        caught=_caught(project),
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
         asides=_asides(project),
@@ -130,11 +134,13 @@ class Counts:
     memories: int
     sessions: int
     questions: int
+    caught: int
 
 
 def counts(project: Project) -> Counts:
-    """For a page beside the project's own; three queries."""
-    return Counts(_memories_counted(project)["notes"], project.sessions.count(), _questions(project))
+    """For a page beside the project's own; four queries."""
+    notes = _memories_counted(project)["notes"]
+    return Counts(notes, project.sessions.count(), _questions(project), _caught(project))
 
 
 def _asides(project: Project) -> list[Version]:
@@ -147,6 +153,11 @@ def _asides(project: Project) -> list[Version]:
 def _questions(project: Project) -> int:
     """Those that are open and were asked."""
     return project.questions.filter(state=Question.State.OPEN, asked=True).count()
+
+
+def _caught(project: Project) -> int:
+    """Cards to review."""
+    return project.cards.filter(state=Card.State.OPEN).count()
 
 
 def _switch(value: object) -> str:

@@ -153,7 +153,7 @@ def _page(request: Request, project: Project | None, form: Form) -> HttpResponse
         "policies_by_kind": by_kind,
         "kinds_are_set": any(cell.action for row in by_kind for cell in row.cells),
         "policies_earned": policy_pages.earned_rows() if project is None else [],
-        "operations": Policy.Operation.labels,
+        "operations": [operation.label for operation in policy_pages.BY_TYPE],
         "actions": Policy.Action.choices,
         "removes_alone": policy_pages.removes_without_asking(project),
         "channels": selector.channels() if project is None else [],

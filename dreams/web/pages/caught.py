@@ -1,0 +1,121 @@
+"""The cards of a project: what was said, the line that it would become and where, and what the checks say of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Prefetch, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams.models import Card, Finding, Project
+from dreams.services.catching import gates, states
+from dreams.services.scheduling.gate_inputs import Everywhere
+
+#: A rejected card can be taken back from the page for so long.
+LATELY = dt.timedelta(days=1)
+MOST_LATELY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One card. `said_by_agent`: the agent summed it up, and the person agreed."""
+
+    public_id: str
+    state: str
+    said: str
+    said_by_agent: bool
+    at: dt.datetime | None
+    session: str
+    session_url: str
+    text: str
+    memory_type: str
+    path: str
+    is_new_file: bool
+    findings: Sequence[Finding]
+    blocks: Sequence[Finding]
+    is_now: bool
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == Card.State.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`waiting` cards are not listed before there is room; `closed` is why nothing is caught now."""
+
+    cards: list[Shown]
+    waiting: int
+    closed: str
+    proposal: str
+
+    @property
+    def open(self) -> int:
+        return sum(card.is_open for card in self.cards)
+
+    @property
+    def approved(self) -> int:
+        return sum(card.state == Card.State.APPROVED for card in self.cards)
+
+
+def of_project(project: Project, after: str = "") -> Page:
+    """`after`: the card that was decided a moment ago; the next open one is the present one."""
+    rows = _rows(project)
+    now = _present(rows, after)
+    proposal = next((row.proposal.public_id for row in rows if row.proposal and row.state != "rejected"), "")
+    moment = timezone.now()
+    return Page(
+        cards=[_shown(row, row.public_id == now) for row in rows],
+        waiting=project.cards.filter(state=Card.State.WAITING).count(),
+        closed=gates.closed(project, Everywhere.load(), moment),
+        proposal=proposal,
+    )
+
+
+def _rows(project: Project) -> list[Card]:
+    lately = Q(state=Card.State.REJECTED, decided_at__gte=timezone.now() - LATELY)
+    listed = Q(pk__in=[card.pk for card in states.listed(project)])
+    found = Finding.objects.filter(
+        severity__in=[Finding.Severity.BLOCK, Finding.Severity.REFUSE, Finding.Severity.WARN]
+    )
+    rows = Card.objects.filter(listed | lately, project=project).select_related(
+        "session", "operation", "proposal"
+    )
+    rows = rows.prefetch_related("operation__hunks__file", Prefetch("operation__hunks__findings", found))
+    return list(rows.order_by(F("said_at").asc(nulls_last=True), "pk")[:MOST_LATELY])
+
+
+def _present(rows: Sequence[Card], after: str) -> str:
+    """The first open card behind the one decided last, else the first open one, else the one decided last."""
+    names = [row.public_id for row in rows]
+    start = names.index(after) + 1 if after in names else 0
+    around = [*rows[start:], *rows[:start]]
+    return next((row.public_id for row in around if row.state == Card.State.OPEN), after)
+
+
+def _shown(row: Card, is_now: bool) -> Shown:
+    hunks = list(row.operation.hunks.all()) if row.operation else []
+    file = next((hunk.file for hunk in hunks if hunk.file.path != "MEMORY.md"), None)
+    findings = [finding for hunk in hunks for finding in hunk.findings.all()]
+    cited = row.citations[0] if row.citations else {}
+    line = cited.get("line_no")
+    at_line = f"?line={line}#line-{line}" if line else ""
+    return Shown(
+        public_id=row.public_id,
+        state=row.state,
+        said=row.said,
+        said_by_agent=cited.get("role") == "assistant",
+        at=row.said_at,
+        session=str(row.session) if row.session else "",
+        session_url=reverse("session", args=[row.session.pk]) + at_line if row.session else "",
+        text=row.text,
+        memory_type=row.memory_type,
+        path=file.path if file else "",
+        is_new_file=bool(file and file.kind == "add"),
+        findings=[found for found in findings if not found.stands_in_the_way],
+        blocks=[found for found in findings if found.stands_in_the_way],
+        is_now=is_now,
+    )

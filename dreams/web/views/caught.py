@@ -1,0 +1,136 @@
+"""Caught cards: look at them, decide each by one press, write what is approved.
+
+Every verb is a POST that leads back to the cards. With htmx the same address answers with the cards alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams.lib.files.text import plural
+from dreams.models import Card, Project
+from dreams.services import project_lock
+from dreams.services.catching import cards, story
+from dreams.services.review import Reviewer, ReviewRefused
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, SeeOther, page, wants_fragment
+from dreams.web.pages import caught as pages
+from dreams.web.pages import project as project_pages
+
+_VERDICTS: dict[str, Callable[..., Card]] = {"approve": cards.approve, "reject": cards.reject}
+
+
+@owner
+@require_safe
+def of_project(request: Request, pk: int) -> HttpResponse:
+    """The cards of one project."""
+    project = get_object_or_404(Project, pk=pk)
+    return _page(request, project, request.GET.get("after", ""))
+
+
+def _page(request: Request, project: Project, after: str = "") -> HttpResponse:
+    context: dict[str, Any] = {"project": project, "caught": pages.of_project(project, after)}
+    if not wants_fragment(request):
+        context["head"] = project_pages.counts(project)
+    return page(request, "dreams/caught.html", "dreams/_caught.html", context)
+
+
+@owner
+@require_POST
+def decide(request: Request, public_id: str) -> HttpResponse:
+    """Remember it, or not; what is said against it is confirmed by a press of its own."""
+    card = _find(public_id)
+    verdict = _VERDICTS.get(request.POST.get("verdict", ""))
+    if verdict is None:
+        raise Http404("no such verdict")
+    more = {"confirm": True} if verdict is cards.approve and request.POST.get("confirm") else {}
+    return _done(request, card, lambda: verdict(card, _reviewer(request), **more))
+
+
+@owner
+@require_POST
+def edit(request: Request, public_id: str) -> HttpResponse:
+    """Remember it in other words."""
+    card = _find(public_id)
+    return _done(request, card, lambda: cards.edit(card, request.POST.get("text", ""), _reviewer(request)))
+
+
+@owner
+@require_POST
+def take_back(request: Request, public_id: str) -> HttpResponse:
+    """Undo a decision that is not written yet."""
+    card = _find(public_id)
+    return _done(request, card, lambda: cards.take_back(card, _reviewer(request)))
+
+
+@owner
+@require_POST
+def submit(request: Request, pk: int) -> HttpResponse:
+    """Write the approved cards."""
+    project = get_object_or_404(Project, pk=pk)
+    try:
+        report = cards.submit(project, _reviewer(request))
+    except (ReviewRefused, project_lock.ProjectBusy) as refused:
+        messages.error(request, str(refused))
+    else:
+        if report.complete:
+            messages.success(request, f"Remembered in {plural(len(report.applied), 'file')}.")
+        else:
+            messages.warning(request, report.error or "A file changed meanwhile. It waits in the inbox.")
+    return SeeOther(reverse("project-caught", args=[pk]))
+
+
+@owner
+@require_POST
+def read(request: Request, pk: int) -> HttpResponse:
+    """Read what is new in this project's sessions now."""
+    project = get_object_or_404(Project, pk=pk)
+    try:
+        project_lock.refuse_elsewhere(project)
+        found = story.catch(project, asked=True)
+    except project_lock.ProjectElsewhere as refused:
+        messages.error(request, str(refused))
+        return SeeOther(reverse("project-caught", args=[pk]))
+    if found.closed:
+        messages.warning(request, found.closed)
+    else:
+        said = f"Read {plural(len(found.read), 'session')}, caught {plural(len(found.cards), 'thing')}."
+        messages.success(request, said)
+    return SeeOther(reverse("project-caught", args=[pk]))
+
+
+def _done(request: Request, card: Card, act: Callable[[], object]) -> HttpResponse:
+    try:
+        act()
+    except ReviewRefused as refused:
+        if wants_fragment(request):
+            context = {"refused": str(refused), "refused_at": card.public_id}
+            shown = pages.of_project(card.project, card.public_id)
+            return page(
+                request,
+                "dreams/caught.html",
+                "dreams/_caught.html",
+                {"project": card.project, "caught": shown, **context},
+            )
+        messages.error(request, str(refused))
+    if wants_fragment(request):
+        return _page(request, card.project, card.public_id)
+    address = reverse("project-caught", args=[card.project_id])
+    return SeeOther(f"{address}?after={card.public_id}#now")
+
+
+def _find(public_id: str) -> Card:
+    return get_object_or_404(
+        Card.objects.select_related("project", "proposal", "operation"), public_id=public_id
+    )
+
+
+def _reviewer(request: Request) -> Reviewer:
+    return Reviewer(actor(request))
