@@ -50,7 +50,7 @@ def test_one_press_decides_a_card_and_leads_to_the_next(browser: Client, tmp_pat
     )
     page = browser.get(answer["Location"]).content.decode()
     assert f'id="now" aria-labelledby="said-{second.public_id}"' in " ".join(page.split())
-    assert "Remember 1 " in " ".join(page.split())
+    assert "Save 1 to memory " in " ".join(page.split())
 
 
 def test_with_htmx_the_same_address_answers_with_the_cards_alone(browser: Client, tmp_path: Path) -> None:

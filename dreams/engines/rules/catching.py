@@ -42,10 +42,13 @@ def said(job: Job, report: Reporter) -> list[Lesson]:
 
 def _plainly(heard: Heard) -> Iterator[Wish]:
     """What was not asked to be remembered, and is meant to last all the same."""
-    known = {wish.quote for wish in heard.wishes if wish.verdict in {"learn", "ask"}}
-    for text, quote in (*_told(heard), *_stated(heard.prompt.text), *_agreed(heard)):
-        if quote not in known and any(wish.text for wish in wishes(f"Remember that {text}")):
-            known.add(quote)
+    known = [wish.quote for wish in heard.wishes if wish.verdict in {"learn", "ask"}]
+    told = (*_told(heard), *_stated(heard.prompt.text), *_agreed(heard))
+    for text, quote in sorted(told, key=lambda pair: -len(pair[1])):
+        if not any(quote in other for other in known) and any(
+            wish.text for wish in wishes(f"Remember that {text}")
+        ):
+            known.append(quote)
             yield Wish(text, quote, fact=True, in_passing=True)
 
 

@@ -99,7 +99,8 @@ def _present(rows: Sequence[Card], after: str) -> str:
 def _shown(row: Card, is_now: bool) -> Shown:
     hunks = list(row.operation.hunks.all()) if row.operation else []
     file = next((hunk.file for hunk in hunks if hunk.file.path != "MEMORY.md"), None)
-    findings = [finding for hunk in hunks for finding in hunk.findings.all()]
+    # A line, its file's description and its index row have the same said of them.
+    findings = list({found.code: found for hunk in reversed(hunks) for found in hunk.findings.all()}.values())
     cited = row.citations[0] if row.citations else {}
     line = cited.get("line_no")
     at_line = f"?line={line}#line-{line}" if line else ""
