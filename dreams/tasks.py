@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.core.cache import cache
+
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import dreaming, notify
@@ -23,6 +25,7 @@ def run_dream(dream_pk: int) -> str:
 
 def catch(project_pk: int) -> str:
     """Read what is new in a project's quiet sessions for what the person said."""
+    cache.delete(catching.in_queue(project_pk))
     project = Project.objects.filter(pk=project_pk).first()
     if project is None:
         return "nothing to do"

@@ -38,12 +38,18 @@ class Caught:
     closed: str = ""
 
 
+def in_queue(project_pk: int) -> str:
+    """The cache's key for a project whose task waits: one at a time, and only the latest."""
+    return f"memoryweb:catching:{project_pk}"
+
+
 def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
     """The projects of this host with a session that went quiet and was not read: files are looked at, none is read."""
     rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
     for project in rows.order_by("-last_session_at"):
         try:
-            if not gates.closed(project, everywhere, now) and _has_new(project, now):
+            closed = gates.closed(project, everywhere, now)
+            if not closed and _has_new(project, now) and not gates.is_dreaming(project, everywhere, now):
                 yield project
         except Exception:
             log.exception("catching in %s", project)

@@ -107,17 +107,19 @@ def _send_digests(now: dt.datetime) -> None:
 def _catch(report: TickReport, everywhere: Everywhere) -> None:
     """Sessions that went quiet are read by tasks of their own: one may ask a model."""
     for project in catching.due(report.at, everywhere):
-        enqueue_catching(project)
-        report.caught += 1
+        report.caught += enqueue_catching(project)
 
 
-def enqueue_catching(project: Project) -> None:
-    """Have what is new in a project's sessions read. Its task may arrive twice; each byte is read once."""
+def enqueue_catching(project: Project) -> bool:
+    """Have what is new in a project's sessions read; False while that is in the queue already."""
+    if not cache.add(catching.in_queue(project.pk), 1, PENDING_TOO_LONG.total_seconds()):
+        return False
     from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
     async_task(
         "dreams.tasks.catch", project.pk, cluster=cluster_name(project.host), task_name=f"catch {project.pk}"
     )
+    return True
 
 
 # --- Judging ------------------------------------------------------------------------------------------------------

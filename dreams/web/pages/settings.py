@@ -19,6 +19,7 @@ SOURCES = {
 }
 GROUPS = {
     "When": "When a project is ready to dream.",
+    "Catching": "What you plainly say in a session becomes a card the same day.",
     "Engine": "What does the dreaming, and its limits.",
     "Budget": "What dreams may cost. Only a model costs anything.",
     "Review": "What policies may apply without you, and how many questions a dream asks.",
