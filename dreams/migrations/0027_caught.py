@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='proposal',
             name='origin',
-            field=models.CharField(choices=[('dream', 'Dream'), ('rollback', 'Undo'), ('restore', 'Restore'), ('edit', 'Edit by hand'), ('forget', 'Forget'), ('redaction', 'Redaction'), ('answers', 'Answers'), ('caught', 'Caught')], max_length=10),
+            field=models.CharField(choices=[('dream', 'Dream'), ('rollback', 'Undo'), ('restore', 'Restore'), ('edit', 'Edit by hand'), ('forget', 'Forget'), ('redaction', 'Redaction'), ('answers', 'Answers'), ('suggested', 'Suggested by your agent'), ('caught', 'Caught')], max_length=10),
         ),
         migrations.AddConstraint(
             model_name='proposal',

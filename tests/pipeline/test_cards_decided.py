@@ -13,8 +13,8 @@ from dreams.services.catching import cards, story
 from dreams.services.inbox import waiting
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import scheduler
-from tests.pipeline import world
-from tests.pipeline.talking import first_start, say
+from tests.world import directory as world
+from tests.world.talking import first_start, say
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from dreams.models import Card, DreamRun, LockHold, Proposal, Session
 from dreams.services import settings_changes
 from dreams.services.catching import story
-from tests.pipeline import world
-from tests.pipeline.talking import Talk, first_start, say
+from tests.world import directory as world
+from tests.world.talking import Talk, first_start, say
 
 pytestmark = pytest.mark.django_db
 

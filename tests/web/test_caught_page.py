@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Card, Project
 from dreams.services.catching import story
-from tests.pipeline import world
-from tests.pipeline.talking import first_start, say
+from tests.world import directory as world
+from tests.world.talking import first_start, say
 
 pytestmark = pytest.mark.django_db
 

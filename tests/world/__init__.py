@@ -6,6 +6,7 @@ Rows and directories
     review          a proposal as a dream makes it: several files, operations over two of them, evidence
     every_kind      a large proposal with a change of every kind
     questions       a project with a question of every kind
+    talking         sessions of one project, line by line, that went quiet
     agent_folder    a config folder as an agent leaves it: transcripts, memories, repositories
 Dreams
     engines         engines that do what a test says; `asking` adds questions, `trusting` approvals

@@ -116,7 +116,13 @@ def _shown(row: Card, is_now: bool) -> Shown:
         memory_type=row.memory_type,
         path=file.path if file else "",
         is_new_file=bool(file and file.kind == "add"),
-        findings=[found for found in findings if not found.stands_in_the_way],
-        blocks=[found for found in findings if found.stands_in_the_way],
+        findings=[found for found in findings if found.severity == Finding.Severity.WARN],
+        blocks=[found for found in findings if _blocks(found)],
         is_now=is_now,
     )
+
+
+def _blocks(found: Finding) -> bool:
+    """Whether it keeps the card from being approved: not confirmed yet, or never to be."""
+    is_confirmed = found.severity == Finding.Severity.BLOCK and found.confirmed_at is not None
+    return found.severity != Finding.Severity.WARN and not is_confirmed

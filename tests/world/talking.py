@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.models import Project
 from dreams.services import discovery
-from tests.pipeline import world
+from tests.world import directory as world
 
 SLUG = "-home-dev-app"
 
