@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from dreams.lib.merge import merge3, merge_index
-from dreams.lib.textdiff import hunks, pieces, rows, tokens, word_spans
+from dreams.lib.diff import hunks, pieces, rows, tokens, word_spans
+from dreams.lib.diff.merge import merge3, merge_index
 
 WORDS = [
     "deploy",

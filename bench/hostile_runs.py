@@ -20,9 +20,9 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import is_correction
-from dreams.lib.merge import merge3, merge_index
+from dreams.lib.diff.merge import merge3, merge_index
 from dreams.lib.prose import dates, similarity
 from dreams.lib.secrets import finding as secrets
 from dreams.services.search import folding
@@ -44,8 +44,8 @@ def parsers() -> dict[str, Callable[[str], object]]:
         "index": memdir.parse_index,
         "links": lambda text: memdir.retarget(text, "a.md", "b.md"),
         "typed": is_correction,
-        "diff": lambda text: textdiff.hunks(text, f"{text}x\n{text}", path="a.md"),
-        "words": lambda text: textdiff.word_spans(text, text[1:] + "x"),
+        "diff": lambda text: diff.hunks(text, f"{text}x\n{text}", path="a.md"),
+        "words": lambda text: diff.word_spans(text, text[1:] + "x"),
         "merge": lambda text: merge3(text, f"{text}x\n", f"y\n{text}"),
         "merge of an index": lambda text: merge_index(text, f"{text}x\n", f"y\n{text}"),
         "search": folding.normal,

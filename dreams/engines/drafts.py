@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 from dreams.engines import lineage
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 
 Item = TypeVar("Item")
@@ -39,7 +39,7 @@ KIND_ORDER: tuple[OperationKind, ...] = (
 class DraftHunk:
     """A hunk with the edits that made it. `citations` are at most `MOST_EVIDENCE`, the ones about its lines first."""
 
-    hunk: textdiff.Hunk
+    hunk: diff.Hunk
     operation: str
     citations: tuple[Citation, ...]
     fates: tuple[Fate, ...]
@@ -79,16 +79,16 @@ class Draft:
         return not self.files
 
 
-def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[textdiff.Hunk]:
+def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[diff.Hunk]:
     """The hunks of one file. A file that appears or goes is one hunk; so is one that is not text."""
     before, after = text.decode(base or b""), text.decode(new or b"")
     whole = base is None or new is None or not (text.is_utf8(base) and text.is_utf8(new))
-    found = textdiff.hunks(before, after, path=path, granularity="block" if whole else "unit")
+    found = diff.hunks(before, after, path=path, granularity="block" if whole else "unit")
     if found or not whole or base == new:
         return found
     # An empty file that appears or goes has no line to differ in, and still is a change to decide on.
     name = hashlib.sha256(f"{path}\0{base is None}\0{new is None}".encode()).hexdigest()[:12]
-    return [textdiff.Hunk(name, 0, (), 0, ())]
+    return [diff.Hunk(name, 0, (), 0, ())]
 
 
 def change_kind(base: bytes | None, new: bytes | None) -> ChangeKind:
@@ -143,8 +143,8 @@ def only(made: Draft, before: Mapping[str, bytes], operations: Iterable[str]) ->
 def rebuild(
     base: bytes | None,
     new: bytes | None,
-    hunks: Sequence[textdiff.Hunk],
-    chosen: Mapping[str, textdiff.Choice],
+    hunks: Sequence[diff.Hunk],
+    chosen: Mapping[str, diff.Choice],
 ) -> bytes | None:
     """The file with the chosen hunks taken (True, or a text in their place); None: there is no such file."""
     taken = [hunk for hunk in hunks if chosen.get(hunk.id, False) is not False]
@@ -154,9 +154,7 @@ def rebuild(
         return None
     if not hunks:
         return base
-    return text.encode(
-        textdiff.apply_hunks(text.decode(base or b""), hunks, {h.id: chosen[h.id] for h in taken})
-    )
+    return text.encode(diff.apply_hunks(text.decode(base or b""), hunks, {h.id: chosen[h.id] for h in taken}))
 
 
 def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
@@ -164,7 +162,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
     told = lineage.Lineage(edits)
     groups, index_rows = _Groups(), _IndexRows(before, after, edits)
     _link_chains(steps, groups)
-    loose: list[tuple[str, bytes | None, bytes | None, list[tuple[textdiff.Hunk, list[_Step]]]]] = []
+    loose: list[tuple[str, bytes | None, bytes | None, list[tuple[diff.Hunk, list[_Step]]]]] = []
     for path in sorted(before.keys() | after.keys()):
         base, new = before.get(path), after.get(path)
         if base == new:
@@ -193,14 +191,14 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
 
 
 def _draft_hunk(
-    path: str, hunk: textdiff.Hunk, own: Sequence[_Step], groups: _Groups, told: lineage.Lineage
+    path: str, hunk: diff.Hunk, own: Sequence[_Step], groups: _Groups, told: lineage.Lineage
 ) -> DraftHunk:
     citations = _own_evidence(hunk, _unique(citation for step in own for citation in step.edit.citations))
     fates = _unique(told.fates(path, hunk.removed.split("\n")))
     return DraftHunk(hunk, groups.key(f"hunk:{path}:{hunk.id}"), citations, fates)
 
 
-def _own_evidence(hunk: textdiff.Hunk, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+def _own_evidence(hunk: diff.Hunk, citations: Sequence[Citation]) -> tuple[Citation, ...]:
     """Of an operation that takes many steps, only what speaks for these lines: nobody reads seventy quotes."""
     lines = hunk.removed + hunk.added
 
@@ -251,7 +249,7 @@ class _Step:
 
     @classmethod
     def of(cls, edit: Edit) -> _Step:
-        changed = textdiff.hunks(edit.before or "", edit.after or "", path=edit.path)
+        changed = diff.hunks(edit.before or "", edit.after or "", path=edit.path)
         return cls(
             edit,
             frozenset(_telling(line for hunk in changed for line in hunk.base_lines)),
@@ -265,7 +263,7 @@ def _telling(lines: Iterable[str]) -> Iterable[str]:
     return (line for line in bare if any(map(str.isalnum, line)))
 
 
-def _steps_of(path: str, hunk: textdiff.Hunk, steps: Sequence[_Step], told: lineage.Lineage) -> list[_Step]:
+def _steps_of(path: str, hunk: diff.Hunk, steps: Sequence[_Step], told: lineage.Lineage) -> list[_Step]:
     removed, added = set(_telling(hunk.base_lines)), set(_telling(hunk.new_lines))
     between = set(_telling(told.between(path, removed, added)))
     own = [
@@ -290,13 +288,13 @@ def _link_chains(steps: Sequence[_Step], groups: _Groups) -> None:
 
 
 def _link_renames(
-    changed: Sequence[tuple[str, bytes | None, bytes | None, list[textdiff.Hunk]]], groups: _Groups
+    changed: Sequence[tuple[str, bytes | None, bytes | None, list[diff.Hunk]]], groups: _Groups
 ) -> None:
     """A file that gets another name is one decision: taken singly, it would be lost, or be there twice."""
     gone = {path: text.decode(base) for path, base, new, _ in changed if base is not None and new is None}
     come = {path: text.decode(new) for path, base, new, _ in changed if base is None and new is not None}
     names = {path: [f"hunk:{path}:{hunk.id}" for hunk in hunks] for path, _, _, hunks in changed}
-    for new_path, old_path in textdiff.renamed(gone, come).items():
+    for new_path, old_path in diff.renamed(gone, come).items():
         groups.join([*names[old_path], *names[new_path]])
 
 
@@ -312,7 +310,7 @@ class _IndexRows:
         self._whole = before.keys() ^ after.keys()
         self._elsewhere = {edit.operation for edit in edits if edit.path != memdir.INDEX_NAME}
 
-    def memory(self, path: str, hunk: textdiff.Hunk, own: Sequence[_Step]) -> str:
+    def memory(self, path: str, hunk: diff.Hunk, own: Sequence[_Step]) -> str:
         """Its path; empty where the hunk is no such row."""
         if path != memdir.INDEX_NAME or any(step.edit.operation in self._elsewhere for step in own):
             return ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from dreams.findings.added import Line, added_lines, found_at, standing_lines
 from dreams.findings.base import Found, Severity, Subject
-from dreams.lib import textdiff
+from dreams.lib import diff
 
 CHECK = "invisible"
 _SHOWN = re.compile(r"⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
@@ -59,7 +59,7 @@ def hidden(text: str, *, first: bool = False) -> list[str]:
     for flag in _FLAGS:
         text = text.replace(flag, "")
     bare = "".join(char for place, char in enumerate(text) if not _needed(text, place))
-    return _SHOWN.findall(textdiff.visible(_SHOWN.sub("", bare), "\n"))
+    return _SHOWN.findall(diff.visible(_SHOWN.sub("", bare), "\n"))
 
 
 def without_hidden(line: str) -> str:
@@ -70,7 +70,7 @@ def without_hidden(line: str) -> str:
 
 
 def _bare(text: str) -> str:
-    kept = (at for at in range(len(text)) if _needed(text, at) or not textdiff.is_hidden(text, at))
+    kept = (at for at in range(len(text)) if _needed(text, at) or not diff.is_hidden(text, at))
     return "".join(text[at] for at in kept)
 
 

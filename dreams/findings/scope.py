@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from dreams.findings.base import Found, Subject
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})
@@ -39,7 +39,7 @@ def standing(subject: Subject) -> Iterator[Found]:
     names = defaultdict[str, list[str]](list)
     for path in sorted(subject.after):
         names[memdir.name_key(path)].append(path)
-        if not textdiff.is_plain(path):
+        if not diff.is_plain(path):
             says = f"{_spelt(path)} hides characters in its name."
             yield Found(CHECK, "name-unfit", "warn", says, "Rename it.", path, about=path)
     for first, *others in names.values():
@@ -120,7 +120,7 @@ def _unfit(path: str, subject: Subject) -> tuple[str, str, str] | None:
     """A new name that hides characters reads as another. What a person brings back has the name that it had."""
     if path in subject.before or any(hunk.by_hand for hunk in subject.hunks if hunk.path == path):
         return None
-    hidden = not textdiff.is_plain(path)
+    hidden = not diff.is_plain(path)
     if not hidden and all(
         len(part.encode("utf-8", "surrogatepass")) <= NAME_BYTES for part in path.split("/")
     ):
@@ -130,7 +130,7 @@ def _unfit(path: str, subject: Subject) -> tuple[str, str, str] | None:
 
 
 def _spelt(path: str) -> str:
-    shown = (char if char.isprintable() else f"⟨U+{ord(char):04X}⟩" for char in textdiff.visible(path))
+    shown = (char if char.isprintable() else f"⟨U+{ord(char):04X}⟩" for char in diff.visible(path))
     return "".join(shown)[:200]
 
 

@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser, SystemCheckError
 from django.db import DatabaseError, connections
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from memoryweb import faults
 
 DONE, REFUSED, USAGE = 0, 1, 2
@@ -156,7 +156,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=as_json))
         else:
             for line in self.words(result):  # a memory may hold what moves a terminal's cursor
-                self.stdout.write(textdiff.visible(line))
+                self.stdout.write(diff.visible(line))
 
     def _fail(self, message: str, code: int) -> int:
         self.stderr.write(message)

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.examining import rule_of
-from dreams.lib import textdiff
+from dreams.lib.diff import Hunk as DiffHunk
+from dreams.lib.diff import split_lines
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import finding
@@ -152,7 +153,7 @@ def _file(file: FileChange, diff: bool) -> dict[str, Any]:
     }
 
 
-def _hunk(row: Hunk, lines: textdiff.Hunk, diff: bool) -> dict[str, Any]:
+def _hunk(row: Hunk, lines: DiffHunk, diff: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": row.hunk_id,
         "operation": row.operation.key if row.operation else None,
@@ -187,7 +188,7 @@ def _hunk(row: Hunk, lines: textdiff.Hunk, diff: bool) -> dict[str, Any]:
 
 def _edited(row: Hunk) -> list[str]:
     """A person's own lines, which are written in place of the added ones."""
-    return printable(textdiff.split_lines(text.decode(blobs.get(row.edited_sha))))
+    return printable(split_lines(text.decode(blobs.get(row.edited_sha))))
 
 
 def printable(lines: Iterable[str]) -> list[str]:

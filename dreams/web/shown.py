@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.secrets import redact
 
 
 def shown(text: str) -> str:
     """The one place through which every text of a transcript passes before a page shows it."""
-    return textdiff.visible(redact.redact(text).replace("\r\n", "\n"))
+    return diff.visible(redact.redact(text).replace("\r\n", "\n"))

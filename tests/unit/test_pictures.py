@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.web.charts import svg
 from dreams.web.charts.base import Picture, Plot, round_up
 from dreams.web.charts.calendar import LEVELS, by_day, level
@@ -55,8 +55,8 @@ def _check(picture: Picture) -> None:
     title, desc = root[0], root[1]
     assert root.attrib["role"] == "img"
     assert root.attrib["aria-labelledby"].split() == [title.attrib["id"], desc.attrib["id"]]
-    assert title.text == textdiff.visible(picture.title)
-    assert textdiff.visible(picture.sentence) in (desc.text or "")
+    assert title.text == diff.visible(picture.title)
+    assert diff.visible(picture.sentence) in (desc.text or "")
     for node in root.iter():
         for axis, value in _numbers(node):
             assert math.isfinite(value)

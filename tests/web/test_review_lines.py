@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.web.pages import diffs
 
 LINES = st.lists(
@@ -20,7 +20,7 @@ def shown(line: diffs.Line) -> str:
 @settings(max_examples=120, deadline=None)
 @given(LINES, LINES)
 def test_cards_and_gaps_together_are_the_whole_text_once(base: str, new: str) -> None:
-    cards = diffs.blocks(base, textdiff.hunks(base, new), "a.md")
+    cards = diffs.blocks(base, diff.hunks(base, new), "a.md")
     lines = [
         line
         for card in cards
@@ -35,12 +35,12 @@ def test_cards_and_gaps_together_are_the_whole_text_once(base: str, new: str) ->
         return
     after = [shown(line) for line in lines if line.kind != "del"]
     before = [shown(line) for line in lines if line.kind != "ins"]
-    assert after == [textdiff.visible(line.rstrip("\n"), "\n") for line in textdiff.split_lines(new)]
-    assert before == [textdiff.visible(line.rstrip("\n"), "\n") for line in textdiff.split_lines(base)]
+    assert after == [diff.visible(line.rstrip("\n"), "\n") for line in diff.split_lines(new)]
+    assert before == [diff.visible(line.rstrip("\n"), "\n") for line in diff.split_lines(base)]
 
 
 def test_code_and_link_targets_look_quieter_and_keep_their_marks() -> None:
-    [card] = diffs.blocks("x\n", textdiff.hunks("x\n", "Run `make` as [said](a.md).\n"), "a.md")
+    [card] = diffs.blocks("x\n", diff.hunks("x\n", "Run `make` as [said](a.md).\n"), "a.md")
     looks = [(bit.text, bit.look) for run in card.lines[-1].runs for bit in run.bits]
     assert ("`make`", "code") in looks and ("a.md", "target") in looks
     assert "".join(text for text, _ in looks) == "Run `make` as [said](a.md)."
@@ -48,16 +48,16 @@ def test_code_and_link_targets_look_quieter_and_keep_their_marks() -> None:
 
 def test_frontmatter_headings_and_index_rows_are_told_apart() -> None:
     text = "---\nname: A\n---\n\n# Head\n\n```\ncode\n```\n"
-    [card] = diffs.blocks("", textdiff.hunks("", text), "a.md")
+    [card] = diffs.blocks("", diff.hunks("", text), "a.md")
     assert [line.style for line in card.lines] == ["front"] * 3 + ["", "heading", ""] + ["code"] * 3
     rows = "# Memory\n\n- [A](a.md) — a\n"
-    [card] = diffs.blocks("", textdiff.hunks("", rows), "MEMORY.md")
+    [card] = diffs.blocks("", diff.hunks("", rows), "MEMORY.md")
     assert [line.style for line in card.lines] == ["heading", "", "row"]
 
 
 def test_changes_that_a_reader_would_overlook_are_named() -> None:
     def noted(old: str, new: str) -> list[str]:
-        return [note for card in diffs.blocks(old, textdiff.hunks(old, new), "a.md") for note in card.notes]
+        return [note for card in diffs.blocks(old, diff.hunks(old, new), "a.md") for note in card.notes]
 
     assert noted("a\n", "a\r\n") == ["Only line ends change."]
     assert noted("a  b\n", "a b\n") == ["Only spaces and line breaks change."]
@@ -69,7 +69,7 @@ def test_changes_that_a_reader_would_overlook_are_named() -> None:
 
 def test_a_mark_is_on_words_and_not_on_the_spaces_beside_them() -> None:
     [card] = diffs.blocks(
-        "Use the shared one.\n", textdiff.hunks("Use the shared one.\n", "Use the one.\n"), "a.md"
+        "Use the shared one.\n", diff.hunks("Use the shared one.\n", "Use the one.\n"), "a.md"
     )
     marked = [bit.text for line in card.lines for run in line.runs if run.changed for bit in run.bits]
     assert marked == ["shared"]

@@ -14,7 +14,7 @@ from dreams.dev.dreambench.judging import States, distance
 from dreams.dev.dreambench.passages import Directory, plain
 from dreams.dev.dreambench.truth import Case
 from dreams.engines.types import Edit, Option, Question
-from dreams.lib import merge
+from dreams.lib.diff import merge
 from dreams.lib.files import text as texts
 
 MOST_QUESTIONS = 2_000  # of one dream

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from dreams.lib.diff import visible
 from dreams.lib.secrets import redact
-from dreams.lib.textdiff import visible
 
 # Our tags have a beginning of their own, so that ordinary mark-up in a note stays as it is.
 TAG = "dream-"

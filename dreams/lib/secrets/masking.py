@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files.text import decode, encode
 from dreams.lib.secrets.redact import replaced, values
 
@@ -56,7 +56,7 @@ class Mask:
         return sum(value in text for value in self.shown)
 
 
-def hunks(mask: Mask, found: Iterable[textdiff.Hunk]) -> list[textdiff.Hunk]:
+def hunks(mask: Mask, found: Iterable[diff.Hunk]) -> list[diff.Hunk]:
     """Found in the texts themselves, and only shown without their secrets: the same hunks, line by line in their places."""
     return [
         replace(one, base_lines=_masked(mask, one.removed), new_lines=_masked(mask, one.added))
@@ -64,13 +64,13 @@ def hunks(mask: Mask, found: Iterable[textdiff.Hunk]) -> list[textdiff.Hunk]:
     ]
 
 
-def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[textdiff.Row]:
+def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[diff.Row]:
     """The difference as a page shows it, with `context` lines around each change, None for all lines."""
-    return textdiff.rows(mask(before), hunks(mask, textdiff.hunks(before, after)), context)
+    return diff.rows(mask(before), hunks(mask, diff.hunks(before, after)), context)
 
 
 def _masked(mask: Mask, text: str) -> tuple[str, ...]:
-    return tuple(textdiff.split_lines(mask(text)))
+    return tuple(diff.split_lines(mask(text)))
 
 
 def _lines_of(value: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
@@ -89,7 +89,7 @@ def _previewed(file: rollback.UndoneFile, *, is_bare: bool) -> dict[str, Any]:
     mask = Mask() if is_bare else Mask.of((before, after))
     lines = [
         sign + line
-        for hunk in masking.hunks(mask, textdiff.hunks(before, after, path=file.path))
+        for hunk in masking.hunks(mask, diff.hunks(before, after, path=file.path))
         for sign, side in (("- ", hunk.base_lines), ("+ ", hunk.new_lines))
         for line in shown.printable(side)
     ]

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from dreams.engines import drafts
 from dreams.engines.types import Edit
-from dreams.lib import merge
+from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.models import (
     FileChange,
@@ -34,7 +34,7 @@ class Texts:
 
     def lines(self, sha: str) -> Sequence[str]:
         if sha not in self._lines:
-            self._lines[sha] = textdiff.split_lines(self.text(sha))
+            self._lines[sha] = diff.split_lines(self.text(sha))
         return self._lines[sha]
 
 
@@ -49,7 +49,7 @@ def bytes_of(sha: str, texts: Texts | None = None) -> bytes | None:
     return (texts or Texts()).data(sha) if sha else None
 
 
-def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk, textdiff.Hunk]]:
+def text_hunks(file: FileChange, texts: Texts | None = None) -> list[tuple[Hunk, diff.Hunk]]:
     """The rows of a file's hunks with their lines, in order."""
     texts = texts or Texts()
     base, new = texts.lines(file.base_sha), texts.lines(file.new_sha)
@@ -71,9 +71,9 @@ class Placed(Protocol):
     def new_count(self) -> int: ...
 
 
-def lines_of(row: Placed, base: Sequence[str], new: Sequence[str]) -> textdiff.Hunk:
+def lines_of(row: Placed, base: Sequence[str], new: Sequence[str]) -> diff.Hunk:
     """The row of a hunk with its lines, from the split texts of its file."""
-    return textdiff.Hunk(
+    return diff.Hunk(
         row.hunk_id,
         row.base_start,
         tuple(base[row.base_start : row.base_start + row.base_count]),
@@ -88,13 +88,13 @@ def choices(
     undecided: bool,
     instead: Mapping[int, str] | None = None,
     texts: Texts | None = None,
-) -> dict[str, textdiff.Choice]:
+) -> dict[str, diff.Choice]:
     """hunk id → taken, not taken, or the text in its place. `undecided` says what a pending hunk counts as.
 
     `instead`, hunk pk → text, is what somebody is typing and has not saved.
     """
     texts = texts or Texts()
-    chosen: dict[str, textdiff.Choice] = {}
+    chosen: dict[str, diff.Choice] = {}
     for hunk in file.hunks.all():
         if instead and hunk.pk in instead:
             chosen[hunk.hunk_id] = instead[hunk.pk]
@@ -143,14 +143,14 @@ def fates_of(row: Hunk) -> tuple[Fate, ...]:
     return tuple(Fate(c["text"], c["fate"], c["path"], c["target"], c["note"]) for c in row.claims)
 
 
-def added_lines(lines: textdiff.Hunk) -> list[str]:
+def added_lines(lines: diff.Hunk) -> list[str]:
     """The new lines of a hunk, as any database takes them."""
     return [text.storable(line.strip(), 1000) for line in lines.new_lines if line.strip()]
 
 
 def inputs_key(hunk: Hunk) -> str:
     """As `drafts.DraftHunk.inputs_key`, from the saved evidence."""
-    return drafts.DraftHunk(textdiff.Hunk(hunk.hunk_id, 0, (), 0, ()), "", citations_of(hunk), ()).inputs_key
+    return drafts.DraftHunk(diff.Hunk(hunk.hunk_id, 0, (), 0, ()), "", citations_of(hunk), ()).inputs_key
 
 
 def memory_type(path: str, data: bytes | None) -> str:

@@ -13,7 +13,8 @@ from typing import Literal
 from django.db import transaction
 
 from dreams.engines import drafts
-from dreams.lib import merge, textdiff
+from dreams.lib import diff
+from dreams.lib.diff import merge
 from dreams.lib.files import text
 from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import blobs, proposals
@@ -98,7 +99,7 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
     if None in (sides.base, sides.now, sides.wanted) or not all(
         text.is_utf8(side or b"") for side in (sides.base, sides.now, sides.wanted)
     ):
-        whole = [merge.Part(0, tuple(textdiff.split_lines(side))) for side in (base, now, wanted)]
+        whole = [merge.Part(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
         return merge.Merge((merge.Chunk("conflict", whole[0], whole[1], whole[2]),))
     if path.rpartition("/")[2] == "MEMORY.md":
         return merge.merge_index(base, now, wanted)
@@ -159,17 +160,15 @@ def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
     return "already-there" if now == new else "rebased"
 
 
-def _replace_hunks(
-    file: FileChange, old: Sequence[tuple[Hunk, textdiff.Hunk]], new: Sequence[textdiff.Hunk]
-) -> None:
+def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new: Sequence[diff.Hunk]) -> None:
     """Rows of `file` for its `new` hunks: one that says what an `old` one said keeps that row, with all that is on it."""
     left = {row.hunk_id: (row, lines) for row, lines in old}
-    matched: list[tuple[textdiff.Hunk, Hunk | None]] = []
+    matched: list[tuple[diff.Hunk, Hunk | None]] = []
     for hunk in new:
         row = left.pop(hunk.id, (None, hunk))[0]
         matched.append((hunk, row))
     # A hunk whose surroundings changed says nearly the same under another id: the nearest one left lends its row.
-    placed: list[tuple[Hunk, textdiff.Hunk]] = []
+    placed: list[tuple[Hunk, diff.Hunk]] = []
     for hunk, row in matched:
         heir = row or _nearest(hunk, left)
         if row is None and heir is not None:
@@ -191,7 +190,7 @@ def _drop(hunks: Sequence[int]) -> None:
     Hunk.objects.filter(pk__in=hunks).delete()
 
 
-def _carry_verdict(row: Hunk, was: textdiff.Hunk | None, hunk: textdiff.Hunk, file: FileChange) -> None:
+def _carry_verdict(row: Hunk, was: diff.Hunk | None, hunk: diff.Hunk, file: FileChange) -> None:
     if row.verdict == Hunk.Verdict.EDITED and was is not None:
         _carry_edit(row, was, hunk, file)
     elif not _is_open(file):
@@ -200,7 +199,7 @@ def _carry_verdict(row: Hunk, was: textdiff.Hunk | None, hunk: textdiff.Hunk, fi
     row.verdict_base_sha = file.base_sha if row.verdict != Hunk.Verdict.PENDING else ""
 
 
-def _carry_edit(row: Hunk, was: textdiff.Hunk, hunk: textdiff.Hunk, file: FileChange) -> None:
+def _carry_edit(row: Hunk, was: diff.Hunk, hunk: diff.Hunk, file: FileChange) -> None:
     """A person's own text stays theirs. Where the lines around it are others now, it is brought onto them; where that
     is not possible, the change is to be looked at again.
     """
@@ -219,7 +218,7 @@ def _carry_edit(row: Hunk, was: textdiff.Hunk, hunk: textdiff.Hunk, file: FileCh
             row.verdict, row.edited_sha = Hunk.Verdict.PENDING, ""
 
 
-def _nearest(hunk: textdiff.Hunk, left: Mapping[str, tuple[Hunk, textdiff.Hunk]]) -> Hunk | None:
+def _nearest(hunk: diff.Hunk, left: Mapping[str, tuple[Hunk, diff.Hunk]]) -> Hunk | None:
     """The old hunk that shares most lines with `hunk`, if it shares any."""
     ours = {*hunk.base_lines, *hunk.new_lines}
     scored = [(len(ours & {*lines.base_lines, *lines.new_lines}), row) for row, lines in left.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation
 from dreams.services import blobs
@@ -26,7 +26,7 @@ def renames(files: Iterable[tuple[FileChange, int]]) -> Mapping[int, FileChange]
     )
     found: dict[int, FileChange] = {}
     for gone, come in groups:
-        named = textdiff.renamed(
+        named = diff.renamed(
             {path: text.decode(texts.get(file.base_sha, b"")) for path, file in gone.items()},
             {path: text.decode(texts.get(file.new_sha, b"")) for path, file in come.items()},
         )

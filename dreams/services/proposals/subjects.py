@@ -13,7 +13,7 @@ from dreams import conf
 from dreams.engines import drafts
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.prose import similarity
 from dreams.lib.secrets import redact
 from dreams.models import FileChange, Hunk, LeftOut, Project, Prompt, Proposal
@@ -147,9 +147,7 @@ def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[s
     }
 
 
-def _changed_hunks(
-    file: FileChange, chosen: Mapping[str, textdiff.Choice], texts: Texts
-) -> list[ChangedHunk]:
+def _changed_hunks(file: FileChange, chosen: Mapping[str, diff.Choice], texts: Texts) -> list[ChangedHunk]:
     found: list[ChangedHunk] = []
     shift = 0
     for row, hunk in text_hunks(file, texts):
@@ -179,4 +177,4 @@ def _changed_hunks(
 
 
 def _bare(joined: str) -> tuple[str, ...]:
-    return tuple(line.rstrip("\r\n") for line in textdiff.split_lines(joined))
+    return tuple(line.rstrip("\r\n") for line in diff.split_lines(joined))

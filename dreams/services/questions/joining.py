@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, OperationKind
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation, Proposal, Question
 from dreams.services import blobs, proposals
@@ -44,7 +44,7 @@ class _Part:
 
     draft: drafts.DraftFile
     file: FileChange | None
-    known: Sequence[tuple[Hunk, textdiff.Hunk]]
+    known: Sequence[tuple[Hunk, diff.Hunk]]
 
 
 def join(
@@ -119,7 +119,7 @@ def _fits(part: _Part, file: FileChange) -> bool:
     return all(_apart(made.hunk, other) for made in part.draft.hunks for other in known)
 
 
-def _apart(one: textdiff.Hunk, other: textdiff.Hunk) -> bool:
+def _apart(one: diff.Hunk, other: diff.Hunk) -> bool:
     """No line is in both; two runs of new lines at one place have no order."""
     if one.id == other.id or (
         one.base_start == other.base_start and not (one.base_lines or other.base_lines)
@@ -168,11 +168,11 @@ def _save(
         proposals.save_hunk(row, made, operations[made.operation], citations)
 
 
-def _place(file: FileChange, hunks: Sequence[tuple[Hunk, textdiff.Hunk]]) -> None:
+def _place(file: FileChange, hunks: Sequence[tuple[Hunk, diff.Hunk]]) -> None:
     """Save the rows of a file's hunks in order, and for a file that is changed the text that all of them make."""
     ordered = sorted(hunks, key=lambda pair: (pair[1].base_start, len(pair[1].base_lines)))
     shift = 0
-    placed: list[textdiff.Hunk] = []
+    placed: list[diff.Hunk] = []
     for number, (row, lines) in enumerate(ordered):
         found = replace(lines, new_start=lines.base_start + shift)
         row.number, row.new_start, row.new_count = number, found.new_start, len(found.new_lines)
@@ -182,7 +182,7 @@ def _place(file: FileChange, hunks: Sequence[tuple[Hunk, textdiff.Hunk]]) -> Non
         placed.append(found)
     if file.kind == FileChange.Kind.MODIFY:
         base = text.decode(proposals.bytes_of(file.base_sha) or b"")
-        made = textdiff.apply_hunks(base, placed, {hunk.id: True for hunk in placed})
+        made = diff.apply_hunks(base, placed, {hunk.id: True for hunk in placed})
         file.new_sha = blobs.put(text.encode(made))
         file.save(update_fields=["new_sha"])
 

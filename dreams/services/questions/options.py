@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dreams.engines.types import Edit, Fate
-from dreams.lib import merge, textdiff
+from dreams.lib import diff
+from dreams.lib.diff import merge
 from dreams.lib.files import text
 from dreams.models import Question, QuestionOption, Session
 from dreams.services import blobs
@@ -84,7 +85,7 @@ def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str
     ]
     if not shown:
         return []
-    before, after = (textdiff.split_lines(_text(edit[side], kept) or "") for side in ("before", "after"))
+    before, after = (diff.split_lines(_text(edit[side], kept) or "") for side in ("before", "after"))
     there = set(after)
     gone = dict.fromkeys(line.rstrip("\r\n") for line in before if line.strip() and line not in there)
     note = f"You answered: {option.label}"

@@ -10,7 +10,7 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
@@ -39,13 +39,13 @@ class OptionFile:
     @property
     def diff(self) -> str:
         """As `diff -u0` prints it; the file's name once at the top."""
-        found = textdiff.hunks(self.before or "", self.after or "", path=self.path)
+        found = diff.hunks(self.before or "", self.after or "", path=self.path)
         old = "/dev/null" if self.before is None else f"a/{self.path}"
         new = "/dev/null" if self.after is None else f"b/{self.path}"
         return "".join([f"--- {old}\n+++ {new}\n", *map(_hunk, found)])
 
 
-def _hunk(hunk: textdiff.Hunk) -> str:
+def _hunk(hunk: diff.Hunk) -> str:
     sides = [("-", hunk.base_lines), ("+", hunk.new_lines)]
     lines = [f"{mark}{line.rstrip(chr(10))}\n" for mark, side in sides for line in side]
     old, new = _range(hunk.base_start, hunk.base_lines), _range(hunk.new_start, hunk.new_lines)

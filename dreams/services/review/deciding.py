@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.services import auditlog, blobs, policies, proposals
@@ -83,7 +83,7 @@ def edit(
     with transaction.atomic():
         hold_open(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
-        fitted = textdiff.fitted(lines, replacement)
+        fitted = diff.fitted(lines, replacement)
         decided = together([hunk])
         _refuse_unsolved(decided)
         now = timezone.now()

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Literal
 
 from dreams.findings.invisible import without_hidden
-from dreams.lib import textdiff
+from dreams.lib import diff
+from dreams.lib.diff.lines import terminated
 from dreams.lib.secrets.redact import values, without
-from dreams.lib.textdiff.lines import terminated
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import blobs, proposals
 from dreams.services.review.base import Reviewer, ReviewRefused
@@ -27,7 +27,7 @@ def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Reviewer) -> list[
     """Returns all that were decided, as `edit`. Raises ReviewRefused where there is nothing to mend."""
     lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
     if hunk.verdict == Hunk.Verdict.EDITED:
-        typed = textdiff.split_lines(blobs.get_text(hunk.edited_sha))
+        typed = diff.split_lines(blobs.get_text(hunk.edited_sha))
         lines = replace(lines, new_lines=tuple(typed))
     made = _MENDS[how](hunk, lines)
     if made == lines.added:
@@ -35,7 +35,7 @@ def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Reviewer) -> list[
     return edit(proposal, hunk, made, reviewer)
 
 
-def with_lines(lines: textdiff.Hunk, lost: set[str]) -> str:
+def with_lines(lines: diff.Hunk, lost: set[str]) -> str:
     """The new text with those removed lines before it whose words are `lost`."""
     back = [line for line in lines.base_lines if line.strip() in lost]
     if back and lines.new_lines and not terminated(back[-1]):
@@ -43,7 +43,7 @@ def with_lines(lines: textdiff.Hunk, lost: set[str]) -> str:
     return "".join(back) + lines.added
 
 
-def _kept(hunk: Hunk, lines: textdiff.Hunk) -> str:
+def _kept(hunk: Hunk, lines: diff.Hunk) -> str:
     gone = hunk.ledger.filter(fate=LedgerEntry.Fate.UNEXPLAINED).values_list("text", flat=True)
     losses = Finding.objects.filter(hunk=hunk, code=LOSS)
     said = [(f.told.get("statement", ""), f.confirmed_at is not None) for f in losses]
@@ -56,15 +56,15 @@ def _may_go(line: str, said: Sequence[tuple[str, bool]]) -> bool:
     return answers == {True}
 
 
-def _redacted(hunk: Hunk, lines: textdiff.Hunk) -> str:
+def _redacted(hunk: Hunk, lines: diff.Hunk) -> str:
     return without(lines.added, values(lines.added))
 
 
-def _unhidden(hunk: Hunk, lines: textdiff.Hunk) -> str:
+def _unhidden(hunk: Hunk, lines: diff.Hunk) -> str:
     return "".join(without_hidden(line) for line in lines.new_lines)
 
 
-_MENDS: Mapping[Mend, Callable[[Hunk, textdiff.Hunk], str]] = {
+_MENDS: Mapping[Mend, Callable[[Hunk, diff.Hunk], str]] = {
     "keep": _kept,
     "redact": _redacted,
     "unhide": _unhidden,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dreams.findings.base import SEVERITIES, Found
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.models import Hunk, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing
@@ -23,7 +23,7 @@ class EditPreview:
 def preview_edit(proposal: Proposal, hunk: Hunk, replacement: str) -> EditPreview:
     """What `edit` would make of `replacement`. Saves nothing."""
     lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
-    fitted = textdiff.fitted(lines, replacement)
+    fitted = diff.fitted(lines, replacement)
     report = proposals.report_with(proposal, syncing.contents(proposal.project), {hunk.pk: fitted})
     places = {(part.file.path, part.hunk_id) for part in together([hunk])}
     said = [found for found in report.findings if (found.path, found.hunk_id) in places]

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams.engines import drafts
-from dreams.lib import merge, textdiff
+from dreams.lib import diff
+from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
 from dreams.services import blobs, proposals, review
@@ -178,13 +179,13 @@ def _without(kept: _Kept, file: FileChange, undone: set[str]) -> tuple[bytes | N
         for row in rows
         if row.verdict == Hunk.Verdict.EDITED
     }
-    chosen: dict[str, textdiff.Choice] = {}
+    chosen: dict[str, diff.Choice] = {}
     for row, choice in zip(
         rows, proposals.choices(file, undecided=False, instead=edited).values(), strict=True
     ):
         stands = row.applied_in_id is not None and row.undone_in_id is None and row.hunk_id not in undone
         chosen[row.hunk_id] = choice if stands else False
     base, new = kept.bytes_of(file.base_sha), kept.bytes_of(file.new_sha)
-    before, after = (textdiff.split_lines(text.decode(data or b"")) for data in (base, new))
+    before, after = (diff.split_lines(text.decode(data or b"")) for data in (base, new))
     lines = [proposals.lines_of(row, before, after) for row in rows]
     return drafts.rebuild(base, new, lines, chosen), not any(chosen.values())

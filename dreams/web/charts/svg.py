@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 
 #: All pictures have this width of their own, so that their small print is the same size everywhere.
 WIDTH = 300
@@ -30,7 +30,7 @@ def element(name: str, inside: str = "", /, **attributes: Attribute) -> SafeStri
     pairs = ((key.rstrip("_").replace("_", "-"), _value(value)) for key, value in attributes.items())
     names = format_html_join("", ' {}="{}"', pairs)
     # A control character in a model's name would end the drawing for a strict reader.
-    inside = inside if isinstance(inside, SafeString) else textdiff.visible(inside)
+    inside = inside if isinstance(inside, SafeString) else diff.visible(inside)
     if not inside:
         return format_html("<{}{}/>", mark_safe(name), names)  # noqa: S308 - our own constants
     return format_html("<{0}{1}>{2}</{0}>", mark_safe(name), names, inside)  # noqa: S308 - our own constants

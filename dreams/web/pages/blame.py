@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files.text import plural
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
@@ -172,7 +172,7 @@ def _told(found: Chain, why: Causes, mask: Mask) -> Iterator[_Told]:
         cause = why.of(origin.here, text)
         before = why.of(origin.before, text) if origin.before else None
         same = before is None or _key(before) == _key(cause)
-        yield _Told(Line(number, textdiff.visible(mask(text))), cause, None if same else before)
+        yield _Told(Line(number, diff.visible(mask(text))), cause, None if same else before)
 
 
 def _runs(told: Sequence[_Told]) -> list[Run]:
@@ -235,7 +235,7 @@ def _source(cause: Cause) -> Source:
         dream=dream,
         hunk=str(hunk.pk) if hunk else "",
         note=_note(hunk),
-        came_from=tuple(map(textdiff.visible, cause.came_from[:MOST_SOURCES])),
+        came_from=tuple(map(diff.visible, cause.came_from[:MOST_SOURCES])),
         quotes=tuple(map(_quote, islice(hunk.evidence.all(), MOST_QUOTES))) if hunk else (),
     )
 

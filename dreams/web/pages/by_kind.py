@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files.text import plural
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
@@ -143,10 +143,10 @@ def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[Pa
     return parts, "".join(lines.removed for lines in found), mask
 
 
-def _part(hunk: Hunk, lines: textdiff.Hunk) -> Part:
+def _part(hunk: Hunk, lines: diff.Hunk) -> Part:
     shown = tuple(
         Line(line.kind, line.old_no if line.kind == "del" else line.new_no, runs(line))
-        for line in textdiff.hunk_rows(lines)
+        for line in diff.hunk_rows(lines)
     )
     what = {"add": "new memory", "delete": "removes the file"}.get(hunk.file.kind, "")
     return Part(hunk.file.path, what, shown)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dreams.findings.base import Found
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.memories import checkup
@@ -130,5 +130,5 @@ def _file(path: str, pk: int | None, found: Sequence[Found]) -> File:
 
 
 def _said(found: Found) -> Said:
-    message = textdiff.visible(without_place(found.message, found.path))
-    return Said(found.severity, found.line_no, message, textdiff.visible(found.remedy))
+    message = diff.visible(without_place(found.message, found.path))
+    return Said(found.severity, found.line_no, message, diff.visible(found.remedy))

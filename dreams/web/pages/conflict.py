@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dreams.lib import merge, textdiff
+from dreams.lib import diff
+from dreams.lib.diff import merge
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
@@ -149,7 +150,7 @@ def solution(
     now = text.decode(sides.now or b"")
     result = "" if removes else merged.resolve({n: choices.get(n, "ours") for n in range(count)})
     mask = Sight.of((now, result), is_bare=is_bare).mask
-    hunks = masking.hunks(mask, textdiff.hunks(now, result, path=file.path))
+    hunks = masking.hunks(mask, diff.hunks(now, result, path=file.path))
     return Solution(
         tuple(diffs.blocks(mask(now), hunks, file.path)),
         count - len(choices),

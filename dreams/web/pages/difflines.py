@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 
 _SIGNS = {"ins": ("+", "Added: "), "del": ("−", "Removed: ")}
 
@@ -19,15 +19,15 @@ class DiffLine:
     sign: str
     word: str
     text: str
-    pieces: tuple[textdiff.Piece, ...]
+    pieces: tuple[diff.Piece, ...]
     no_end: bool
 
 
-def lines(rows: Iterable[textdiff.Row]) -> list[DiffLine]:
+def lines(rows: Iterable[diff.Row]) -> list[DiffLine]:
     return [_line(row) for row in rows]
 
 
-def _line(row: textdiff.Row) -> DiffLine:
+def _line(row: diff.Row) -> DiffLine:
     sign, word = _SIGNS.get(row.kind, ("", ""))
     number = row.old_no if row.kind == "del" else row.new_no
     is_skip = row.kind == "skip"
@@ -37,6 +37,6 @@ def _line(row: textdiff.Row) -> DiffLine:
         sign=sign,
         word=word,
         text=row.text if is_skip else "",
-        pieces=() if is_skip else tuple(textdiff.pieces(row)),
+        pieces=() if is_skip else tuple(diff.pieces(row)),
         no_end=not is_skip and not row.end and row.kind != "equal",
     )

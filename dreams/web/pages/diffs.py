@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from dreams.lib import memdir, textdiff
-from dreams.lib.textdiff import Hunk, Row
+from dreams.lib import diff, memdir
+from dreams.lib.diff import Hunk, Row
 
 CONTEXT = 2
 # A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
@@ -139,7 +139,7 @@ class Block:
 def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
     """A card's worth of lines for each hunk, in order, over the text they were made from."""
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
-    rows = textdiff.rows(base, ordered, None)
+    rows = diff.rows(base, ordered, None)
     runs = [(key, list(group)) for key, group in groupby(rows, key=lambda row: row.hunk)]
     after = "".join(row.text + row.end for row in rows if row.kind != "del")
     styles = _Styles(_styles_of(base, path), _styles_of(after, path))
@@ -230,7 +230,7 @@ def runs(row: Row) -> tuple[Run, ...]:
     for start, end in pairwise(sorted(edges)):
         changed_until = spans.get(start, changed_until)
         look_until, look = looks.get(start, (look_until, look))
-        text = textdiff.visible(row.text[start:end], "\n")
+        text = diff.visible(row.text[start:end], "\n")
         bits.append((start < changed_until, Bit(text, look if start < look_until else "")))
     grouped = groupby(bits, key=lambda pair: pair[0])
     return tuple(Run(changed, tuple(bit for _, bit in group)) for changed, group in grouped)
@@ -256,7 +256,7 @@ def _own_style(text: str) -> str:
 
 def _styles_of(text: str, path: str) -> list[str]:
     """A style per line: frontmatter, headings, fenced code; in an index, its rows."""
-    lines = textdiff.split_lines(text)
+    lines = diff.split_lines(text)
     front = memdir.parse(text.encode("utf-8", "surrogateescape")).body_start_line - 1
     styles = ["front"] * front + list(_body_styles(lines[front:]))
     if path.rpartition("/")[2] == memdir.INDEX_NAME:
@@ -292,7 +292,7 @@ def notes(hunk: Hunk, is_front: bool = False) -> Iterator[str]:
         pairs = zip(_TARGET.findall(old), _TARGET.findall(new), strict=False)
         for before, after in pairs:
             if before != after:
-                yield f"A link’s target changes, which the text does not show: {textdiff.visible(before)} → {textdiff.visible(after)}"
+                yield f"A link’s target changes, which the text does not show: {diff.visible(before)} → {diff.visible(after)}"
 
 
 def _fields(old: str, new: str) -> str:
@@ -302,5 +302,5 @@ def _fields(old: str, new: str) -> str:
 
 def plain_lines(text: str, *, first: int = 1) -> tuple[Line, ...]:
     """A text as lines that no change touched."""
-    rows = textdiff.rows(text, (), None)
+    rows = diff.rows(text, (), None)
     return tuple(Line("equal", number, runs(row)) for number, row in enumerate(rows, first))

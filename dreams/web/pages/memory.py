@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from django.db.models import Sum
 from django.urls import reverse
 
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Evidence, Memory, Project
@@ -79,12 +79,12 @@ def body_of(data: bytes) -> Body:
     front = document.frontmatter
     shown = document.text[:MOST_SHOWN_CHARS]
     return Body(
-        fields=[Field(textdiff.visible(name), textdiff.visible(value)) for name, value in front.fields]
+        fields=[Field(diff.visible(name), diff.visible(value)) for name, value in front.fields]
         if front
         else [],
         problem=(front.problem or "") if front else "",
-        body=textdiff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
-        source=textdiff.visible(shown.replace("\r\n", "\n")),
+        body=diff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
+        source=diff.visible(shown.replace("\r\n", "\n")),
         is_utf8=document.is_utf8,
         has_bom=bool(document.bom),
         line_end="CRLF" if document.newline == "\r\n" else "LF",
@@ -139,7 +139,7 @@ def links_out(memory: Memory, data: bytes, mask: Mask) -> list[Link]:
     for target in _targets(text.decode(data)):
         pk = _find(known, target)
         if pk != memory.pk:
-            found.setdefault(_key(target), Link(textdiff.visible(mask(target)), pk))
+            found.setdefault(_key(target), Link(diff.visible(mask(target)), pk))
     return list(found.values())[:MOST_LINKS_OUT]
 
 
@@ -161,7 +161,7 @@ def links_in(memory: Memory) -> list[Link]:
     kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")
     texts = {sha: bytes(data) for sha, data in kept}
     found = [
-        Link(textdiff.visible(path), pk)
+        Link(diff.visible(path), pk)
         for pk, path, sha in paths
         if sha in texts and wanted & {_key(target) for target in _targets(text.decode(texts[sha]))}
     ]
@@ -219,6 +219,6 @@ def leaving(memory: Memory) -> Leaving:
     mask = Mask.of([content])
     rows = memdir.parse_index(content).rows_for(memory.path)
     return Leaving(
-        index_rows=[textdiff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
+        index_rows=[diff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
         linked_from=[link for link in links_in(memory) if link.label != "MEMORY.md"],
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from dreams import conf
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
@@ -179,7 +179,7 @@ def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
     config = conf.current(project)
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
     return Loaded(
-        budget.of_index(data, config), textdiff.visible(Mask.of([found.text])(found.text)), found.warning
+        budget.of_index(data, config), diff.visible(Mask.of([found.text])(found.text)), found.warning
     )
 
 

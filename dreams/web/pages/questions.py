@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Memory, Project, Proposal, Question, QuestionOption, Session
@@ -396,8 +396,8 @@ def _place(place: Mapping[str, object], project: int, known: _Known) -> PlaceCar
     return _made(
         path,
         line,
-        textdiff.visible(known.mask(said)),
-        textdiff.visible(known.mask(str(place.get("note", "")))),
+        diff.visible(known.mask(said)),
+        diff.visible(known.mask(str(place.get("note", "")))),
         known.sessions.get(_int(place.get("session")) or 0),
         str(place.get("role", "")),
         parse_datetime(at) if isinstance(at, str) else None,
@@ -436,7 +436,7 @@ def _made(
     else:
         href, name = "", path
     return PlaceCard(
-        name=textdiff.visible(name),
+        name=diff.visible(name),
         href=href,
         line=line,
         runs=(Run(said),),
@@ -449,30 +449,30 @@ def _made(
 
 def marked(old: str, new: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
     """Both statements cut where their words differ, or where nearly all words do, at values that only one of them has."""
-    sides = textdiff.word_spans(old, new)
+    sides = diff.word_spans(old, new)
     share = sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
     if share > MOST_MARKED:
         sides = _values(old, new), _values(new, old)
     return _runs(old, sides[0]), _runs(new, sides[1])
 
 
-def _values(said: str, other: str) -> list[textdiff.Span]:
+def _values(said: str, other: str) -> list[diff.Span]:
     """Words with a digit that the other statement does not have."""
-    known, at, found = set(textdiff.tokens(other)), 0, []
-    for word in textdiff.tokens(said):
+    known, at, found = set(diff.tokens(other)), 0, []
+    for word in diff.tokens(said):
         if word not in known and any(char.isdigit() for char in word):
-            found.append(textdiff.Span(at, at + len(word)))
+            found.append(diff.Span(at, at + len(word)))
         at += len(word)
     return found
 
 
-def _runs(said: str, spans: Iterable[textdiff.Span]) -> tuple[Run, ...]:
+def _runs(said: str, spans: Iterable[diff.Span]) -> tuple[Run, ...]:
     starts = dict(_trimmed(said, span) for span in spans)
     edges = sorted({0, len(said), *starts, *starts.values()})
     return tuple(Run(said[start:end], start in starts) for start, end in pairwise(edges)) or (Run(said),)
 
 
-def _trimmed(said: str, span: textdiff.Span) -> tuple[int, int]:
+def _trimmed(said: str, span: diff.Span) -> tuple[int, int]:
     """The span without the spaces at its ends, unless it is nothing else."""
     words = said[span.start : span.end]
     bare = words.strip()
@@ -497,7 +497,7 @@ def _option(
     )
     return OptionCard(
         id=option.option_id,
-        label=textdiff.visible(known.mask(option.label)),
+        label=diff.visible(known.mask(option.label)),
         key=str(number) if number < 10 else "",
         files=() if is_index else _files(option, known),
         rows=tuple(ticks),
@@ -519,7 +519,7 @@ def file_diff(
 ) -> FileDiff:
     """The lines that change in one file, with a little around them, at most `room`."""
     old, new = mask(before or ""), mask(after or "")
-    blocks = diffs.blocks(old, textdiff.hunks(old, new, path=path), path)
+    blocks = diffs.blocks(old, diff.hunks(old, new, path=path), path)
     what = "New file" if before is None else "Removes the file" if after is None else ""
     shown: list[Block] = []
     total = sum(len(block.lines) for block in blocks)
@@ -530,7 +530,7 @@ def file_diff(
         room -= len(lines)
         fold = OPEN_LINES if len(lines) > OPEN_LINES + 8 else None
         shown.append(replace(block, above=None, below=None, lines=lines, fold_at=fold))
-    return FileDiff(textdiff.visible(path), what, tuple(shown), total - sum(len(b.lines) for b in shown))
+    return FileDiff(diff.visible(path), what, tuple(shown), total - sum(len(b.lines) for b in shown))
 
 
 def _int(value: object) -> int | None:

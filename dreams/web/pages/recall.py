@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.prose.recall import LeftOut, Seen
 from dreams.lib.secrets.masking import Mask
@@ -117,4 +117,4 @@ def _lines(path: str, data: bytes, question: str) -> list[Line]:
     ]
     best = sorted((pair for pair in scored if pair[0] >= SPEAKS), key=lambda pair: -pair[0])[:MOST_LINES]
     found: list[Unit] = sorted((unit for _, unit in best), key=lambda unit: unit.first_line)
-    return [Line(unit.first_line, textdiff.visible(mask(unit.text))) for unit in found]
+    return [Line(unit.first_line, diff.visible(mask(unit.text))) for unit in found]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Count, Min, Q
 
 from dreams.findings.base import Found
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Hunk, Proposal
@@ -222,17 +222,17 @@ def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
     old = loaded.renames.get(hunk.file_id)
     if old is not None:
         base = text.decode(texts.get(old.base_sha, b""))
-        made = textdiff.hunks(base, shown, path=hunk.file.path)
+        made = diff.hunks(base, shown, path=hunk.file.path)
     else:
         found = file_texts(hunk.file, [hunk], texts)
         base = text.decode(found.base or b"")
-        made = [replace(lines, new_lines=tuple(textdiff.split_lines(shown))) for _, lines in found.hunks]
+        made = [replace(lines, new_lines=tuple(diff.split_lines(shown))) for _, lines in found.hunks]
     blocks = tuple(replace(b, above=None, below=None) for b in diffs.blocks(base, made, hunk.file.path))
     plain = preview.text.replace("\r\n", "\n")
     # A whole memory starts with its frontmatter, which is no text to read.
     read = shown.replace("\r\n", "\n")
     body = memdir.parse(read.encode()).body if not hunk.base_start else read
-    return Typed(blocks, plain, textdiff.visible(body), _said_of(loaded, hunk, preview))
+    return Typed(blocks, plain, diff.visible(body), _said_of(loaded, hunk, preview))
 
 
 def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.urls import reverse
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import review
@@ -267,7 +267,7 @@ class _Shown:
         """One decision over two rows, shown as the difference between the two texts."""
         base = text.decode(self.made_from.sight.texts.get(old.base_sha, b""))
         new = self.made_from.texts[hunk.file_id].whole(hunk)
-        return tuple(diffs.blocks(base, textdiff.hunks(base, new, path=hunk.file.path), hunk.file.path))
+        return tuple(diffs.blocks(base, diff.hunks(base, new, path=hunk.file.path), hunk.file.path))
 
     def _plain(self, hunk: Hunk, *, is_whole: bool = False) -> str:
         """What an edit starts from, to the letter: secrets are not masked in it."""
@@ -311,7 +311,7 @@ class _Shown:
     def _yours(self, hunk: Hunk, found: FileTexts) -> tuple[Block, ...]:
         """A person's own text against the proposed one."""
         proposed = next(lines.added for row, lines in found.hunks if row.pk == hunk.pk)
-        made = textdiff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
+        made = diff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
         return tuple(replace(b, above=None, below=None) for b in diffs.blocks(proposed, made, hunk.file.path))
 
     def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> findings.Said:
@@ -347,7 +347,7 @@ class _Shown:
         if len(rows) > 1:
             # Most lines of a renamed file stay, and are not shown as removed: nothing is to be said of them.
             new = self.made_from.texts[rows[-1].file_id].whole(rows[-1])
-            stays = {line.strip() for line in textdiff.split_lines(new)}
+            stays = {line.strip() for line in diff.split_lines(new)}
             left = [entry for entry in left if entry.text.strip() not in stays]
         self.ledger += left
         return tied

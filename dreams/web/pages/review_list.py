@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files.text import plural
 from dreams.models import FileChange
 from dreams.services import review
@@ -63,15 +63,15 @@ class Entry:
 
     @property
     def folder_shown(self) -> str:
-        return textdiff.visible(self.folder)
+        return diff.visible(self.folder)
 
     @property
     def name_shown(self) -> str:
-        return textdiff.visible(self.name)
+        return diff.visible(self.name)
 
     @property
     def was_shown(self) -> str:
-        return textdiff.visible(self.was)
+        return diff.visible(self.was)
 
     @property
     def dots_words(self) -> str:

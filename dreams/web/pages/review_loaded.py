@@ -14,7 +14,7 @@ from django.db.models import Model
 from django.urls import reverse
 
 from dreams.engines import drafts
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
@@ -284,7 +284,7 @@ class FileTexts:
 
     base: bytes | None
     new: bytes | None
-    hunks: tuple[tuple[Hunk, textdiff.Hunk], ...]
+    hunks: tuple[tuple[Hunk, diff.Hunk], ...]
     edited: Mapping[str, str]
 
     @property
@@ -304,10 +304,10 @@ class FileTexts:
         """The new text, of a file that is one change: a person's own where there is one."""
         return self.edited.get(row.hunk_id, text.decode(self.new or b""))
 
-    def as_shown(self) -> list[textdiff.Hunk]:
+    def as_shown(self) -> list[diff.Hunk]:
         """The hunks with a person's own text in place of the proposed one."""
         return [
-            replace(hunk, new_lines=tuple(textdiff.split_lines(self.edited[row.hunk_id])))
+            replace(hunk, new_lines=tuple(diff.split_lines(self.edited[row.hunk_id])))
             if row.hunk_id in self.edited
             else hunk
             for row, hunk in self.hunks
@@ -329,7 +329,7 @@ def texts_of(loaded: Loaded, shown: Collection[int]) -> Mapping[str, bytes]:
 
 def file_texts(file: FileChange, rows: Sequence[Hunk], texts: Mapping[str, bytes]) -> FileTexts:
     base, new = texts.get(file.base_sha), texts.get(file.new_sha)
-    old_lines, new_lines = (textdiff.split_lines(text.decode(side or b"")) for side in (base, new))
+    old_lines, new_lines = (diff.split_lines(text.decode(side or b"")) for side in (base, new))
     return FileTexts(
         base=base if file.base_sha else None,
         new=new if file.new_sha else None,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.web.pages.review_loaded import FileTexts
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -43,7 +43,7 @@ def rendered(found: FileTexts, before: bytes | None) -> Rendered:
 
 def _passages(old: Sequence[str], new: Sequence[str]) -> Iterator[Passage]:
     at = 0
-    for change in textdiff.line_changes(old, new, "block"):
+    for change in diff.line_changes(old, new, "block"):
         yield from _passage("equal", old[at : change.a0])
         yield from _passage("del", old[change.a0 : change.a1])
         yield from _passage("ins", new[change.b0 : change.b1])
@@ -54,14 +54,14 @@ def _passages(old: Sequence[str], new: Sequence[str]) -> Iterator[Passage]:
 def _passage(kind: str, blocks: Sequence[str]) -> Iterator[Passage]:
     source = "".join(blocks)
     if source.strip():
-        yield Passage(kind, textdiff.visible(source))
+        yield Passage(kind, diff.visible(source))
 
 
 def _blocks(body: str) -> list[str]:
     """Lines; but fenced code and a table are one piece each, as half of either would not read as what it is."""
     out: list[str] = []
     fence, in_table = "", False
-    for line in textdiff.split_lines(body):
+    for line in diff.split_lines(body):
         mark = _FENCE.match(line)
         is_row = not fence and line.lstrip().startswith("|")
         if out and (fence or (is_row and in_table)):

@@ -15,7 +15,7 @@ from functools import cached_property
 from django.urls import reverse
 
 from dreams.findings.statements import derived
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry
 from dreams.services import blobs
@@ -26,7 +26,7 @@ from dreams.web.pages.review_loaded import Loaded, address, file_texts
 NEARLY_THE_SAME = 40_000
 # The moves of the proposals looked at last: every file's fragment asks for them.
 MOST_KEPT = 16
-_kept: dict[str, list[textdiff.Move]] = {}
+_kept: dict[str, list[diff.Move]] = {}
 _keeping = threading.Lock()
 KINDS = {
     LedgerEntry.Fate.STATED: "stated",
@@ -64,7 +64,7 @@ class Ties:
         return dict(rows.values_list("path", "pk"))
 
     @cached_property
-    def _moves(self) -> tuple[Mapping[textdiff.Place, textdiff.Move], Mapping[textdiff.Place, textdiff.Move]]:
+    def _moves(self) -> tuple[Mapping[diff.Place, diff.Move], Mapping[diff.Place, diff.Move]]:
         found = moves(self.loaded)
         return {move.source: move for move in found}, {move.target: move for move in found}
 
@@ -78,7 +78,7 @@ class Ties:
     def tied(self, row: Hunk, block: Block, entries: Mapping[str, list[LedgerEntry]]) -> Block:
         """The block with each line's ties."""
         hunk = block.hunk
-        within = dict(textdiff.moved_within(hunk))
+        within = dict(diff.moved_within(hunk))
         came = {new: old for old, new in within.items()}
         out: list[Line] = []
         removed = added = 0
@@ -97,7 +97,7 @@ class Ties:
     def _went(
         self,
         row: Hunk,
-        hunk: textdiff.Hunk,
+        hunk: diff.Hunk,
         number: int,
         within: Mapping[int, int],
         entries: list[LedgerEntry],
@@ -108,22 +108,22 @@ class Ties:
             return (
                 Tie("moved", "Moved within this change to", f"line {hunk.new_start + within[number] + 1}"),
             )
-        move = self._moves[0].get(textdiff.Place(row.file.path, row.hunk_id, number))
+        move = self._moves[0].get(diff.Place(row.file.path, row.hunk_id, number))
         if move is not None:
             return (self._move("Moved to", "Moved, lightly reworded, to", move, move.target, row),)
         return (self._entry(entry, row),) if entry is not None else ()
 
-    def _came(self, row: Hunk, hunk: textdiff.Hunk, number: int, came: Mapping[int, int]) -> tuple[Tie, ...]:
+    def _came(self, row: Hunk, hunk: diff.Hunk, number: int, came: Mapping[int, int]) -> tuple[Tie, ...]:
         if number in came:
             return (
                 Tie("moved", "Moved within this change from", f"line {hunk.base_start + came[number] + 1}"),
             )
-        move = self._moves[1].get(textdiff.Place(row.file.path, row.hunk_id, number))
+        move = self._moves[1].get(diff.Place(row.file.path, row.hunk_id, number))
         if move is None or row.verdict == Hunk.Verdict.EDITED:
             return ()
         return (self._move("Moved from", "Moved, lightly reworded, from", move, move.source, row),)
 
-    def _move(self, word: str, reworded: str, move: textdiff.Move, there: textdiff.Place, here: Hunk) -> Tie:
+    def _move(self, word: str, reworded: str, move: diff.Move, there: diff.Place, here: Hunk) -> Tie:
         other = next((hunk for hunk in self._rows(there.path) if hunk.hunk_id == there.hunk), None)
         start = 0 if other is None else other.new_start if there is move.target else other.base_start
         place = _place(there.path, start + there.line + 1, here)
@@ -175,13 +175,13 @@ class Ties:
         )
 
 
-def moves(loaded: Loaded) -> list[textdiff.Move]:
+def moves(loaded: Loaded) -> list[diff.Move]:
     """Between all files of the proposal, worked out once for each of its states."""
     key = f"{loaded.proposal.public_id} {loaded.digest}"
     with _keeping:
         found = _kept.get(key)
     if found is None:
-        found = textdiff.moved(_all_hunks(loaded), comparisons=NEARLY_THE_SAME)
+        found = diff.moved(_all_hunks(loaded), comparisons=NEARLY_THE_SAME)
         with _keeping:
             _kept[key] = found
             while len(_kept) > MOST_KEPT:
@@ -189,7 +189,7 @@ def moves(loaded: Loaded) -> list[textdiff.Move]:
     return found
 
 
-def _all_hunks(loaded: Loaded) -> dict[str, list[textdiff.Hunk]]:
+def _all_hunks(loaded: Loaded) -> dict[str, list[diff.Hunk]]:
     """Of all files but those that only got another name: their lines did not move."""
     renamed = {pk for new, old in loaded.renames.items() for pk in (new, old.pk)}
     files = [file for file in loaded.files if file.pk not in renamed]
@@ -224,4 +224,4 @@ def _going_on(note: str) -> str:
 
 
 def _short(said: str) -> str:
-    return textdiff.visible(said if len(said) <= MOST_SAID else said[: MOST_SAID - 1] + "…")
+    return diff.visible(said if len(said) <= MOST_SAID else said[: MOST_SAID - 1] + "…")

@@ -15,7 +15,7 @@ from typing import Final
 
 from django.core.cache import cache
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
 from dreams.lib.secrets.masking import Mask
@@ -137,7 +137,7 @@ def related(memory: Memory) -> tuple[Related, ...]:
     known = {row.path: row for row in rows}
     mask = Mask.of(one.why for one in found)
     return tuple(
-        Related(one.path, textdiff.visible(mask(one.why)), known[one.path].title, known[one.path].pk)
+        Related(one.path, diff.visible(mask(one.why)), known[one.path].title, known[one.path].pk)
         for one in found
         if one.path in known
     )
@@ -152,9 +152,7 @@ def _shown(group: Group, pks: Mapping[str, int], mask: Mask) -> Group:
 
 
 def _place(place: Place, pks: Mapping[str, int], mask: Mask) -> Place:
-    return Place(
-        textdiff.visible(place.path), place.line, textdiff.visible(mask(place.text)), pks.get(place.path)
-    )
+    return Place(diff.visible(place.path), place.line, diff.visible(mask(place.text)), pks.get(place.path))
 
 
 def _said_where(found: Compared, asked: str) -> list[Place]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from dreams.findings.statements import facts
 from dreams.findings.statements.units import Unit, units_of
+from dreams.lib.diff import visible
 from dreams.lib.secrets.masking import Mask
-from dreams.lib.textdiff import visible
 from dreams.models import AppliedFile, Memory, Prompt, Proposal, Session
 from dreams.services import blobs
 from dreams.services.memories import syncing

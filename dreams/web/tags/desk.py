@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.lib import ages, textdiff
+from dreams.lib import ages, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.web import amounts, icons, render
 
@@ -111,7 +111,7 @@ def markdown(text: str, resolve: render.Resolver | None = None) -> SafeString:
 @register.filter
 def visible(text: str) -> str:
     """Text with what cannot be seen written out, such as ⟨U+202E⟩."""
-    return textdiff.visible(str(text))
+    return diff.visible(str(text))
 
 
 @register.filter

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from dreams.lib.merge import Choice, Edited, Side
+from dreams.lib.diff.merge import Choice, Edited, Side
 from dreams.models import FileChange, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing

@@ -27,7 +27,7 @@ from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
-from dreams.lib import textdiff
+from dreams.lib import diff
 from dreams.lib.prose.statement_index import statements_of
 
 __all__ = ["FAMILIES", "Asking", "Family", "ask"]
@@ -98,7 +98,7 @@ def _touched(before: Tree, after: Tree) -> dict[str, frozenset[int]]:
     return {
         path: frozenset(
             number + 1
-            for hunk in textdiff.hunks(text, after.texts.get(path, ""), path=path)
+            for hunk in diff.hunks(text, after.texts.get(path, ""), path=path)
             for number in range(hunk.base_start, hunk.base_end)
         )
         for path, text in before.texts.items()

@@ -20,7 +20,7 @@ from dreams.engines.rules.notes.tree import (
 )
 from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_something, sentences, summed_up
 from dreams.engines.rules.steps.index import base_of, mentioned
-from dreams.lib import memdir, textdiff
+from dreams.lib import diff, memdir
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
 from dreams.lib.prose import similarity
 
@@ -124,7 +124,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
     """
     name = PurePosixPath(path).name
-    if not textdiff.is_plain(path) or _NO_MEMORY.match(name):
+    if not diff.is_plain(path) or _NO_MEMORY.match(name):
         return False
     if _A_DAYS_FILE.search(name) and tree.document(path).frontmatter is None:
         return False

@@ -8,8 +8,8 @@ import stat as st
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dreams.lib.diff.lines import Change, changes
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.textdiff.lines import Change, changes
 
 from ..errors import Refused, UsageError
 from ..globbing import matches

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams.lib import textdiff
+from dreams.lib import diff
 
 # Shorter lines ("---", "type: user") stand in many places without coming from one of them.
 MIN_KNOWN = 16
@@ -45,7 +45,7 @@ class Origin:
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text without their ends."""
-    return [line.removesuffix("\n").removesuffix("\r") for line in textdiff.split_lines(text)]
+    return [line.removesuffix("\n").removesuffix("\r") for line in diff.split_lines(text)]
 
 
 def origins(states: Iterable[str | None]) -> list[Origin]:
@@ -90,7 +90,7 @@ class _Step:
 
     @classmethod
     def of(cls, old: Sequence[str], new: Sequence[str]) -> _Step:
-        changes = textdiff.hunks(_text(old), _text(new), granularity="block")
+        changes = diff.hunks(_text(old), _text(new), granularity="block")
         kept: list[int | None] = list(_unchanged(changes, len(new)))
         free = _gone(old, changes)
         for line in _come(changes):
@@ -103,7 +103,7 @@ def _text(lines: Sequence[str]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _unchanged(changes: Sequence[textdiff.Hunk], count: int) -> Iterator[int | None]:
+def _unchanged(changes: Sequence[diff.Hunk], count: int) -> Iterator[int | None]:
     """For every new line the old one that it is, None where it came."""
     at, shift = 0, 0
     for change in changes:
@@ -114,7 +114,7 @@ def _unchanged(changes: Sequence[textdiff.Hunk], count: int) -> Iterator[int | N
     yield from range(at + shift, count + shift)
 
 
-def _gone(old: Sequence[str], changes: Sequence[textdiff.Hunk]) -> defaultdict[str, list[int]]:
+def _gone(old: Sequence[str], changes: Sequence[diff.Hunk]) -> defaultdict[str, list[int]]:
     """Where each line that left had stood. A blank line has no past worth following."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for change in changes:
@@ -123,15 +123,15 @@ def _gone(old: Sequence[str], changes: Sequence[textdiff.Hunk]) -> defaultdict[s
     return found
 
 
-def _come(changes: Sequence[textdiff.Hunk]) -> Iterator[int]:
+def _come(changes: Sequence[diff.Hunk]) -> Iterator[int]:
     for change in changes:
         yield from range(change.new_start, change.new_start + len(change.new_lines))
 
 
-def _reworded(changes: Sequence[textdiff.Hunk], kept: Sequence[int | None]) -> Iterator[tuple[int, int]]:
+def _reworded(changes: Sequence[diff.Hunk], kept: Sequence[int | None]) -> Iterator[tuple[int, int]]:
     """New line → old line, for those that moved with another mark or nearly the same words."""
     by_id = {change.id: change for change in changes}
-    for move in textdiff.moved({"": changes}):
+    for move in diff.moved({"": changes}):
         new = by_id[move.target.hunk].new_start + move.target.line
         if kept[new] is None:
             yield new, by_id[move.source.hunk].base_start + move.source.line

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.textdiff import tokens, word_spans
-from dreams.lib.textdiff.words import MAX_TOKENS
+from dreams.lib.diff import tokens, word_spans
+from dreams.lib.diff.words import MAX_TOKENS
 from tests.world.strategies import pairs, texts
 
 marked_text = st.text("ab 1.é日本\u0301\u200d\ufe0f👩💻👍\U0001f3fd🇩🇪\r\n\udce9", max_size=24)

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from dreams.lib.textdiff.lines import line_end_of, split_lines
+from dreams.lib.diff.lines import line_end_of, split_lines
 
 # Not in the categories below, and yet nothing is seen of them: fillers, joiners, selectors, a blank cell.
 _UNSEEN: Final = (

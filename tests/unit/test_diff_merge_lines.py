@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.merge import Edited, Labels, UnresolvedConflictError, merge3
-from dreams.lib.textdiff import split_lines
+from dreams.lib.diff import split_lines
+from dreams.lib.diff.merge import Edited, Labels, UnresolvedConflictError, merge3
 from tests.world.strategies import edited, pairs, texts, triples
 
 adjacency = st.sampled_from(["conflict", "merge"])

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import Final, Literal, NamedTuple
 
-from dreams.lib.textdiff.hunks import Hunk
-from dreams.lib.textdiff.invisible import visible
-from dreams.lib.textdiff.lines import split_lines
-from dreams.lib.textdiff.words import Span, word_spans
+from dreams.lib.diff.hunks import Hunk
+from dreams.lib.diff.invisible import visible
+from dreams.lib.diff.lines import split_lines
+from dreams.lib.diff.words import Span, word_spans
 
 # When more than this share of the changed lines is marked, the marks say no more than the line's colour.
 MARKED_TOO_MUCH: Final = 0.8

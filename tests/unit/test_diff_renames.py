@@ -1,6 +1,6 @@
 """A file that got another name is told from one that went and another that came."""
 
-from dreams.lib.textdiff import Hunk, moved_within, renamed
+from dreams.lib.diff import Hunk, moved_within, renamed
 
 TEXT = "---\nname: On call\n---\n\nThe rota is in the wiki.\n\nPages at night are looked at in the morning.\n"
 

@@ -1,15 +1,18 @@
-"""Lines that left in one place and arrived in another: in another hunk, another file, or elsewhere in the same hunk."""
+"""Lines that left in one place and arrived in another, and files that came back under another name."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from itertools import product
 from typing import Final
 
 from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Opcode
 
-from dreams.lib.textdiff.hunks import Hunk
+from dreams.lib.diff.hunks import Hunk
+from dreams.lib.diff.words import tokens
 
 # Shorter lines ("---", "type: user", "## Why") stand in many files without having moved.
 MIN_LENGTH: Final = 16
@@ -69,7 +72,7 @@ def moved_within(hunk: Hunk) -> list[tuple[int, int]]:
     """
     if len(hunk.base_lines) * len(hunk.new_lines) > MAX_COMPARISONS:
         return []
-    old, new = (list(map(_words, side)) for side in (hunk.base_lines, hunk.new_lines))
+    old, new = (list(map(_statement, side)) for side in (hunk.base_lines, hunk.new_lines))
     stayed = {
         (b.src_start + n, b.dest_start + n)
         for b in _equal_runs(old, new)
@@ -91,7 +94,7 @@ def _equal_runs(old: list[str], new: list[str]) -> list[Opcode]:
     return [code for code in LCSseq.opcodes(old, new) if code.tag == "equal"]
 
 
-def _words(line: str) -> str:
+def _statement(line: str) -> str:
     return " ".join(_LEAD.sub("", line).split())
 
 
@@ -101,10 +104,10 @@ def _lines(files: Mapping[str, Sequence[Hunk]], *, removed: bool) -> list[_Line]
     for path, hunks in files.items():
         for hunk in hunks:
             here, there = (hunk.base_lines, hunk.new_lines) if removed else (hunk.new_lines, hunk.base_lines)
-            kept = set(map(_words, there))
+            kept = set(map(_statement, there))
             found.extend(
                 _Line(Place(path, hunk.id, number), words)
-                for number, words in enumerate(map(_words, here))
+                for number, words in enumerate(map(_statement, here))
                 if len(words) >= MIN_LENGTH and words not in kept
             )
     return found
@@ -138,3 +141,53 @@ def _near(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
 
 def _numbers(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\d+", text))
+
+
+# --- Renamed files ---------------------------------------------------------------------------------------------------
+
+# Below this another file came, whatever it took over; the same share as git's.
+LEAST: Final = 0.5
+# Comparing is quadratic in words and in files: so many pairs, and so many words of each, are looked at.
+MAX_PAIRS: Final = 400
+COMPARED_WORDS: Final = 1_500
+
+
+def renamed(gone: Mapping[str, str], come: Mapping[str, str]) -> dict[str, str]:
+    """New name → old name of the files that are the same file still, the likest pairs first; each is in one pair.
+
+    Empty files are nobody's. Beyond MAX_PAIRS pairs only texts that are the same count.
+    """
+    found: dict[str, str] = {}
+    left = {path: text for path, text in gone.items() if text.strip()}
+    for new, old in _same(left, come):
+        found[new] = old
+    taken = set(found.values())
+    old_words = {path: _words(text) for path, text in left.items() if path not in taken}
+    new_words = {path: _words(text) for path, text in come.items() if text.strip() and path not in found}
+    if len(old_words) * len(new_words) > MAX_PAIRS:
+        return found
+    for _, old, new in _by_likeness(old_words, new_words):
+        if new not in found and old not in taken:
+            found[new] = old
+            taken.add(old)
+    return found
+
+
+def _same(gone: Mapping[str, str], come: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    by_text: dict[str, list[str]] = {}
+    for path, text in gone.items():
+        by_text.setdefault(text, []).append(path)
+    for path, text in come.items():
+        if by_text.get(text):
+            yield path, by_text[text].pop(0)
+
+
+def _by_likeness(old: Mapping[str, list[str]], new: Mapping[str, list[str]]) -> list[tuple[float, str, str]]:
+    scored = (
+        (Indel.normalized_similarity(old[a], new[b], score_cutoff=LEAST), a, b) for a, b in product(old, new)
+    )
+    return nlargest(MAX_PAIRS, (pair for pair in scored if pair[0] >= LEAST))
+
+
+def _words(text: str) -> list[str]:
+    return [token for token in tokens(text[: COMPARED_WORDS * 12]) if not token.isspace()][:COMPARED_WORDS]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.textdiff import Span, hunks, pieces, rows, split_lines, split_rows
+from dreams.lib.diff import Span, hunks, pieces, rows, split_lines, split_rows
 from tests.world.strategies import pairs
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.merge import merge_index
-from dreams.lib.textdiff import split_lines
+from dreams.lib.diff import split_lines
+from dreams.lib.diff.merge import merge_index
 from tests.world.strategies import index_text, indexes, pairs, triples, words
 
 A, B, C, D, E = (f"- [{n}]({n.lower()}.md) — about {n}\n" for n in "ABCDE")

@@ -4,7 +4,7 @@ Text is `str` with lines ending at "\\n" only, decoded by the caller as UTF-8 wi
 CRLF, lone carriage returns, odd separators and undecodable bytes come out as they went in.
 """
 
-from dreams.lib.textdiff.hunks import (
+from dreams.lib.diff.hunks import (
     Choice,
     Granularity,
     Hunk,
@@ -14,12 +14,11 @@ from dreams.lib.textdiff.hunks import (
     hunks,
     line_changes,
 )
-from dreams.lib.textdiff.invisible import is_hidden, is_plain, visible
-from dreams.lib.textdiff.lines import line_end_of, split_lines
-from dreams.lib.textdiff.moves import Move, Place, moved, moved_within
-from dreams.lib.textdiff.renames import renamed
-from dreams.lib.textdiff.rows import Piece, Row, SplitRow, hunk_rows, pieces, rows, split_rows
-from dreams.lib.textdiff.words import Span, tokens, word_spans
+from dreams.lib.diff.invisible import is_hidden, is_plain, visible
+from dreams.lib.diff.lines import line_end_of, split_lines
+from dreams.lib.diff.moves import Move, Place, moved, moved_within, renamed
+from dreams.lib.diff.rows import Piece, Row, SplitRow, hunk_rows, pieces, rows, split_rows
+from dreams.lib.diff.words import Span, tokens, word_spans
 
 __all__ = [
     "Choice",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib.textdiff import HunkMismatchError, apply_hunks, fitted, hunks, line_end_of, split_lines
+from dreams.lib.diff import HunkMismatchError, apply_hunks, fitted, hunks, line_end_of, split_lines
 from tests.world.strategies import pairs, texts, words
 
 

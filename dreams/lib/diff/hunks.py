@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dreams.lib.textdiff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
-from dreams.lib.textdiff.refine import refine
+from dreams.lib.diff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
+from dreams.lib.diff.refine import refine
 
 ID_LENGTH: Final = 12
 

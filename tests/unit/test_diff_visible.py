@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.textdiff import visible
+from dreams.lib.diff import visible
 from tests.world.strategies import texts
 
 

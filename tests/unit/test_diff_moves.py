@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from dreams.lib.textdiff import hunks, moved
+from dreams.lib.diff import hunks, moved
 from tests.world.strategies import pairs
 
 FACT = "- The release branch is cut every second Tuesday.\n"
