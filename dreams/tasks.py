@@ -6,7 +6,7 @@ from django.core.cache import cache
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, notify
+from dreams.services import dreaming, jobs, notify
 from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
 
@@ -33,6 +33,12 @@ def catch(project_pk: int) -> str:
     return found.closed or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught"
 
 
-def send_digests() -> str:
-    """Tell a person outside the pages what waits, where that is due."""
-    return "; ".join(notify.send_due()) or "nothing to send"
+def run_job(run_pk: int) -> str:
+    """Do one run of a job. Handed out twice, it is done once."""
+    run = jobs.run_job(run_pk)
+    return f"{run.label}: {run.get_status_display()}" if run else "nothing to do"
+
+
+def retry_digests() -> str:
+    """Send the digests again that did not go out."""
+    return "; ".join(notify.retry()) or "nothing to send"

@@ -115,6 +115,13 @@ class Config:
         maximum=16,
         per_project=False,
     )
+    quiet_hours: str = setting(
+        "",
+        "When",
+        "Quiet hours",
+        "No job of the schedule starts in this time, such as 22:00-07:00; it starts once at its end. Empty: none.",
+        per_project=False,
+    )
     retry_minutes: float = setting(
         15.0,
         "When",
@@ -349,16 +356,6 @@ class Config:
         "Digest",
         "Send the digest to a webhook",
         "An https address that receives signed JSON. Empty: none.",
-        per_project=False,
-    )
-    digest_hours: float = setting(
-        24.0,
-        "Digest",
-        "Hours between digests",
-        "Sent only when something is waiting. Without news, reminders become less frequent.",
-        minimum=1,
-        maximum=744,
-        unit="h",
         per_project=False,
     )
     public_url: str = setting(

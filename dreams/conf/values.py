@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from dreams.conf.config import Config
+from dreams.lib import quiet_hours
 from memoryweb import env
 
 Value = bool | int | float | str
@@ -79,6 +80,14 @@ def _bad_zone(value: str) -> str:
     return "" if known else f"“{value}” is not a time zone such as Europe/Berlin or UTC"
 
 
+def _bad_quiet_hours(value: str) -> str:
+    try:
+        quiet_hours.parse(value)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def _bad_addresses(value: str) -> str:
     for address in value.split(","):
         try:
@@ -116,6 +125,7 @@ def _is_here(host: str) -> bool:
 
 _CHECKS: Mapping[str, Callable[[str], str]] = {
     "time_zone": _bad_zone,
+    "quiet_hours": _bad_quiet_hours,
     "digest_email": _bad_addresses,
     "digest_webhook": bad_receiver,
     "public_url": _bad_address,

@@ -5,6 +5,7 @@ from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
 from dreams.models.inbox import FeedToken, Snooze
+from dreams.models.jobs import JobRun, ScheduledJob
 from dreams.models.memories import Blob, Memory, Version
 from dreams.models.notify import Channel
 from dreams.models.partial import WorkStep, WorkText
@@ -45,6 +46,7 @@ __all__ = [
     "Finding",
     "GateEvaluation",
     "Hunk",
+    "JobRun",
     "LedgerEntry",
     "LeftOut",
     "LockHold",
@@ -62,6 +64,7 @@ __all__ = [
     "Question",
     "QuestionOption",
     "RequestUsage",
+    "ScheduledJob",
     "SearchText",
     "Session",
     "Snooze",

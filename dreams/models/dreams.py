@@ -28,7 +28,8 @@ class DreamRun(models.Model):
         PRUNE = "prune", "Prune"
 
     class Trigger(models.TextChoices):
-        SCHEDULE = "schedule", "Schedule"
+        SCHEDULE = "schedule", "Automatic"
+        JOB = "job", "Schedule"
         PAGE = "page", "Page"
         COMMAND = "command", "Command"
 

@@ -29,3 +29,7 @@ def question_id() -> str:
 
 def card_id() -> str:
     return new_id("c")
+
+
+def job_id() -> str:
+    return new_id("j")

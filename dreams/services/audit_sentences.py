@@ -296,6 +296,13 @@ def _digest(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} sent the digest by {entry.object_id}, about {plural(number, 'thing')}"
 
 
+def _job(s: Sentences, entry: AuditEntry) -> str:
+    verb = {"job.added": "added", "job.removed": "removed", "job.started": "started"}[entry.action]
+    label, when = str(entry.data.get("label") or ""), str(entry.data.get("when") or "")
+    named = f"the job “{label}”" if label else "a job"
+    return f"{s.who(entry)} {verb} {named}" + (f", {when}" if when else "")
+
+
 def _imported(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} imported {plural(int(entry.data.get('versions', 0)), 'version')} into the history{_in(entry, 'of')}"
 
@@ -347,6 +354,9 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "feed.made": _plain("{who} made an address for the feed"),
     "feed.revoked": _plain("{who} revoked the address of the feed"),
     "digest.sent": _digest,
+    "job.added": _job,
+    "job.removed": _job,
+    "job.started": _job,
     "history.imported": _imported,
     "history.purged": _purged,
 }

@@ -57,6 +57,9 @@ ACTIONS = {
     "feed.made": "Feed address made",
     "feed.revoked": "Feed address revoked",
     "digest.sent": "Digest sent",
+    "job.added": "Job added",
+    "job.removed": "Job removed",
+    "job.started": "Job started by hand",
     "history.imported": "History imported",
     "history.purged": "History purged",
 }

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from dreams import conf
 from dreams.models import Operation, Override, Policy, Project
-from dreams.services import auditlog, database
+from dreams.services import auditlog, database, jobs
 
 # The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
 MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
@@ -16,6 +16,9 @@ MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
 
 # The kinds of change that a dream makes; an undo needs no policy.
 POLICY_KINDS = tuple(kind.value for kind in Operation.Kind if kind != Operation.Kind.UNDO)
+
+#: Whoever gives one of them wants a digest: a job sends it.
+DIGEST_ADDRESSES = ("digest_email", "digest_webhook")
 
 
 class BadPolicy(ValueError):
@@ -45,6 +48,8 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
             was=_logged(key, was),
             now=_logged(key, value),
         )
+        if key in DIGEST_ADDRESSES and value:
+            jobs.ensure_digest(actor)
     return value
 
 

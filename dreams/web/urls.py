@@ -34,6 +34,7 @@ from dreams.web.views import (
     recall,
     review,
     review_submit,
+    schedules,
     search,
     session,
     settings,
@@ -102,6 +103,10 @@ urlpatterns = [
     path("dreams/<slug:public_id>/", dreams.dream, name="dream"),
     path("dreams/<slug:public_id>/cancel/", dreams.cancel, name="dream-cancel"),
     path("dreams/<slug:public_id>/propose-partial/", dreams.propose_partial, name="dream-propose-partial"),
+    # --- schedule ---
+    path("schedules/", schedules.schedules, name="schedules"),
+    path("schedules/<slug:public_id>/run/", schedules.run, name="schedule-run"),
+    path("schedules/<slug:public_id>/remove/", schedules.remove, name="schedule-remove"),
     # --- review, conflict ---
     path("review/<slug:public_id>/", review.desk, name="review"),
     path("review/<slug:public_id>/decide/", review.decide, name="review-decide"),

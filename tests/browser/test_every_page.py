@@ -129,7 +129,7 @@ def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path) -> None
     watch.open("/login/")
     watch.page.goto("about:blank")  # else the link is only another place of the same page
     log_in(watch.page, watch.address)
-    for path in ("/", "/projects/", "/dreams/", "/usage/"):
+    for path in ("/", "/projects/", "/dreams/", "/schedules/", "/usage/"):
         watch.open(path)
     for path in full_installation(tmp_path):
         watch.open(path)

@@ -14,16 +14,19 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.utils import timezone
+from django_q.models import OrmQ
 
-from dreams import conf
-from dreams.models import AuditEntry, Channel, DreamRun, Project
+from dreams import conf, tasks
+from dreams.models import AuditEntry, Channel, DreamRun, JobRun, Project, ScheduledJob
 from dreams.services import notify, settings_changes
+from dreams.services.jobs import runs
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.processes.receivers import MailServer, PostServer, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = dt.timedelta(hours=1)
+DAY = dt.timedelta(days=1)
 
 
 @pytest.fixture
@@ -49,14 +52,19 @@ def post_office(settings: object) -> Iterator[MailServer]:
         yield server
 
 
+def daily(now: dt.datetime | None = None) -> dict[str, str]:
+    """What a daily job sends: channel → "" or why not."""
+    return notify.send_scheduled(now or timezone.now(), DAY)
+
+
 def _set(key: str, value: object) -> None:
     settings_changes.set_override(key, value, actor="owner")
 
 
 def test_nothing_is_sent_until_somebody_gives_an_address(project: Project) -> None:
     world.three_changes(project)
-    assert notify.send_due() == []
-    assert notify.due(timezone.now()) == []
+    assert daily() == {}
+    assert notify.retries_due(timezone.now()) == []
     assert not Channel.objects.exists()
 
 
@@ -65,7 +73,7 @@ def test_a_mail_says_what_waits_and_where_and_never_what_is_in_it(
 ) -> None:
     _set("public_url", "https://memory.example.org/")
     proposal = world.three_changes(project)
-    assert notify.send_due() == ["email: sent"]
+    assert daily() == {"email": ""}
     mail = email.message_from_bytes(post_office.mails[0], policy=policy.default)
     text = mail.get_content()
     assert mail["To"] == "me@example.org, you@example.org"
@@ -80,7 +88,7 @@ def test_a_webhook_gets_json_whose_signature_its_receiver_can_check(
     project: Project, hook: PostServer
 ) -> None:
     proposal = world.three_changes(project)
-    notify.send_due()
+    daily()
     path, headers, body = hook.posts[0]
     seconds, signed = (part.partition("=")[2] for part in headers["X-Memoryweb-Signature"].split(","))
     secret = (Path(settings.DATA_DIR) / "webhook_secret").read_text()
@@ -92,31 +100,24 @@ def test_a_webhook_gets_json_whose_signature_its_receiver_can_check(
     assert AuditEntry.objects.filter(action="digest.sent").count() == 1
 
 
-def test_the_same_things_are_told_again_only_after_twice_the_hours(
-    project: Project, hook: PostServer
-) -> None:
+def test_the_same_things_are_told_again_only_after_twice_the_time(project: Project, hook: PostServer) -> None:
     world.three_changes(project)
     start = timezone.now()
-    for hours in range(0, 24 * 7):
-        notify.send_due(start + hours * HOUR)
-    told = len(hook.posts)
-    # At 0, 48 h and 144 h: after one day, two and four more there was nothing new.
-    assert told == 3
+    told = [day for day in range(7) if daily(start + day * DAY)]
+    assert told == [0, 2, 6], "after one day, two and four more there was nothing new"
 
 
-def test_what_is_new_is_told_once_the_hours_have_passed(project: Project, hook: PostServer) -> None:
+def test_what_is_new_is_told_the_next_time(project: Project, hook: PostServer) -> None:
     start = timezone.now()
     DreamRun.objects.create(project=project, status=DreamRun.Status.FAILED, ended_at=start - HOUR)
-    notify.send_due(start)
+    daily(start)
     world.three_changes(project)
-    notify.send_due(start + 2 * HOUR)
-    assert len(hook.posts) == 1
-    notify.send_due(start + 25 * HOUR)
+    daily(start + DAY)
     assert [len(json.loads(body)["waiting"]) for _, _, body in hook.posts] == [0, 1]
 
 
 def test_nothing_waiting_sends_nothing(project: Project, hook: PostServer) -> None:
-    assert notify.send_due() == []
+    assert daily() == {}
     assert hook.posts == []
 
 
@@ -127,16 +128,17 @@ def test_a_receiver_that_fails_is_tried_again_later_and_later(
     world.three_changes(project)
     hook.status = status
     start = timezone.now()
-    assert says in notify.send_due(start)[0]
-    assert notify.send_due(start + dt.timedelta(minutes=14)) == []
-    assert notify.send_due(start + dt.timedelta(minutes=16))
-    assert notify.send_due(start + dt.timedelta(minutes=40)) == []
+    assert says in daily(start)["webhook"]
+    assert notify.retry(start + dt.timedelta(minutes=14)) == []
+    assert notify.retry(start + dt.timedelta(minutes=16))
+    assert notify.retry(start + dt.timedelta(minutes=40)) == []
     channel = Channel.objects.get()
     assert channel.failures == 2 and says in channel.error
     assert [path for path, _, _ in hook.posts] == ["/hook?token=abc"] * 2
     hook.status = 200
-    assert notify.send_due(start + 3 * HOUR) == ["webhook: sent"]
+    assert notify.retry(start + 3 * HOUR) == ["webhook: sent"]
     assert Channel.objects.get().error == ""
+    assert notify.retry(start + 9 * HOUR) == []
 
 
 def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
@@ -144,9 +146,9 @@ def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
 ) -> None:
     world.three_changes(project)
     post_office.refuses = True
-    said = notify.send_due()
-    assert any("does not take mail for me@example.org" in line for line in said)
-    assert "webhook: sent" in said
+    said = daily()
+    assert "does not take mail for me@example.org" in said["email"]
+    assert said["webhook"] == ""
 
 
 def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
@@ -154,25 +156,47 @@ def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
 ) -> None:
     world.three_changes(project)
     settings.EMAIL_USE_TLS = True  # type: ignore[attr-defined] # pytest-django's own object
-    [said] = notify.send_due()
+    said = daily()["email"]
     assert "STARTTLS" in said and said.endswith("Look at MEMORYWEB_EMAIL_SECURITY.")
+
+
+def test_a_digest_that_still_waits_to_be_tried_again_has_failed_and_not_had_nothing_to_tell(
+    project: Project, hook: PostServer
+) -> None:
+    world.three_changes(project)
+    hook.status = 500
+    job = ScheduledJob.objects.get()
+    for failures in (1, 2, 3):
+        runs.run_here(runs.start_now(job, actor=""))
+        job.refresh_from_db()
+        assert job.failures == failures
+    assert "answered 500" in JobRun.objects.first().text
+    assert len(hook.posts) == 1
 
 
 def test_two_workers_send_one_digest(project: Project, hook: PostServer) -> None:
     world.three_changes(project)
     now = timezone.now()
     claimed = Channel.objects.create(name="webhook", next_at=now + dt.timedelta(minutes=5))
-    assert notify.send_due(now) == []
+    assert daily(now) == {}
     claimed.delete()
-    assert notify.send_due(now) == ["webhook: sent"]
+    assert daily(now) == {"webhook": ""}
 
 
-def test_a_tick_hands_a_due_digest_to_the_queue(project: Project, hook: PostServer) -> None:
-    from django_q.models import OrmQ
-
+def test_a_tick_hands_a_due_digest_to_the_queue_and_later_one_that_failed(
+    project: Project, hook: PostServer
+) -> None:
     world.three_changes(project)
-    scheduler.tick()
-    assert [task.func() for task in OrmQ.objects.all()] == ["dreams.tasks.send_digests"]
+    hook.status = 500
+    now = timezone.now()
+    ScheduledJob.objects.update(next_at=now, due_at=now)
+    scheduler.tick(now)
+    assert [task.func() for task in OrmQ.objects.all()] == ["dreams.tasks.run_job"]
+    assert tasks.run_job(JobRun.objects.get().pk) == "Digest: Failed"
+    assert "answered 500" in JobRun.objects.get().text
+    OrmQ.objects.all().delete()
+    scheduler.tick(now + dt.timedelta(minutes=20))
+    assert [task.func() for task in OrmQ.objects.all()] == ["dreams.tasks.retry_digests"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pytest_django import Settings
 from dreams.dev.fake_server import Script, WireServer, use
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
-from dreams.models import AuditEntry, Override
+from dreams.models import AuditEntry, Override, ScheduledJob
 from dreams.services import doctor, server_registry, settings_changes
 from dreams.services.doctor import running, store
 from dreams.services.scheduling import scheduler
@@ -52,7 +52,25 @@ def test_a_machine_that_lacks_nothing_is_told_so_and_every_trouble_has_a_remedy(
     checks = doctor.examine()
     assert [check.name for check in checks if check.state == "bad"] == []
     assert all(check.remedy for check in checks if check.state != "ok")
-    assert len({check.name for check in checks}) == len(checks) == 14
+    assert len({check.name for check in checks}) == len(checks) == 15
+
+
+def test_a_job_that_fails_is_named() -> None:
+    assert (found("Schedule").state, found("Schedule").said) == ("ok", "0 jobs")
+    made = timezone.now()
+    ScheduledJob.objects.create(kind="verify", cron="0 3 * * *", host="h", made_at=made, failures=1)
+    assert (found("Schedule").state, found("Schedule").said) == ("warn", "Failing: Verify: all projects")
+
+
+def test_an_address_for_the_digest_that_no_job_sends_to_is_told() -> None:
+    override("digest_email", "me@example.org")
+    check = found("Schedule")
+    assert check.state == "warn" and "no job sends it" in check.said and "jobs add" in check.remedy
+
+
+def test_hours_of_the_digest_that_nobody_reads_any_more_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYWEB_DIGEST_HOURS", "12")
+    assert "no longer used" in found("Schedule").said
 
 
 def test_versions_are_those_that_are_installed() -> None:

@@ -12,13 +12,34 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import conf
-from dreams.models import AuditEntry, DreamUsage, Override, Policy, Price, Project
+from dreams.models import (
+    AuditEntry,
+    DreamUsage,
+    JobRun,
+    Override,
+    Policy,
+    Price,
+    Project,
+    ScheduledJob,
+)
 from memoryweb import urls
 from tests.world import rows as world
 from tests.world.rows import World
 
-SHOWN = ["project", "session", "memory", "dreamrun", "proposal", "policy", "override", "price", "auditentry"]
-MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry"]
+SHOWN = [
+    "project",
+    "session",
+    "memory",
+    "dreamrun",
+    "proposal",
+    "policy",
+    "override",
+    "price",
+    "auditentry",
+    "scheduledjob",
+    "jobrun",
+]
+MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry", "jobrun"]
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
 )
@@ -40,6 +61,8 @@ def rows(world: World) -> World:
         model="m", since="2026-01-01", input=1, output=1, cache_write_5m=1, cache_write_1h=1, cache_read=1
     )
     AuditEntry.objects.create(number=1, at=world.dream.created_at, action="login", hash="x")
+    job = ScheduledJob.objects.create(kind="verify", cron="0 3 * * *", host="here", made_at=timezone.now())
+    JobRun.objects.create(job=job, kind=job.kind, label=str(job), host=job.host, made_at=timezone.now())
     return world
 
 
@@ -224,3 +247,15 @@ def test_every_page_has_the_picture_of_the_tab_and_the_name(browser: Client, pag
     text = browser.get(reverse(f"admin:{page}")).content.decode()
     assert re.search(r'<link rel="icon" href="[^"]*img/favicon[^"]*\.svg"', text)
     assert re.search(r'id="site-name"><a href="/admin/">memoryweb</a>', text)
+
+
+def test_a_job_is_added_and_removed_as_on_its_page(browser: Client, world: World) -> None:
+    add = reverse("admin:dreams_scheduledjob_add")
+    page = browser.post(add, {"kind": "verify", "cron": "0 3 * *"}).content.decode()
+    assert "not five fields" in page
+    browser.post(add, {"kind": "verify", "cron": "0  3 * * *"})
+    job = ScheduledJob.objects.get()
+    assert (job.cron, job.made_by, job.next_at is None) == ("0 3 * * *", "owner", False)
+    browser.post(reverse("admin:dreams_scheduledjob_delete", args=[job.pk]), {"post": "yes"})
+    assert not ScheduledJob.objects.exists()
+    assert set(AuditEntry.objects.values_list("action", flat=True)) >= {"job.added", "job.removed"}

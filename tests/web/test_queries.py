@@ -94,6 +94,7 @@ PAGES: dict[str, Address] = {
     "search": _plain("search", "?q=database"),
     "search: one kind": _plain("search", "?q=database&kind=versions&since=year"),
     "dreams": _plain("dreams"),
+    "schedules": _plain("schedules"),
     "dream": lambda world: reverse("dream", args=[world.dream.public_id]),
     "review": _review("review"),
     "questions": _plain("questions"),

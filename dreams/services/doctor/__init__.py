@@ -34,6 +34,7 @@ def examine(
         ("Scheduler", lambda: running.ticks(at)),
         ("Workers", lambda: running.workers(at)),
         ("Dreaming", lambda: dreaming.dreams(at)),
+        ("Schedule", dreaming.schedule),
         ("Engine", dreaming.engine),
         ("Sandbox", machine.sandbox),
         ("Time zone", machine.time_zone),

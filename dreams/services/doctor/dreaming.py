@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 
+from django.utils import timezone
+
 from dreams import conf
 from dreams.engines.anthropic import keys
+from dreams.lib import ages
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, Project
-from dreams.services import demo, discovery
+from dreams.models import DreamRun, Project, ScheduledJob
+from dreams.services import demo, discovery, notify
 from dreams.services.doctor.check import Check
+from memoryweb import env
 
 RECENT = dt.timedelta(days=7)
 MOST_NAMES = 5
@@ -45,6 +49,25 @@ def dreams(now: dt.datetime) -> Check:
         return Check("Dreaming", "warn", f"Failing: {names}", f"{why}{failed}", remedy)
     said = f"On; {plural(DreamRun.objects.count(), 'dream')} so far, none failing"
     return Check("Dreaming", "ok", said, failed)
+
+
+def schedule() -> Check:
+    """Jobs that fail, and a digest that has an address and nobody who sends it, or the reverse."""
+    rows = list(ScheduledJob.objects.filter(ended_at__isnull=True).select_related("project"))
+    failing = [str(row) for row in rows if row.failures]
+    if failing:
+        remedy = "The page Schedule says why."
+        return Check("Schedule", "warn", f"Failing: {', '.join(failing[:MOST_NAMES])}", remedy=remedy)
+    has_digest = any(row.kind == ScheduledJob.Kind.DIGEST for row in rows)
+    if notify.configured() and not has_digest:
+        remedy = 'Add a job: `jobs add "0 8 * * *" digest`.'
+        return Check("Schedule", "warn", "A digest has an address, but no job sends it", remedy=remedy)
+    if env.text("MEMORYWEB_DIGEST_HOURS"):
+        said = "MEMORYWEB_DIGEST_HOURS is no longer used"
+        return Check("Schedule", "warn", said, remedy="Remove it. The times of the digest are on Schedule.")
+    following = min((row.next_at for row in rows if row.next_at), default=None)
+    coming = f"the next {ages.until(following, timezone.now())}" if following else ""
+    return Check("Schedule", "ok", plural(len(rows), "job"), coming)
 
 
 def engine() -> Check:

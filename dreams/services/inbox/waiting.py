@@ -18,7 +18,17 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dreams.lib.files.text import plural
-from dreams.models import AuditEntry, FileChange, Finding, Hunk, Proposal, Question, Snooze
+from dreams.models import (
+    AuditEntry,
+    FileChange,
+    Finding,
+    Hunk,
+    JobRun,
+    Proposal,
+    Question,
+    ScheduledJob,
+    Snooze,
+)
 from dreams.services import hosts
 from dreams.services.inbox import snoozing
 from dreams.services.proposals import summaries
@@ -41,6 +51,7 @@ class Kind(StrEnum):
     SUBMIT = "submit"
     REVIEW = "review"
     QUESTIONS = "questions"
+    JOB = "job"
 
     @property
     def label(self) -> str:
@@ -55,6 +66,7 @@ _LABELS = {
     Kind.SUBMIT: "To submit",
     Kind.REVIEW: "To review",
     Kind.QUESTIONS: "Questions",
+    Kind.JOB: "Schedule failed",
 }
 
 
@@ -100,7 +112,7 @@ class Item:
         """How grave it is: block, warn, or neither."""
         if self.kind in (Kind.FAILED, Kind.CONFLICT) or (self.facts and self.facts.to_confirm):
             return "block"
-        stuck = self.kind in (Kind.CONFIRM, Kind.WRITE)
+        stuck = self.kind in (Kind.CONFIRM, Kind.WRITE, Kind.JOB)
         return "warn" if stuck or (self.facts and self.facts.warnings) else ""
 
 
@@ -117,6 +129,7 @@ def waiting(now: dt.datetime) -> list[Item]:
 def _items() -> Iterator[Item]:
     yield from _of_proposals()
     yield from _questions()
+    yield from _failing_jobs()
 
 
 def _need(item: Item) -> tuple[int, int]:
@@ -322,4 +335,26 @@ def _questions() -> Iterator[Item]:
             why=f"{plural(found['count'], 'question')} in {plural(found['projects'], 'project')} that only you can answer.",
             action="Answer",
             url=reverse("questions"),
+        )
+
+
+# --- Jobs ---------------------------------------------------------------------------------------------------------
+
+FAILED_TIMES = 3
+
+
+def _failing_jobs() -> Iterator[Item]:
+    """Jobs of the schedule whose last runs failed, until one works again or the job is removed."""
+    last = JobRun.objects.filter(job=OuterRef("pk"), status=JobRun.Status.FAILED).order_by("-made_at", "-pk")
+    rows = ScheduledJob.objects.filter(failures__gte=FAILED_TIMES).select_related("project")
+    for row in rows.annotate(said=Subquery(last.values("text")[:1])).order_by("failing_since"):
+        yield Item(
+            key=row.public_id,
+            kind=Kind.JOB,
+            project=str(row),
+            project_pk=row.project_id,
+            since=row.failing_since or row.made_at,
+            why=f"Failed {row.failures} times in a row. {row.said or ''}".strip(),
+            action="Look",
+            url=f"{reverse('schedules')}#{row.public_id}",
         )

@@ -1,13 +1,14 @@
-"""When a digest goes out, and what became of it.
+"""Whether a digest goes out when its job is due, and what became of it.
 
-Something new is told once the digest's hours have passed since the last one. The same things again are a reminder,
-after twice, four times … the hours, at most a week. What fails is tried again after 15 min, doubling up to a day.
+Something new is always told. The same things again are a reminder, after twice, four times … the time between two
+digests, at most a week. What fails is tried again after 15 min, doubling up to a day.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import logging
+from collections.abc import Iterable
 
 from django.db.models import Q
 from django.utils import timezone
@@ -39,19 +40,30 @@ def configured() -> dict[str, str]:
     return {name: to for name, to in wanted.items() if to}
 
 
-def due(now: dt.datetime) -> list[str]:
-    """Channels whose time has come; whether there is anything to tell is looked at by `send_due`."""
-    names = list(configured())
-    if not names:
-        return []
-    waits = set(Channel.objects.filter(name__in=names, next_at__gt=now).values_list("name", flat=True))
-    return [name for name in names if name not in waits]
+def send_scheduled(now: dt.datetime, period: dt.timedelta) -> dict[str, str]:
+    """Send what the schedule asks for: channel → "" or why not; those with nothing to tell are left out.
+
+    `period` is the time from one digest to the next. A channel that fails never stops the other.
+    """
+    return _each(configured(), now, period)
 
 
-def send_due(now: dt.datetime | None = None) -> list[str]:
-    """Send what is due; what was done, a line each. A channel that fails never stops the other."""
+def retries_due(now: dt.datetime) -> list[str]:
+    """Channels whose last digest failed and is to be tried again."""
+    rows = Channel.objects.filter(name__in=configured(), failures__gt=0, next_at__lte=now)
+    return list(rows.values_list("name", flat=True))
+
+
+def failing() -> dict[str, str]:
+    """Channel → why its last digest did not go out, for those that are to be tried again."""
+    rows = Channel.objects.filter(name__in=configured(), failures__gt=0)
+    return dict(rows.values_list("name", "error"))
+
+
+def retry(now: dt.datetime | None = None) -> list[str]:
+    """Try again what failed; what became of it, a line each."""
     at = now or timezone.now()
-    return [said for name in due(at) if (said := _send_one(name, at))]
+    return [f"{name}: {problem or 'sent'}" for name, problem in _each(retries_due(at), at, None).items()]
 
 
 def send(now: dt.datetime | None = None, *, actor: str) -> dict[str, str]:
@@ -60,30 +72,31 @@ def send(now: dt.datetime | None = None, *, actor: str) -> dict[str, str]:
     return {name: _deliver(_row(name), collect(at), to, at, actor) for name, to in configured().items()}
 
 
-def _send_one(name: str, now: dt.datetime) -> str:
+def _each(names: Iterable[str], now: dt.datetime, period: dt.timedelta | None) -> dict[str, str]:
+    found = {name: _send_one(name, now, period) for name in names}
+    return {name: problem for name, problem in found.items() if problem is not None}
+
+
+def _send_one(name: str, now: dt.datetime, period: dt.timedelta | None) -> str | None:
+    """ "" or why not; None where there is nothing to tell, or somebody else sends. Without `period` it is a retry."""
     row = _row(name)
     claimed = Channel.objects.filter(Q(next_at__isnull=True) | Q(next_at__lte=now), pk=row.pk)
     if not claimed.update(next_at=now + LEASE):
-        return ""
+        return None
     digest = collect(now, row.sent_at)
-    wait = _not_yet(row, digest, now)
-    if wait is not None:
-        Channel.objects.filter(pk=row.pk).update(next_at=wait)
-        return ""
-    problem = _deliver(row, digest, configured().get(name, ""), now, "")
-    return f"{name}: {problem or 'sent'}"
+    if digest.is_empty or (period and _is_too_soon(row, digest, now, period)):
+        Channel.objects.filter(pk=row.pk).update(next_at=None, failures=0, error="")
+        return None
+    return _deliver(row, digest, configured().get(name, ""), now, "")
 
 
-def _not_yet(row: Channel, digest: Digest, now: dt.datetime) -> dt.datetime | None:
-    """When to look again, or None to send now."""
-    hours = dt.timedelta(hours=conf.current().digest_hours)
-    if digest.is_empty:
-        # Looked at again soon: what arrives in a quiet time should not wait for another day.
-        return now + RETRY
-    is_new = bool(set(digest.ids) - set(row.told))
-    pause = hours if is_new else min(hours * 2 ** min(row.reminders + 1, 10), max(WEEK, hours))
-    opens = row.sent_at + pause if row.sent_at else now
-    return None if opens <= now else min(opens, now + RETRY)
+def _is_too_soon(row: Channel, digest: Digest, now: dt.datetime, period: dt.timedelta) -> bool:
+    """What has no news is told again after twice, four times … the period; half a period is no matter."""
+    if row.sent_at is None or set(digest.ids) - set(row.told):
+        return False
+    pause = min(period * 2 ** min(row.reminders + 1, 10), max(WEEK, period))
+    opens: dt.datetime = row.sent_at + pause - period / 2
+    return opens > now
 
 
 def _deliver(row: Channel, digest: Digest, to: str, now: dt.datetime, actor: str) -> str:
@@ -97,7 +110,7 @@ def _deliver(row: Channel, digest: Digest, to: str, now: dt.datetime, actor: str
         sent_at=now,
         told=digest.ids,
         reminders=0 if is_new else row.reminders + 1,
-        next_at=now + RETRY,
+        next_at=None,
         failures=0,
         error="",
     )

@@ -1,6 +1,6 @@
 """The scheduler: the only place that decides to dream.
 
-One tick: repair what a crash left · look for new files, at most every few minutes · judge the gates of every
+One tick: repair what a crash left · look for new files, at most every few minutes · start the jobs that are due · judge the gates of every
 project, cheapest first, and stop at the first closed one · claim and enqueue what is open, projects with the most
 recent sessions first, never more at once than the setting allows · bring the search index up to date.
 """
@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
-from dreams.services import database, discovery, dreaming, notify, project_lock
+from dreams.services import database, discovery, dreaming, jobs, notify, project_lock
 from dreams.services.apply import writing
 from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
@@ -48,6 +48,7 @@ class TickReport:
     changed: int = 0
     started: list[str] = field(default_factory=list)
     caught: int = 0
+    jobs: list[str] = field(default_factory=list)
 
 
 def tick(now: dt.datetime | None = None) -> TickReport:
@@ -56,7 +57,8 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     cache.set(LAST_TICK, report.at.isoformat(), None)
     repair(report)
     _discover_now_and_then(report.at)
-    _send_digests(report.at)
+    _retry_digests(report.at)
+    _run_jobs(report)
     everywhere = Everywhere.load()
     _catch(report, everywhere)
     free = everywhere.overrides.config(None).max_dreams_at_once - _busy_dreams()
@@ -96,12 +98,19 @@ def _discover_now_and_then(now: dt.datetime) -> None:
         dreaming.sweep_unfinished(now)
 
 
-def _send_digests(now: dt.datetime) -> None:
+def _retry_digests(now: dt.datetime) -> None:
     """By a task of its own: a mail server that does not answer must not hold up the tick."""
-    if notify.due(now):
+    if notify.retries_due(now):
         from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
-        async_task("dreams.tasks.send_digests", cluster=cluster_name(host()), task_name="digest")
+        async_task("dreams.tasks.retry_digests", cluster=cluster_name(host()), task_name="digest")
+
+
+def _run_jobs(report: TickReport) -> None:
+    try:
+        report.jobs += [run.label for run in jobs.tick(report.at, enqueue)]
+    except Exception:
+        log.exception("jobs of the schedule")
 
 
 def _catch(report: TickReport, everywhere: Everywhere) -> None:
@@ -287,7 +296,10 @@ def _in_queue(dream: DreamRun) -> bool:
 
 
 def ensure_schedule() -> None:
-    """The one schedule row of this host. `Schedule.name` is not unique, so it is updated, never added twice."""
+    """The one schedule row of this host. `Schedule.name` is not unique, so it is updated, never added twice.
+
+    Jobs have their own table. An address for the digest that the environment gives needs a job that sends it.
+    """
     from django_q.models import Schedule  # noqa: PLC0415 - as above
 
     name = f"{SCHEDULE_NAME} {host()}"[:100]
@@ -303,3 +315,5 @@ def ensure_schedule() -> None:
                 "cluster": cluster_name(host())[:100],
             },
         )
+    if notify.configured():
+        jobs.ensure_digest()

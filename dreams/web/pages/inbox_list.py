@@ -105,7 +105,7 @@ def listing(now: dt.datetime, asked: Asked) -> Listing:
         shown=len(shown),
         waits=len(items),
         to_review=sum(item.kind is Kind.REVIEW for item in items),
-        to_finish=sum(item.kind not in (Kind.REVIEW, Kind.QUESTIONS) for item in items),
+        to_finish=sum(item.kind not in (Kind.REVIEW, Kind.QUESTIONS, Kind.JOB) for item in items),
         projects=sorted(
             {item.project_pk: item.project for item in items if item.project_pk}.items(), key=_name
         ),

@@ -25,7 +25,7 @@ GROUPS = {
     "Review": "What policies may apply without you, and how many questions a dream asks.",
     "Index": "How much of MEMORY.md an agent loads, and how dreams write it.",
     "Places": "Where your agents keep their notes.",
-    "Digest": "A summary of what is waiting for you, by mail or webhook. Off until you give an address.",
+    "Digest": "A summary of what is waiting for you, by mail or webhook. Off until you give an address; when it is sent is on Schedule.",
 }
 # Paused has its own place at the end, where nothing is pressed by accident.
 APART = frozenset({"paused"})

@@ -125,16 +125,20 @@ def evaluate(
     now: datetime,
     *,
     force: bool = False,
+    scheduled: bool = False,
     stop_at_first: bool = True,
     names: Iterable[str] = GATES,
 ) -> list[GateResult]:
-    """Results of the gates in `names`, all or up to the first closed one. Raises ValueError for a naive `now`."""
+    """Results of the gates in `names`, all or up to the first closed one. Raises ValueError for a naive `now`.
+
+    `scheduled`: a job of the schedule says when, in place of the time gate.
+    """
     if now.utcoffset() is None:
         raise ValueError("now needs an offset, as in 2026-03-01T12:00:00+00:00.")
     case = rules.Case(facts, config, now)
     results: list[GateResult] = []
     for name in names:
-        results.append(_judge(name, case, force=force))
+        results.append(_judge(name, case, force=force, scheduled=scheduled))
         if stop_at_first and not results[-1].passed:
             break
     return results
@@ -158,7 +162,7 @@ def fingerprint(results: Iterable[GateResult]) -> str | None:
     return None if closed else "open"
 
 
-def _judge(name: str, case: rules.Case, *, force: bool) -> GateResult:
+def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool) -> GateResult:
     try:
         verdict = GATES[name].rule(case)
     except OSError as error:
@@ -166,6 +170,8 @@ def _judge(name: str, case: rules.Case, *, force: bool) -> GateResult:
     if force and GATES[name].forceable and not verdict.passed:
         also = " The new dream will supersede it." if name == "review" else ""
         return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
+    if scheduled and name == "time" and not verdict.passed:
+        return GateResult(name, True, f"Scheduled. Without the schedule: {verdict.reason}")
     return GateResult(name, *verdict)
 
 

@@ -1,0 +1,130 @@
+"""Five-field cron in a time zone: when a job is due, and what spreads jobs apart.
+
+Times of the clock are read as a person means them where summer time begins or ends. A job "at 02:30" is due once on
+every day: where 02:30 happens twice, the first time; where it does not happen, as much later as the clock was put
+forward. A job "every hour" is due every hour that passes, also the repeated one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from croniter import CroniterBadCronError, CroniterBadDateError, CroniterError, croniter
+
+FIELDS = 5
+#: Digits, ranges, lists, steps and the short names of months and weekdays. croniter takes more than cron does.
+_FIELD = re.compile(r"[0-9*/,-]*(?:[a-z]{3}[0-9*/,-]*)*")
+_HOURS = 1
+MOST_DELAY = dt.timedelta(minutes=15)
+MOST_EARLY_SECONDS = 90
+_DAY = dt.timedelta(days=1)
+_MINUTE = dt.timedelta(minutes=1)
+
+
+class BadCron(ValueError):
+    """Not a schedule; the message says what is wrong and what is meant."""
+
+
+def checked(expression: str) -> str:
+    """The expression with single spaces. Raises BadCron, also where it is never due."""
+    fields = expression.lower().split()
+    if len(fields) != FIELDS:
+        raise BadCron(
+            f"“{expression.strip()}” is not five fields: minute, hour, day of the month, month, day of the week, "
+            "as in “0 3 * * *” for every day at 03:00."
+        )
+    found = " ".join(fields)
+    try:
+        if not all(_FIELD.fullmatch(field) for field in fields):
+            raise CroniterBadCronError("only numbers, names, and * , - / are known")
+        croniter(found, dt.datetime(2026, 1, 1)).get_next(dt.datetime)  # noqa: DTZ001 - a time of the clock
+    except CroniterBadDateError as error:
+        raise BadCron(f"“{found}” is never due: there is no such day.") from error
+    except (CroniterError, ValueError) as error:
+        raise BadCron(f"“{found}” is not a schedule: {error}.") from error
+    return found
+
+
+def next_time(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime | None:
+    """The first moment after `after` when it is due, in UTC; None where there is none in the next 50 years."""
+    try:
+        if _is_every_hour(expression):
+            return _every_hour(expression, after.astimezone(dt.UTC), zone)
+        return _by_the_clock(expression, after.astimezone(dt.UTC), zone)
+    except CroniterBadDateError:
+        return None
+
+
+def times(expression: str, after: dt.datetime, zone: dt.tzinfo) -> Iterator[dt.datetime]:
+    """Every moment after `after` when it is due."""
+    found = next_time(expression, after, zone)
+    while found is not None:
+        yield found
+        found = next_time(expression, found, zone)
+
+
+@lru_cache(maxsize=256)
+def _is_every_hour(expression: str) -> bool:
+    return croniter.expand(expression)[0][_HOURS] == ["*"]
+
+
+def _by_the_clock(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
+    """A time that the clock skips is moved behind the gap, so the search begins before a gap of the last day."""
+    begin = after + min(_offset(after - _DAY, zone), _offset(after, zone))
+    clock = croniter(expression, begin.replace(tzinfo=None) - _MINUTE)
+    while True:
+        found: dt.datetime = clock.get_next(dt.datetime).replace(tzinfo=zone).astimezone(dt.UTC)
+        if found > after:
+            return found
+
+
+def _every_hour(expression: str, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
+    """By the offset in force; where that changes before the next time, on from the change by the new one."""
+    offset = _offset(after, zone)
+    found = croniter(expression, (after + offset).replace(tzinfo=None)).get_next(dt.datetime)
+    moment: dt.datetime = found.replace(tzinfo=dt.UTC) - offset
+    if _offset(moment, zone) == offset:
+        return moment
+    change = _change(after, moment, zone)
+    is_due = croniter.match(expression, change.astimezone(zone).replace(tzinfo=None))
+    return change if is_due else _every_hour(expression, change, zone)
+
+
+def _change(before: dt.datetime, after: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
+    """The first second after `before` with another offset; `after` has one."""
+    low, high = int(before.timestamp()), int(after.timestamp())
+    offset = _offset(before, zone)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _offset(dt.datetime.fromtimestamp(middle, dt.UTC), zone) == offset:
+            low = middle
+        else:
+            high = middle
+    return dt.datetime.fromtimestamp(high, dt.UTC)
+
+
+def _offset(moment: dt.datetime, zone: dt.tzinfo) -> dt.timedelta:
+    return moment.astimezone(zone).utcoffset() or dt.timedelta(0)
+
+
+# --- Spreading ----------------------------------------------------------------------------------------------------
+
+
+def delay(seed: str, period: dt.timedelta) -> dt.timedelta:
+    """How much later than its time a recurring job starts: always the same for one `seed`, a tenth of the period at most,
+    and a quarter of an hour."""
+    return dt.timedelta(seconds=int(_share(seed) * min(period / 10, MOST_DELAY).total_seconds()))
+
+
+def head_start(seed: str, local: dt.datetime) -> dt.timedelta:
+    """How much earlier a job starts that runs once: everybody chooses the full and the half hour."""
+    return dt.timedelta(seconds=int(_share(seed) * MOST_EARLY_SECONDS) if local.minute in (0, 30) else 0)
+
+
+def _share(seed: str) -> float:
+    """From 0 up to 1."""
+    return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big") / 2**64

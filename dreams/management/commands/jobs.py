@@ -1,0 +1,166 @@
+"""`jobs add|list|run|remove`: what runs by a schedule."""
+
+from __future__ import annotations
+
+import datetime as dt
+import signal
+from collections.abc import Iterable, Mapping
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from dreams.management import named
+from dreams.management.base import BadUsage, Refused, table
+from dreams.management.base import Command as BaseCommand
+from dreams.models import JobRun, ScheduledJob
+from dreams.services import jobs
+
+
+class Command(BaseCommand):
+    help = (
+        "What runs by a schedule. add CRON KIND, or add KIND --after ID; list; run ID; remove ID. "
+        "KIND is dream, checkup, digest, verify or export."
+    )
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", choices=["add", "list", "run", "remove"])
+        parser.add_argument(
+            "words", nargs="*", metavar="CRON KIND | ID", help="CRON is five fields: “0 3 * * *”"
+        )
+        parser.add_argument("--project", metavar="P", help="only this project; default: all")
+        parser.add_argument("--after", metavar="ID", help="run when this job has ended, instead of by CRON")
+        parser.add_argument("--once", action="store_true", help="end after one run")
+        parser.add_argument("--until", metavar="DAY", help="the last day, as 2026-12-31")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        words: list[str] = options["words"]
+        match options["action"]:
+            case "add":
+                return self._add(words, options)
+            case "run":
+                return self._run(_job(words))
+            case "remove":
+                return _removed(_job(words))
+        if words:
+            raise BadUsage("`jobs list` takes nothing more.")
+        return _list()
+
+    def _add(self, words: list[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not words:
+            raise BadUsage("Say when and what, as in: jobs add “0 3 * * *” dream")
+        *cron, kind = words
+        wanted = jobs.Wanted(
+            kind=kind,
+            cron=" ".join(cron),
+            after=_job([options["after"]]) if options["after"] else None,
+            project=named.project(options["project"]) if options["project"] else None,
+            once=options["once"],
+            until=_day(options["until"]),
+        )
+        try:
+            job = jobs.add(wanted, actor=named.me().name)
+        except jobs.TooManyJobs as error:
+            raise Refused(str(error)) from error
+        except jobs.BadJob as error:
+            raise BadUsage(str(error)) from error
+        return _shown(job, timezone.now(), jobs.Clock.load())
+
+    def _run(self, job: ScheduledJob) -> Mapping[str, Any]:
+        signal.signal(signal.SIGTERM, _stop)
+        try:
+            run = jobs.run_here(jobs.start_now(job, actor=named.me().name))
+        except jobs.AlreadyRunning as error:
+            raise Refused(str(error)) from error
+        result = {"id": job.public_id, "status": run.status, "text": run.text, "parts": run.parts}
+        if run.status == JobRun.Status.FAILED:
+            raise Refused(run.text, result)
+        return result
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if "jobs" in result:
+            return _lines(result["jobs"])
+        if "removed" in result:
+            return [f"Removed {', '.join(result['removed'])}."]
+        if "status" in result:
+            return [result["text"], *[f"  {part['name']}: {part['text']}" for part in _several(result)]]
+        return _added(result)
+
+
+def _several(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return result["parts"] if len(result["parts"]) > 1 else []
+
+
+def _job(words: list[str]) -> ScheduledJob:
+    if len(words) != 1:
+        raise BadUsage("Name one job by its id; `jobs list` shows them.")
+    job = jobs.find(words[0])
+    if job is None:
+        raise Refused(f"There is no job {words[0]}. `jobs list` shows them.")
+    return job
+
+
+def _day(text: str | None) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
+
+
+def _removed(job: ScheduledJob) -> Mapping[str, Any]:
+    return {"removed": [gone.public_id for gone in jobs.remove(job, actor=named.me().name)]}
+
+
+def _list() -> Mapping[str, Any]:
+    now, clock = timezone.now(), jobs.Clock.load()
+    rows = ScheduledJob.objects.select_related("project", "after")
+    return {"jobs": [_shown(job, now, clock) for job in rows]}
+
+
+def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> dict[str, Any]:
+    """The next times are in the person's zone, with its offset."""
+    return {
+        "id": job.public_id,
+        "kind": job.kind,
+        "project": job.project.slug if job.project else None,
+        "cron": job.cron,
+        "after": job.after.public_id if job.after else None,
+        "once": job.once,
+        "until": job.until,
+        "ended_at": job.ended_at,
+        "failures": job.failures,
+        "next": [at.astimezone(clock.zone) for at in jobs.upcoming(job, now, clock)],
+    }
+
+
+def _lines(found: list[dict[str, Any]]) -> Iterable[str]:
+    if not found:
+        return ["There are no jobs. Add one: jobs add “0 3 * * *” dream"]
+    rows = [
+        [job["id"], job["kind"], job["project"] or "all projects", _when(job), _next(job)] for job in found
+    ]
+    return table(["ID", "KIND", "PROJECT", "WHEN", "NEXT"], rows)
+
+
+def _when(job: Mapping[str, Any]) -> str:
+    when = job["cron"] or f"after {job['after']}"
+    once = ", once" if job["once"] else ""
+    return f"{when}{once}" + (f", until {job['until']}" if job["until"] else "")
+
+
+def _next(job: Mapping[str, Any]) -> str:
+    if job["ended_at"]:
+        return "ended"
+    return f"{job['next'][0]:%Y-%m-%d %H:%M}" if job["next"] else ""
+
+
+def _added(job: Mapping[str, Any]) -> Iterable[str]:
+    yield f"{job['id']}: {job['kind']} of {job['project'] or 'all projects'}, {_when(job)}"
+    for at in job["next"]:
+        yield f"  {at:%a %Y-%m-%d %H:%M}"
+
+
+def _stop(signum: int, frame: FrameType | None) -> None:
+    """SIGTERM ends it as Ctrl-C does."""
+    raise KeyboardInterrupt

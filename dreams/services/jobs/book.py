@@ -1,0 +1,260 @@
+"""The list of jobs: adding and removing them, and when each is next."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from dreams import conf
+from dreams.lib import cron, quiet_hours
+from dreams.models import JobRun, Project, ScheduledJob
+from dreams.services import auditlog, database
+from dreams.services.hosts import host
+
+MOST = 50
+SHOWN = 5
+DAILY = "0 8 * * *"
+Kind = ScheduledJob.Kind
+
+
+class BadJob(ValueError):
+    """A job that cannot be; the message says why and what to do."""
+
+
+class TooManyJobs(BadJob):
+    """There are as many as there may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The person's zone and quiet hours, read once."""
+
+    zone: dt.tzinfo
+    zone_name: str
+    quiet: quiet_hours.QuietHours | None
+
+    @classmethod
+    def load(cls) -> Clock:
+        config = conf.current()
+        return cls(
+            conf.zone(config), config.time_zone or settings.TIME_ZONE, quiet_hours.parse(config.quiet_hours)
+        )
+
+    def quiet_until(self, moment: dt.datetime) -> dt.datetime | None:
+        return self.quiet.ends_at(moment, self.zone) if self.quiet else None
+
+    def day(self, moment: dt.datetime) -> dt.date:
+        return moment.astimezone(self.zone).date()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A job as a person asks for it: by `cron`, or `after` another one."""
+
+    kind: str
+    cron: str = ""
+    after: ScheduledJob | None = None
+    project: Project | None = None
+    once: bool = False
+    until: dt.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One time of a job: as the schedule has it, and when it starts."""
+
+    due_at: dt.datetime
+    starts_at: dt.datetime
+
+
+# --- Adding and removing ------------------------------------------------------------------------------------------
+
+
+def add(wanted: Wanted, *, actor: str, now: dt.datetime | None = None) -> ScheduledJob:
+    """Raises BadJob."""
+    at, clock = now or timezone.now(), Clock.load()
+    job = checked(wanted, at, clock)
+    with transaction.atomic():
+        database.one_at_a_time("jobs")
+        if ScheduledJob.objects.filter(ended_at__isnull=True).count() >= MOST:
+            raise TooManyJobs(f"There are {MOST} jobs, which is the limit. Remove one first.")
+        job.made_by = actor
+        job.save(force_insert=True)
+        _record("job.added", job, actor)
+    return job
+
+
+def checked(wanted: Wanted, now: dt.datetime, clock: Clock) -> ScheduledJob:
+    """The job that `wanted` would make, with its first time; not saved. Raises BadJob."""
+    if wanted.kind not in Kind.values:
+        raise BadJob(f"“{wanted.kind}” is not one of {', '.join(Kind.values)}.")
+    if bool(wanted.cron.strip()) == bool(wanted.after):
+        raise BadJob("A job needs a schedule such as “0 3 * * *”, or another job that it follows; not both.")
+    if wanted.project and wanted.kind == Kind.DIGEST:
+        raise BadJob("A digest is about all projects. Leave the project out.")
+    if wanted.until and wanted.until < clock.day(now):
+        raise BadJob(f"{wanted.until.isoformat()} is over. Choose a last day that is still to come.")
+    if wanted.after and wanted.after.ended_at:
+        raise BadJob(f"{wanted.after.public_id} has ended, so nothing can follow it.")
+    job = ScheduledJob(
+        host=wanted.project.host if wanted.project else host(),
+        kind=wanted.kind,
+        project=wanted.project,
+        cron=_cron(wanted.cron),
+        after=wanted.after,
+        once=wanted.once,
+        until=wanted.until,
+        zone=clock.zone_name,
+        made_at=now,
+    )
+    if job.cron:
+        _set_turn(job, next_turn(job, now, clock))
+        if job.next_at is None:
+            raise BadJob(f"“{job.cron}” is not due until {wanted.until}. Choose a later last day.")
+    return job
+
+
+def _cron(expression: str) -> str:
+    if not expression.strip():
+        return ""
+    try:
+        return cron.checked(expression)
+    except cron.BadCron as error:
+        raise BadJob(str(error)) from error
+
+
+def remove(job: ScheduledJob, *, actor: str) -> list[ScheduledJob]:
+    """Remove a job and those that follow it; returns all that were removed."""
+    with transaction.atomic():
+        database.one_at_a_time("jobs")
+        gone = [job, *_followers(job)]
+        JobRun.objects.filter(job__in=gone, status=JobRun.Status.PENDING).update(
+            status=JobRun.Status.NOTHING, ended_at=timezone.now(), text="Its job was removed."
+        )
+        for each in gone:
+            _record("job.removed", each, actor)
+        ScheduledJob.objects.filter(pk__in=[each.pk for each in gone]).delete()
+    return gone
+
+
+def _followers(job: ScheduledJob) -> Iterator[ScheduledJob]:
+    for follower in job.followers.all():
+        yield follower
+        yield from _followers(follower)
+
+
+def _record(action: str, job: ScheduledJob, actor: str) -> None:
+    auditlog.record(
+        action,
+        actor=actor,
+        project=job.project,
+        object_id=job.public_id,
+        label=str(job),
+        when=job.cron or f"after {job.after}",
+    )
+
+
+def find(public_id: str) -> ScheduledJob | None:
+    return ScheduledJob.objects.select_related("project", "after").filter(public_id=public_id).first()
+
+
+def ensure_digest(actor: str = "") -> ScheduledJob | None:
+    """Daily at 08:00, for somebody who gave an address while no job sends a digest."""
+    if ScheduledJob.objects.filter(kind=Kind.DIGEST, ended_at__isnull=True).exists():
+        return None
+    return add(Wanted(Kind.DIGEST, DAILY), actor=actor)
+
+
+# --- When ---------------------------------------------------------------------------------------------------------
+
+
+def next_turn(job: ScheduledJob, after: dt.datetime, clock: Clock) -> Turn | None:
+    """The first turn after `after`; None where there is none, or its last day is over."""
+    due = cron.next_time(job.cron, after, clock.zone)
+    if due is None or (job.until and clock.day(due) > job.until):
+        return None
+    if job.once:
+        return Turn(due, due - cron.head_start(job.public_id, due.astimezone(clock.zone)))
+    following = cron.next_time(job.cron, due, clock.zone)
+    return Turn(due, due + cron.delay(job.public_id, following - due) if following else due)
+
+
+def after_firing(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dict[str, Any]:
+    """What becomes of a job's row when it starts: all turns up to now are this one."""
+    turn = None
+    if job.cron and not job.once:
+        turn = next_turn(job, max(now, job.due_at or now), clock)
+    is_over = turn is None if job.cron else job.once or bool(job.after and job.after.ended_at)
+    return {
+        "due_at": turn.due_at if turn else None,
+        "next_at": turn.starts_at if turn else None,
+        "zone": clock.zone_name,
+        "ended_at": now if is_over else None,
+    }
+
+
+def upcoming(job: ScheduledJob, now: dt.datetime, clock: Clock, count: int = SHOWN) -> list[dt.datetime]:
+    """When it starts next, quiet hours included; none for one that follows another or has ended."""
+    return list(islice(_starts(job, now, clock), count))
+
+
+def due_times(job: ScheduledJob, now: dt.datetime, clock: Clock, count: int = SHOWN) -> list[dt.datetime]:
+    """The next times of the schedule itself, before anything moves them."""
+    coming = islice(cron.times(job.cron, now, clock.zone), 1 if job.once else count)
+    return [at for at in coming if job.until is None or clock.day(at) <= job.until]
+
+
+def _starts(job: ScheduledJob, now: dt.datetime, clock: Clock) -> Iterator[dt.datetime]:
+    if job.ended_at or job.next_at is None or job.due_at is None:
+        return
+    turn: Turn | None = Turn(job.due_at, job.next_at)
+    while turn is not None:
+        starts = max(turn.starts_at, now)
+        starts = clock.quiet_until(starts) or starts
+        yield starts
+        turn = None if job.once or not job.cron else next_turn(job, max(starts, turn.due_at), clock)
+
+
+def period(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dt.timedelta:
+    """From one turn to the next; of a job that follows another, that one's. Nothing for one that runs once."""
+    if job.once:
+        return dt.timedelta(0)
+    if not job.cron:
+        return period(job.after, now, clock) if job.after else dt.timedelta(0)
+    first, second = [*islice(cron.times(job.cron, now, clock.zone), 2), now, now][:2]
+    return max(second - first, dt.timedelta(0))
+
+
+def active() -> list[ScheduledJob]:
+    """The jobs of this host that have not ended."""
+    rows = ScheduledJob.objects.filter(ended_at__isnull=True, host=host())
+    return list(rows.select_related("project", "after"))
+
+
+def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None:
+    """Give every job its time that has none yet, or whose time was reckoned in another zone. What is due stays due."""
+    for job in rows:
+        is_old = job.next_at is None or (job.next_at > now and job.zone != clock.zone_name)
+        if job.cron and is_old:
+            _plan(job, now, clock)
+
+
+def _plan(job: ScheduledJob, now: dt.datetime, clock: Clock) -> None:
+    was = job.next_at
+    _set_turn(job, next_turn(job, now, clock))
+    job.zone = clock.zone_name
+    ScheduledJob.objects.filter(pk=job.pk, next_at=was, ended_at__isnull=True).update(
+        due_at=job.due_at, next_at=job.next_at, zone=job.zone, ended_at=None if job.next_at else now
+    )
+
+
+def _set_turn(job: ScheduledJob, turn: Turn | None) -> None:
+    job.due_at = turn.due_at if turn else None
+    job.next_at = turn.starts_at if turn else None

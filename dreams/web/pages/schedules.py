@@ -1,0 +1,200 @@
+"""What the page of the schedule shows: its jobs in the order of their chains, the last runs, and a job being made."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dreams import conf
+from dreams.lib.ages import span
+from dreams.models import JobRun, Project, ScheduledJob
+from dreams.services import jobs, notify
+
+MOST_RUNS = 50
+#: What many choose, for the list below the field.
+EXAMPLES: Mapping[str, str] = {
+    "0 3 * * *": "every day at 03:00",
+    "0 8 * * mon-fri": "on weekdays at 08:00",
+    "0 */6 * * *": "every six hours",
+    "0 9 * * mon": "on Mondays at 09:00",
+    "0 9 1 * *": "on the first of the month at 09:00",
+}
+ABOUT: Mapping[str, str] = {
+    "dream": "a dream, if all gates but the time gate are open",
+    "checkup": "checks the memories as they are now",
+    "digest": "sends what is waiting for you by mail or webhook",
+    "verify": "reads everything that is kept, and reports damage",
+    "export": "writes the history into the data directory; the last 7 are kept",
+}
+_STATES = {
+    JobRun.Status.DONE: ("ok", "ok"),
+    JobRun.Status.NOTHING: ("", "dot"),
+    JobRun.Status.FAILED: ("block", "block"),
+    JobRun.Status.RUNNING: ("info", "running"),
+    JobRun.Status.PENDING: ("", "clock"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. `depth` is how many it follows, `upcoming` its next five times."""
+
+    id: str
+    title: str
+    when: str
+    depth: int
+    ends: str
+    upcoming: list[dt.datetime]
+    ended_at: dt.datetime | None
+    state: str
+    icon: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    name: str
+    text: str
+    dream: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    label: str
+    at: dt.datetime
+    status: str
+    state: str
+    icon: str
+    text: str
+    took: str
+    by: str
+    dream: str
+    parts: list[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """The form as it was sent. `upcoming` are the times that it means, `error` why there are none."""
+
+    kind: str = "dream"
+    cron: str = ""
+    after: str = ""
+    project: str = ""
+    once: bool = False
+    until: str = ""
+    error: str = ""
+    upcoming: Sequence[dt.datetime] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    jobs: list[Job]
+    runs: list[Run]
+    projects: list[tuple[int, str]]
+    typed: Typed
+    quiet: str = ""
+    kinds: Sequence[tuple[str, str, str]] = field(
+        default_factory=lambda: [(kind.value, str(kind.label), ABOUT[kind]) for kind in ScheduledJob.Kind]
+    )
+    examples: Mapping[str, str] = field(default_factory=lambda: EXAMPLES)
+
+    @property
+    def to_follow(self) -> list[Job]:
+        return [job for job in self.jobs if job.ended_at is None]
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.to_follow) >= jobs.MOST
+
+
+def schedule(now: dt.datetime, typed: Typed) -> Schedule:
+    """In a fixed number of queries."""
+    rows = list(ScheduledJob.objects.select_related("project", "after__project"))
+    runs = list(JobRun.objects.all()[:MOST_RUNS])
+    last = {run.job_id: run for run in reversed(runs)}
+    has_address = bool(notify.configured())
+    clock = jobs.Clock.load()
+    return Schedule(
+        jobs=[
+            _job(row, depth, jobs.upcoming(row, now, clock), _note(row, last.get(row.pk), has_address))
+            for row, depth in _in_chains(rows)
+        ],
+        runs=[_run(run) for run in runs],
+        projects=list(
+            Project.objects.filter(gone_at__isnull=True).order_by("name").values_list("pk", "name")
+        ),
+        typed=typed,
+        quiet=conf.current().quiet_hours,
+    )
+
+
+def _in_chains(rows: Sequence[ScheduledJob]) -> Iterator[tuple[ScheduledJob, int]]:
+    """Each is followed by what follows it; those that ended come last."""
+    following: dict[int | None, list[ScheduledJob]] = {}
+    for row in rows:
+        following.setdefault(row.after_id, []).append(row)
+
+    def chain(row: ScheduledJob, depth: int) -> Iterator[tuple[ScheduledJob, int]]:
+        yield row, depth
+        for follower in following.get(row.pk, []):
+            yield from chain(follower, depth + 1)
+
+    first = sorted(following.get(None, []), key=lambda row: row.ended_at is not None)
+    for row in first:
+        yield from chain(row, 0)
+
+
+def _note(row: ScheduledJob, last: JobRun | None, has_address: bool) -> str:
+    if row.kind == ScheduledJob.Kind.DIGEST and not has_address:
+        return "Sends nothing: no address is set in Settings, Digest."
+    if row.failures:
+        times = "Failed" if row.failures == 1 else f"Failed {row.failures} times in a row"
+        said = last.text if last and last.status == JobRun.Status.FAILED else ""
+        return f"{times}. {said}".strip()
+    return ""
+
+
+def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) -> Job:
+    state, icon = ("block", "block") if row.failures else ("warn", "warn") if note else ("ok", "clock")
+    ends = "once" if row.once else f"until {row.until:%-d %b %Y}" if row.until else ""
+    return Job(
+        id=row.public_id,
+        title=str(row),
+        when=row.cron or f"after {row.after}",
+        depth=min(depth, 5),
+        ends=ends,
+        upcoming=upcoming,
+        ended_at=row.ended_at,
+        state="" if row.ended_at else state,
+        icon="stop" if row.ended_at else icon,
+        note=note,
+    )
+
+
+def _run(run: JobRun) -> Run:
+    state, icon = _STATES[JobRun.Status(run.status)]
+    parts = [_part(part) for part in run.parts]
+    return Run(
+        label=run.label,
+        at=run.made_at,
+        status=run.get_status_display(),
+        state=state,
+        icon=icon,
+        text=run.text,
+        took=_took(run),
+        by=run.asked_by,
+        dream=parts[0].dream if len(parts) == 1 else "",
+        parts=parts if len(parts) > 1 else [],
+    )
+
+
+def _took(run: JobRun) -> str:
+    """Only where somebody may wonder."""
+    took = run.ended_at - run.started_at if run.ended_at and run.started_at else dt.timedelta(0)
+    return span(took) if took >= dt.timedelta(minutes=1) else ""
+
+
+def _part(part: Mapping[str, Any]) -> Part:
+    return Part(str(part["name"]), str(part["text"]), str(part.get("dream", "")))

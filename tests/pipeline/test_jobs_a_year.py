@@ -1,0 +1,102 @@
+"""A year of a schedule, over sleep, restarts and both changes of the clock: nothing starts twice, nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import itertools
+import random
+import zoneinfo
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from dreams.lib import cron
+from dreams.models import JobRun, ScheduledJob
+from dreams.services import jobs, settings_changes
+from dreams.services.jobs import runs, ticking
+
+pytestmark = pytest.mark.django_db
+ZONE = zoneinfo.ZoneInfo("America/New_York")
+BEGIN = dt.datetime(2026, 1, 1, tzinfo=ZONE)
+END = dt.datetime(2027, 1, 1, tzinfo=ZONE)
+SCHEDULES = ["30 2 * * *", "0 1 * * sun", "15 1,2 * * sat,sun", "0 8 1 * *", "45 * * 3,11 sun"]
+
+
+class PowerCut(BaseException):
+    """The process is gone between two writes."""
+
+
+def machine_is_on(chance: random.Random) -> list[tuple[dt.datetime, dt.datetime]]:
+    """From when to when the machine is awake: mostly for days, with sleeps of minutes to a week between."""
+    found = []
+    now = BEGIN.astimezone(dt.UTC)
+    while now < END:
+        awake = now + dt.timedelta(minutes=chance.randint(30, 5 * 24 * 60))
+        found.append((now, awake))
+        now = awake + dt.timedelta(minutes=chance.choice([2, 40, 600, 7 * 24 * 60]))
+    return found
+
+
+def test_a_year_starts_every_job_for_each_of_its_times_and_never_twice(monkeypatch) -> None:
+    settings_changes.set_override("time_zone", str(ZONE), actor="owner")
+    monkeypatch.setattr(timezone, "now", lambda: pytest.fail("the year has its own clock"))
+    monkeypatch.setattr(ticking, "hand_out", lambda run: None)
+    monkeypatch.setattr(runs, "KEPT", 10**6)
+    monkeypatch.setattr(jobs.book, "_record", lambda *told: None)
+    made = [jobs.add(jobs.Wanted("verify", expression), actor="owner", now=BEGIN) for expression in SCHEDULES]
+    follower = jobs.add(jobs.Wanted("export", after=made[0]), actor="owner", now=BEGIN)
+    chance = random.Random(17)  # noqa: S311 - the same year each time
+    real = runs._made
+
+    def made_or_cut(*told, **more) -> JobRun:
+        run = real(*told, **more)
+        if chance.random() < 0.05:
+            raise PowerCut
+        return run
+
+    monkeypatch.setattr(runs, "_made", made_or_cut)
+    spans = machine_is_on(chance)
+    for begin, stop in spans:
+        live_through(begin, stop, chance)
+        cache.clear()  # a restart: nothing is known but the database
+    for job in made:
+        check(job, spans)
+    first = JobRun.objects.filter(job=made[0], ended_at__isnull=False).count()
+    assert abs(JobRun.objects.filter(job=follower).count() - first) <= 1
+    assert first > 200
+
+
+def live_through(begin: dt.datetime, stop: dt.datetime, chance: random.Random) -> None:
+    """Tick when something is next, as a tick in each minute would: the others find nothing."""
+    now = begin
+    while now < stop:
+        for _ in range(chance.choice([1, 1, 1, 2])):  # at times a second scheduler beside it
+            with contextlib.suppress(PowerCut):
+                ticking.tick(now, enqueue=lambda dream: None)
+        for run in JobRun.objects.filter(status="pending"):
+            runs.end(run, runs.Result(JobRun.Status.DONE, ""), now + dt.timedelta(seconds=5))
+        coming = ScheduledJob.objects.filter(next_at__isnull=False).order_by("next_at").values_list("next_at")
+        following = coming[0][0]
+        now = max(now + dt.timedelta(minutes=1), following + dt.timedelta(seconds=chance.randint(0, 59)))
+
+
+def check(job: ScheduledJob, spans: list[tuple[dt.datetime, dt.datetime]]) -> None:
+    started = list(JobRun.objects.filter(job=job).order_by("made_at").values_list("due_at", "made_at"))
+    due = [slot for slot, _ in started]
+    assert len(due) == len(set(due)), "no time starts it twice"
+    last = spans[-1][1]
+    times = list(itertools.takewhile(lambda at: at < last, cron.times(job.cron, BEGIN, ZONE)))
+    assert set(due) <= set(times), "it starts for a time of its schedule alone"
+    moments = [made for _, made in started]
+    assert all(made >= slot for slot, made in started)
+    for slot in times:
+        latest = wakes(slot + dt.timedelta(minutes=15), spans) + dt.timedelta(minutes=3)
+        if latest < last:
+            assert any(slot <= made <= latest for made in moments), f"{job.cron} lost {slot}"
+
+
+def wakes(moment: dt.datetime, spans: list[tuple[dt.datetime, dt.datetime]]) -> dt.datetime:
+    """The moment, or when the machine is awake again."""
+    return next((max(moment, begin) for begin, stop in spans if moment < stop), spans[-1][1])

@@ -1,0 +1,123 @@
+"""The page of the schedule: its jobs with their next times, the last runs, and what can be done with a job."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from dreams.models import JobRun, ScheduledJob
+from dreams.services import jobs, settings_changes
+from dreams.services.jobs import runs
+from tests.world.rows import World
+
+pytestmark = pytest.mark.django_db
+NEXT = 'class="next-times"'
+
+
+@pytest.fixture(autouse=True)
+def in_berlin(owner: object) -> None:
+    cache.clear()
+    settings_changes.set_override("time_zone", "Europe/Berlin", actor="owner")
+
+
+def look(browser: Client, query: str = "") -> str:
+    return browser.get(f"/schedules/{query}").content.decode()
+
+
+def test_without_a_job_it_says_what_a_job_is_for(browser: Client) -> None:
+    assert "No jobs yet" in look(browser)
+
+
+def test_a_job_is_added_and_shows_its_next_five_times_in_the_persons_zone(browser: Client) -> None:
+    data = {"kind": "checkup", "cron": "0 3 * * *"}
+    page = browser.post("/schedules/", data, follow=True).content.decode()
+    assert "Checkup: all projects: added." in page
+    [first, *_] = jobs.upcoming(ScheduledJob.objects.get(), timezone.now(), jobs.Clock.load())
+    assert page.count("<time datetime", page.index(NEXT)) == 5
+    assert f" 03:{timezone.localtime(first, jobs.Clock.load().zone):%M}</time>" in page
+
+
+def test_the_form_shows_the_times_that_it_means_without_adding_anything(browser: Client) -> None:
+    page = look(browser, "?kind=verify&cron=30+12+*+*+mon")
+    assert page.count("Mon ") == 5 and page.count(" 12:30</time>") == 5
+    assert not ScheduledJob.objects.exists()
+
+
+def test_a_form_that_cannot_be_keeps_what_was_typed_and_says_why(browser: Client, world: World) -> None:
+    data = {"kind": "dream", "cron": "0 3 * *", "project": world.project.pk, "once": "on"}
+    response = browser.post("/schedules/", data)
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "not five fields" in page and 'value="0 3 * *"' in page and "checked" in page
+    assert f'<option value="{world.project.pk}" selected>' in page
+
+
+def test_a_chain_stands_beneath_what_it_follows(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "checkup", "cron": "0 3 * * *"})
+    first = ScheduledJob.objects.get()
+    page = browser.post(
+        "/schedules/", {"kind": "digest", "after": first.public_id}, follow=True
+    ).content.decode()
+    assert "after Checkup: all projects" in page and 'class="job-1"' in page
+
+
+def test_a_run_now_is_handed_to_the_queue_and_not_a_second_time(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
+    job = ScheduledJob.objects.get()
+    browser.post(f"/schedules/{job.public_id}/run/")
+    assert OrmQ.objects.count() == 1
+    page = browser.post(f"/schedules/{job.public_id}/run/", follow=True).content.decode()
+    assert "is running already" in page and JobRun.objects.count() == 1
+
+
+def test_a_removed_job_takes_what_follows_along_and_says_so(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
+    first = ScheduledJob.objects.get()
+    browser.post("/schedules/", {"kind": "export", "after": first.public_id})
+    page = browser.post(f"/schedules/{first.public_id}/remove/", follow=True).content.decode()
+    assert "Verify: all projects: removed, with 1 job that followed it." in page
+    assert browser.post(f"/schedules/{first.public_id}/remove/").status_code == 404
+
+
+def test_the_last_fifty_runs_are_shown_with_what_became_of_them(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
+    job = ScheduledJob.objects.get()
+    now = timezone.now()
+    for number in range(52):
+        run = runs.start_now(job, actor="", now=now - dt.timedelta(hours=number))
+        runs.end(run, runs.Result(JobRun.Status.DONE, f"Run {number}."))
+    page = look(browser)
+    assert "Run 49." in page and "Run 50." not in page
+
+
+def test_a_digest_without_an_address_says_so(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "digest", "cron": "0 8 * * *"})
+    assert "no address is set" in look(browser)
+
+
+def test_who_gives_an_address_gets_a_daily_digest_and_only_one(browser: Client) -> None:
+    for address in ("me@example.org", "you@example.org"):
+        settings_changes.set_override("digest_email", address, actor="owner")
+    assert [(job.kind, job.cron) for job in ScheduledJob.objects.all()] == [("digest", "0 8 * * *")]
+
+
+def test_a_failing_job_in_the_inbox_leads_to_its_row(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
+    job = ScheduledJob.objects.get()
+    for _ in range(3):
+        runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, "A disk is full."))
+    inbox = browser.get("/").content.decode()
+    assert "Schedule failed" in inbox and "Failed 3 times in a row. A disk is full." in inbox
+    assert f'href="/schedules/#{job.public_id}"' in inbox
+    assert f'id="{job.public_id}"' in look(browser)
+
+
+def test_only_the_owner_sees_and_changes_the_schedule(client: Client) -> None:
+    assert client.get("/schedules/").status_code == 302
+    assert client.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"}).status_code == 302
+    assert not ScheduledJob.objects.exists()
