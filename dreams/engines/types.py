@@ -214,6 +214,8 @@ class Job:
     `hand_edited` are the paths that the person edited in memoryweb in the last week: like pinned memories they are
     asked about, and not changed unasked.
 
+    `instructions` is what every session is told anyway: the texts of CLAUDE.md and its kin, by name, in loading order.
+
     `prices` is what models cost now, empty where nobody needs to know.
 
     `known` are statements that were proposed to the person elsewhere: what they say is not to be proposed again.
@@ -231,6 +233,7 @@ class Job:
     hand_edited: frozenset[str] = frozenset()
     prices: PriceTable = field(default_factory=dict)
     known: tuple[str, ...] = ()
+    instructions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ def examine(subject: Subject) -> Report:
 def health(
     files: Mapping[str, bytes],
     config: Config | None = None,
-    instructions: str = "",
+    instructions: Mapping[str, str] | None = None,
     repeated: Sequence[Repeated] = (),
 ) -> Report:
     """Findings on a directory as it stands, with no change: secrets, invisible text, injection, budget, taxonomy."""

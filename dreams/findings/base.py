@@ -68,7 +68,9 @@ class Subject:
     after: Mapping[str, bytes]
     hunks: Sequence[ChangedHunk]
     config: Config = field(default_factory=Config)
-    instructions: str = ""  # the text of the project's CLAUDE.md files, for what they already say
+    instructions: Mapping[str, str] = field(
+        default_factory=dict
+    )  # what every session is told anyway: the texts of CLAUDE.md and its kin, by name
     repeated: Sequence[Repeated] = ()  # what the project's code says already
     asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
     rejected: Mapping[str, dt.date] = field(

@@ -24,7 +24,7 @@ def between(
     after: Mapping[str, bytes],
     *,
     config: Config | None = None,
-    instructions: str = "",
+    instructions: Mapping[str, str] | None = None,
     hard_linked: frozenset[str] = frozenset(),
     irregular: Mapping[str, str] | None = None,
 ) -> Subject:
@@ -40,7 +40,7 @@ def between(
         after,
         hunks,
         config or Config(),
-        instructions,
+        instructions or {},
         hard_linked=hard_linked,
         irregular=irregular or {},
     )

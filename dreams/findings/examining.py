@@ -66,12 +66,12 @@ def examine(subject: Subject) -> Report:
 def health(
     files: Mapping[str, bytes],
     config: Config | None = None,
-    instructions: str = "",
+    instructions: Mapping[str, str] | None = None,
     repeated: Sequence[Repeated] = (),
 ) -> Report:
     """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, budget,
     taxonomy."""
-    subject = Subject(files, files, (), config or Config(), instructions, repeated)
+    subject = Subject(files, files, (), config or Config(), instructions or {}, repeated)
     return Report(_ordered(_run(_STANDING, subject)))
 
 

@@ -137,16 +137,18 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
 
 def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
     """Lines that the project's instruction files say already: every session loads those anyway."""
-    if not subject.instructions.strip():
+    if not subject.instructions:
         return
-    said = State({"CLAUDE.md": subject.instructions.encode("utf-8", "replace")})
+    said = State({path: text.encode("utf-8", "replace") for path, text in subject.instructions.items()})
     for line in lines:
         if not has_content(line.text) or len(line.text.split()) < 4:
             continue
         units = [unit for unit in units_of_lines([line.text]) if unit.kind != "heading"]
-        if units and all(said.same_words(u) or said.holder(u.text) for u in units):
-            remedy = "Remove it: every session loads CLAUDE.md."
-            yield _found(line, "in-instructions", severity, "repeats CLAUDE.md", remedy)
+        told = [said.same_words(unit) or said.holder(unit.text) for unit in units]
+        if told and all(told) and (first := told[0]):
+            says = f"repeats {first.path}, line {first.unit.first_line}"
+            remedy = f"Remove it: every session loads {first.path}."
+            yield _found(line, "in-instructions", severity, says, remedy)
 
 
 def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:

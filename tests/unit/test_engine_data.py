@@ -120,12 +120,15 @@ def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) ->
     )
 
 
-def test_the_briefing_says_where_the_instruction_files_are(tmp_path: Path) -> None:
-    (tmp_path / "repo").mkdir()
-    (tmp_path / "repo/CLAUDE.md").write_text("Use tabs.\n")
+def test_the_briefing_has_what_every_session_is_told_line_by_line(tmp_path: Path) -> None:
+    told = {"CLAUDE.md": "# Rules\n\nUse tabs.\n", "~/.claude/CLAUDE.md": "Be brief.\n"}
     with kit.job(tmp_path) as job:
-        text = briefing.briefing(dataclasses.replace(job, repo_dir=tmp_path / "repo"))
-    assert "Instruction files, loaded by every session: /repo/CLAUDE.md\n" in text
+        text = briefing.briefing(dataclasses.replace(job, instructions=told))
+        long = briefing.briefing(dataclasses.replace(job, instructions={"CLAUDE.md": "Use tabs.\n" * 9_000}))
+        assert "Instruction files" not in briefing.briefing(job)
+    assert "Instruction files, loaded by every session (CLAUDE.md, ~/.claude/CLAUDE.md):" in text
+    assert "CLAUDE.md:3: Use tabs.\n~/.claude/CLAUDE.md:1: Be brief.\n" in text
+    assert "not all of it here" in long and len(long) < len(text) + 13_000
 
 
 @pytest.mark.parametrize(

@@ -128,10 +128,11 @@ def test_what_the_code_says_is_told_with_its_place():
 
 
 def test_what_claude_md_says_already_is_told():
-    said = "# Rules\n\n- Run the linter before every commit.\n"
+    said = {"CLAUDE.md": "Be brief.\n", "docs/rules.md": "# Rules\n\n- Run the linter before every commit.\n"}
     after = {**FILES, "user_a.md": b"- Run the linter before every commit\n"}
     found = examine(between(FILES, after, instructions=said))
-    assert one(found, "in-instructions").severity == "warn"
+    told = one(found, "in-instructions")
+    assert told.severity == "warn" and "repeats docs/rules.md, line 3" in told.message
     other = {**FILES, "user_a.md": b"- Run the formatter before every commit\n"}
     assert "in-instructions" not in codes(examine(between(FILES, other, instructions=said)))
 

@@ -82,7 +82,7 @@ def picked(draw, files):
 def test_no_two_directories_make_a_check_fail(before, after):
     found = examine(between(before, after))
     assert "check-failed" not in codes(found)
-    assert "check-failed" not in codes(health(after, instructions="- text"))
+    assert "check-failed" not in codes(health(after, instructions={"CLAUDE.md": "- text"}))
 
 
 @settings(max_examples=60, deadline=None)

@@ -79,6 +79,7 @@ PAGES: dict[str, Address] = {
     "project-checkup": _project("project-checkup"),
     "project-statements": _project("project-statements", "?value=database"),
     "project-recall": _project("project-recall", "?q=database+tests&then=1"),
+    "project-instructions": _project("project-instructions"),
     "project-secrets": _project("project-secrets"),
     "project-at": _project("project-at"),
     "project-between": _project("project-between", "?a=2000-01-01"),

@@ -19,7 +19,7 @@ INDEX_CHARS = 30_000
 PROMPTS_PER_SESSION = 6
 PROMPT_CHARS = 300
 PROMPTS_CHARS = 12_000
-INSTRUCTIONS = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")
+INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
 _WISH = re.compile(
     r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
     re.IGNORECASE,
@@ -39,6 +39,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
         *_said(sessions),
         *_repository(job, watch),
+        *_instructions(job),
         "Everything above is known now: no turn needs to be spent on finding it out. Begin with orient; when everything is "
         "done, end with your summary.",
     ]
@@ -140,17 +141,21 @@ def _prompt_line(session: SessionBrief, prompt: PromptBrief) -> str:
 
 
 def _repository(job: Job, watch: Callable[[], None]) -> list[str]:
-    text = "\n".join([repository.describe(job.repo_dir, watch), *_instructions(job)]).strip()
+    text = repository.describe(job.repo_dir, watch).strip()
     return ["The repository:", fenced("repository", text)] if text else []
 
 
 def _instructions(job: Job) -> list[str]:
-    """Where the files stand that every agent is told anyway: what they say is not to be kept a second time."""
-    if job.repo_dir is None:
+    """What every agent is told anyway, line by line: it is not to be kept a second time."""
+    lines, room = list[str](), INSTRUCTIONS_CHARS
+    for path, text in job.instructions.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip() and room > 0:
+                lines.append(f"{path}:{number}: {line[:LINE_CHARS]}")
+                room -= len(lines[-1])
+    if not lines:
         return []
-    found = [name for name in INSTRUCTIONS if (job.repo_dir / name).is_file()]
-    return (
-        [f"Instruction files, loaded by every session: {', '.join(f'/repo/{name}' for name in found)}"]
-        if found
-        else []
-    )
+    named = ", ".join(job.instructions)
+    cut = "" if room > 0 else ", not all of it here"
+    head = f"Instruction files, loaded by every session ({attribute(named)}{cut}):"
+    return [head, fenced("instructions", "\n".join(lines))]

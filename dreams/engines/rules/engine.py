@@ -46,6 +46,8 @@ class RulesEngine:
         heard = hear(job, report)
         gathered = _gather(job, rec, heard, report)
         repo = repository.read(job.repo_dir, report.checkpoint)
+        if repo is not None:
+            repo.instructions.update(job.instructions)
         _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered, repo))
         _phase(rec, report, "prune", _pruning(job, rec))
         _settle(job, rec, heard, repo, report)

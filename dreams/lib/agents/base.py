@@ -7,7 +7,7 @@ what could not be used: one odd entry never stops the others, and no method rais
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ ProjectKind = Literal["auto", "agent"]
 Scope = Literal["user", "project", "local"]
 TranscriptKind = Literal["main", "subagent"]
 T = TypeVar("T")
+InstructionScope = Literal["managed", "user", "project", "local", "rule"]
 MemoryKind = Literal["index", "topic", "team", "log", "notes"]
 
 
@@ -93,10 +94,31 @@ class LiveSession:
 
 @dataclass(frozen=True, slots=True)
 class InstructionFile:
-    """A file whose text the agent always loads, in loading order: later ones win. `scope` is managed, user, …"""
+    """A file of instructions that the agent loads, in loading order: later ones win.
+
+    `included_by` names it in its `line`, `depth` counts such hops. `text` is what the agent sees of it, `size` the bytes of
+    the file. `when` is empty where it is always loaded, else the folder or the paths that the agent must work at. A file
+    with a `problem` is not loaded: missing, circle, too deep, outside, doubled, binary, too large or unreadable.
+    """
 
     path: str
-    scope: Literal["managed", "user", "project", "local", "rule"]
+    scope: InstructionScope
+    depth: int = 0
+    included_by: str = ""
+    line: int | None = None
+    when: str = ""
+    text: str = ""
+    size: int = 0
+    problem: str = ""
+
+    def with_text(self, text: str, size: int) -> InstructionFile:
+        return replace(self, text=text, size=size)
+
+    def with_problem(self, problem: str, size: int = 0) -> InstructionFile:
+        return replace(self, problem=problem, size=size)
+
+    def only_when(self, when: str) -> InstructionFile:
+        return replace(self, when=when)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,5 +159,10 @@ class AgentSource(Protocol):
     def settings(self, project_dir: str | None = None) -> AgentSettings:
         """The agent's switches, with what a project's own settings add."""
 
-    def instruction_files(self, cwd: str) -> list[InstructionFile]:
-        """The instruction files that the agent loads in `cwd`."""
+    def instruction_files(
+        self, cwd: str, *, repo: str = "", trusted: bool = False, conditional: bool = True
+    ) -> list[InstructionFile]:
+        """The instruction files that the agent loads in `cwd`, with what they include.
+
+        Files of `repo` include what is outside of it only when it is `trusted`; `conditional` adds those that are loaded
+        only while the agent works at certain files."""

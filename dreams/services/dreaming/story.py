@@ -41,7 +41,7 @@ from dreams.services.dreaming import checking, input_fingerprint, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.states import claim, end
 from dreams.services.dreaming.watch import LockLost, Watch
-from dreams.services.memories import syncing
+from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
 from dreams.services.review import Reviewer, ReviewRefused
@@ -124,6 +124,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             hand_edited=hand_edited(project),
             prices=pricing.table(),
             known=catching.known_to_a_dream(project),
+            instructions=instructions.texts(project),
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()

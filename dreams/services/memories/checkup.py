@@ -39,7 +39,7 @@ def look(project: Project) -> Checkup:
     """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
     host_key.use()
     files = syncing.contents(project)
-    config, told = conf.current(project), instructions.text_for(project)
+    config, told = conf.current(project), instructions.texts(project)
     key = _key(project, files, config, f"{told}{derivable.state(project.repo_dir)}")
     report: Report | None = cache.get(key)
     if report is None:

@@ -2,29 +2,187 @@
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dreams.findings.statements.units import units_of
+from dreams.lib.agents.base import InstructionFile
 from dreams.lib.agents.claude_code import ClaudeCode
-from dreams.lib.files import safefs, text
-from dreams.models import Project
+from dreams.lib.prose import claims
+from dreams.models import Memory, Project
+from dreams.services import hosts
+from dreams.services.memories import syncing
 
-MAX_FILES = 40
-MAX_BYTES = 200_000
+CHARS_A_TOKEN = 4
+#: Statements of memories that are compared with the instruction files, and for how long.
+MOST_COMPARED, SECONDS = 400, 2.0
+_PARAGRAPH = re.compile(r"(?:.*\S.*(?:\n|\Z))+")
 
 
-def text_for(project: Project) -> str:
-    """Their texts in loading order. What cannot be read is left out: it is advice, and must stop nothing."""
-    if not project.repo_dir or not project.root:
-        return ""
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A statement of a memory that says other than a line of an instruction file."""
+
+    file: str
+    line: int
+    quote: str
+    memory: str
+    memory_line: int
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One instruction file with all that is wrong with it. `name` is how a person knows it."""
+
+    file: InstructionFile
+    name: str
+    included_by: str
+    tokens: int
+    contradictions: tuple[Contradiction, ...]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        own = (self.file.problem,) if self.file.problem else ()
+        return own + tuple(
+            f"line {each.line} contradicted by {each.memory}, line {each.memory_line}"
+            for each in self.contradictions
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an agent loads in a folder. The sums are of what every session there loads."""
+
+    files: tuple[Told, ...]
+
+    @property
+    def always(self) -> list[Told]:
+        return [one for one in self.files if not one.file.when and not one.file.problem]
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.file.size for one in self.always)
+
+    @property
+    def tokens(self) -> int:
+        return sum(one.tokens for one in self.always)
+
+
+class NoFolder(Exception):
+    """The folder is not there, or not in the project; the message says so."""
+
+
+def files(project: Project, folder: str = "", *, conditional: bool = True) -> list[InstructionFile]:
+    """What an agent loads in `folder` (default: the repository), in loading order. Raises NoFolder.
+
+    Empty where the project has no repository, or is another host's. What cannot be read is in the list, with why.
+    """
+    if not project.repo_dir or not project.root or project.host != hosts.host():
+        return []
+    cwd = _folder(project, folder)
     try:
-        found = ClaudeCode(project.root).instruction_files(project.repo_dir)[:MAX_FILES]
-    except OSError:
-        return ""
-    return "\n".join(_read(file.path) for file in found)
+        agent = ClaudeCode(project.root)
+        return agent.instruction_files(
+            str(cwd), repo=project.repo_dir, trusted=project.trusted, conditional=conditional
+        )
+    except (OSError, ValueError):
+        return []
 
 
-def _read(path: str) -> str:
-    folder, _, name = path.rpartition("/")
+def _folder(project: Project, folder: str) -> Path:
+    repo = Path(project.repo_dir)
+    if not folder:
+        return repo
+    cwd = Path(repo, folder)
     try:
-        with safefs.Root.open(folder or "/") as root:
-            return text.decode(root.read_bytes(name, limit=MAX_BYTES))
-    except (OSError, safefs.SafeFsError):
-        return ""
+        inside = cwd.is_dir() and cwd.resolve().is_relative_to(repo.resolve())
+    except (OSError, ValueError):
+        inside = False
+    if not inside:
+        raise NoFolder(f"{folder} is no folder of {project.repo_dir}.")
+    return cwd
+
+
+def report(project: Project, folder: str = "") -> Report:
+    """The files with sizes and problems. Raises NoFolder."""
+    found = files(project, folder)
+    against: dict[str, list[Contradiction]] = {}
+    for one in contradictions(project, found):
+        against.setdefault(one.file, []).append(one)
+    return Report(
+        tuple(
+            Told(
+                file,
+                shown(project, file.path),
+                shown(project, file.included_by) if file.included_by else "",
+                tokens(file.text),
+                tuple(against.get(file.path, ())) if not file.problem else (),
+            )
+            for file in found
+        )
+    )
+
+
+def texts(project: Project) -> dict[str, str]:
+    """What every session is told, by the name that a person knows each file by, in loading order."""
+    found = files(project, conditional=False)
+    return {shown(project, file.path): file.text for file in found if file.text.strip()}
+
+
+def shown(project: Project, path: str) -> str:
+    """Relative to the repository, else to the home, else as it is."""
+    home = str(Path(project.root).parent)
+    for base, prefix in ((project.repo_dir, ""), (home, "~/")):
+        if base and path.startswith(base.rstrip("/") + "/"):
+            return prefix + path[len(base.rstrip("/")) + 1 :]
+    return path
+
+
+def tokens(text: str) -> int:
+    """About how many a model counts."""
+    return -(-len(text) // CHARS_A_TOKEN)
+
+
+def contradictions(project: Project, found: Sequence[InstructionFile]) -> list[Contradiction]:
+    """The statements of memories that say other than an instruction file; bounded, the newest memories first."""
+    told = [(file, _evidence(file.text)) for file in found if file.text.strip()]
+    compared, until = 0, time.monotonic() + SECONDS
+    made: list[Contradiction] = []
+    for memory, data in _topics(project) if told else ():
+        for unit in units_of(memory, data):
+            if unit.kind not in ("sentence", "row", "table"):
+                continue
+            compared += 1
+            if compared > MOST_COMPARED or time.monotonic() > until:
+                return made
+            for file, evidence in told:
+                said = claims.check(evidence, unit.text)
+                if said.verdict == "contradicted" and said.evidence:
+                    quote = said.evidence[0].quote
+                    line = _line_of(file.text, quote, said.evidence[0].line)
+                    made.append(Contradiction(file.path, line, quote, memory, unit.first_line, unit.text))
+    return made
+
+
+def _evidence(text: str) -> claims.Evidence:
+    made = claims.Evidence()
+    for paragraph in _PARAGRAPH.finditer(text):
+        made.add(paragraph[0], text.count("\n", 0, paragraph.start()) + 1, "user", prose=True)
+    return made
+
+
+def _line_of(text: str, quote: str, paragraph: int) -> int:
+    """The line of the paragraph that begins with the quote, or has it."""
+    begins = quote.splitlines()[0][:60]
+    lines = text.splitlines()[paragraph - 1 :]
+    return next((paragraph + at for at, line in enumerate(lines) if begins in line), paragraph)
+
+
+def _topics(project: Project) -> list[tuple[str, bytes]]:
+    rows = project.memories.filter(gone_at__isnull=True, kind=Memory.Kind.TOPIC).order_by("-mtime_ns")
+    data: Mapping[str, bytes] = syncing.contents(project)
+    return [(path, data[path]) for path in rows.values_list("path", flat=True) if path in data]

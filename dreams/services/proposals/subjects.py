@@ -105,7 +105,7 @@ def _subject(
         after=after,
         hunks=changed,
         config=conf.current(project),
-        instructions=instructions.text_for(project),
+        instructions=instructions.texts(project),
         repeated=derivable.look(_changed(before, after), project.repo_dir),
         asked=_asked(project),
         rejected=rejected,

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic import keys
-from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import Card, DreamSession, Memory, Project, Proposal, Question, Session, Version
 from dreams.services import blobs, hosts
+from dreams.services.memories import instructions
 from dreams.services.scheduling import next_dream
 from dreams.web.pages import budget
 from dreams.web.pages.projects import WAITING
@@ -290,13 +290,8 @@ def _learnt(project: Project, row: Session) -> tuple[str, str]:
 
 def instruction_files(project: Project) -> list[File]:
     """What the agent always loads where this project is worked on, in loading order."""
-    if not project.repo_dir or not project.root:
-        return []
-    try:
-        found = ClaudeCode(project.root).instruction_files(project.repo_dir)
-    except (OSError, ValueError):
-        return []
-    return [File(file.path, file.scope) for file in found[:MOST_FILES]]
+    found = instructions.files(project, conditional=False)
+    return [File(file.path, file.scope) for file in found if not file.problem]
 
 
 def exists_on_disk(project: Project) -> bool:

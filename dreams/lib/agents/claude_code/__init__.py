@@ -15,7 +15,7 @@ from ..base import (
     LiveSession,
     Skipped,
 )
-from .instructions import MANAGED, instruction_files
+from .instructions import MANAGED, Folder, instruction_files
 from .live import live_sessions, pid_alive
 from .memories import INDEX, holds_memories, keeps_daily_logs, kind_of, memories_in
 from .projects import Projects
@@ -83,7 +83,8 @@ class ClaudeCode:
         self._managed_instructions = managed_instructions
         self._trusted, self._cwds, self._alive = trusted, cwds, alive
         env = os.environ if env is None else env
-        self._settings = Settings(self._real, env, home or os.path.expanduser("~"), managed_files)
+        self._home = home or os.path.expanduser("~")
+        self._settings = Settings(self._real, env, self._home, managed_files)
 
     def projects(self) -> Iterator[FoundProject | Skipped]:
         return Projects(self._real, self._settings, self._trusted, self._cwds).find()
@@ -100,5 +101,15 @@ class ClaudeCode:
     def settings(self, project_dir: str | None = None) -> AgentSettings:
         return self._settings.effective(project_dir)
 
-    def instruction_files(self, cwd: str) -> list[InstructionFile]:
-        return instruction_files(cwd, self._real, self._managed_instructions)
+    def instruction_files(
+        self, cwd: str, *, repo: str = "", trusted: bool = False, conditional: bool = True
+    ) -> list[InstructionFile]:
+        folder = Folder(
+            cwd,
+            self._real,
+            self._managed_instructions,
+            boundary=repo,
+            home=self._home,
+            trusted=trusted,
+        )
+        return instruction_files(folder, conditional=conditional)

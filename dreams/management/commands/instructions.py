@@ -1,0 +1,62 @@
+"""`instructions PROJECT`: the instruction files that an agent loads, in its order, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management import base, named
+from dreams.management.base import Refused
+from dreams.services.memories import instructions
+
+
+class Command(base.Command):
+    help = "List the instruction files (CLAUDE.md, what it includes, rules) that an agent loads, in loading order."
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+        parser.add_argument(
+            "--cwd", metavar="DIR", default="", help="a folder of the repository; else its top"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        project = named.project(options["project"])
+        try:
+            report = instructions.report(project, options["cwd"])
+        except instructions.NoFolder as error:
+            raise Refused(str(error)) from error
+        return {"files": [_row(one) for one in report.files], "bytes": report.bytes, "tokens": report.tokens}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if not result["files"]:
+            return ["No instruction files are loaded here."]
+        head = ("File", "Scope", "Bytes", "Tokens", "Loaded", "Problems")
+        rows = [
+            (
+                "  " * one["depth"] + one["name"],
+                one["scope"],
+                one["bytes"],
+                one["tokens"],
+                f"at {one['when']}" if one["when"] else "always",
+                "; ".join(one["problems"]),
+            )
+            for one in result["files"]
+        ]
+        return [*base.table(head, rows), f"{result['tokens']:,} tokens are loaded in every session."]
+
+
+def _row(one: instructions.Told) -> dict[str, object]:
+    return {
+        "path": one.file.path,
+        "name": one.name,
+        "scope": one.file.scope,
+        "depth": one.file.depth,
+        "included_by": one.file.included_by or None,
+        "line": one.file.line,
+        "when": one.file.when,
+        "bytes": one.file.size,
+        "tokens": one.tokens,
+        "problems": list(one.problems),
+    }

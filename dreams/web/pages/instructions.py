@@ -1,0 +1,129 @@
+"""The instruction files of a project as an agent loads them in a folder, with their texts and what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dreams.lib import diff, memdir
+from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
+from dreams.models import Memory, Project
+from dreams.services.memories import instructions, syncing
+from dreams.services.memories.instructions import Contradiction, Report, Told
+
+MOST_PROMOTED = 20
+DEEPEST = 4
+PROBLEMS = {
+    "missing": "There is no such file.",
+    "circle": "It is one of the files that include it; it is not loaded again.",
+    "too deep": f"More than {DEEPEST} files away from the first one; not loaded.",
+    "outside": "Outside the repository; not loaded, because this project is not trusted.",
+    "doubled": "Loaded already, further up.",
+    "binary": "Not a text; not loaded.",
+    "too large": "Larger than 200 KB; not read.",
+    "unreadable": "It cannot be read.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A line of a file that a memory contradicts. `pk` is the memory's."""
+
+    line: int
+    quote: str
+    pk: int | None
+    path: str
+    memory_line: int
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    told: Told
+    problem: str
+    text: str
+    against: list[Against]
+
+    @property
+    def indent(self) -> int:
+        return min(self.told.file.depth, DEEPEST + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A memory whose text could be an instruction, for the person to copy to `where`."""
+
+    pk: int
+    title: str
+    path: str
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`problem` says why the folder asked for cannot be shown."""
+
+    folder: str
+    report: Report
+    files: list[File]
+    promotions: list[Promotion]
+    problem: str = ""
+
+
+def page(project: Project, folder: str) -> Page:
+    problem = ""
+    try:
+        report = instructions.report(project, folder)
+    except instructions.NoFolder as error:
+        report, problem = Report(()), str(error)
+    known = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
+    mask = Mask.of(one.file.text for one in report.files)
+    files = [_file(one, mask, known) for one in report.files]
+    return Page(folder, report, files, _promotions(project, list(known.values())), problem)
+
+
+def _file(told: Told, mask: Mask, known: dict[str, Memory]) -> File:
+    return File(
+        told,
+        PROBLEMS.get(told.file.problem, told.file.problem),
+        diff.visible(mask(told.file.text)).strip("\n"),
+        [_against(one, mask, known.get(one.memory)) for one in told.contradictions],
+    )
+
+
+def _against(one: Contradiction, mask: Mask, row: Memory | None) -> Against:
+    said = Mask.of([one.statement])
+    return Against(
+        one.line,
+        diff.visible(mask(one.quote)),
+        row.pk if row else None,
+        one.memory,
+        one.memory_line,
+        diff.visible(said(mask(one.statement))),
+    )
+
+
+def _promotions(project: Project, rows: list[Memory]) -> list[Promotion]:
+    """How to work here is what an instruction file is for: the memories that say it, the newest first."""
+    told = [row for row in rows if row.kind == Memory.Kind.TOPIC and row.type in ("feedback", "user")]
+    newest = sorted(told, key=lambda row: (-row.mtime_ns, row.path))[:MOST_PROMOTED]
+    data = syncing.contents(project) if newest else {}
+    return [
+        Promotion(row.pk, row.title, row.path, _where(row), body)
+        for row in newest
+        if (body := _body(data.get(row.path, b"")))
+    ]
+
+
+def _where(row: Memory) -> str:
+    return (
+        "~/.claude/CLAUDE.md, for all your projects"
+        if row.type == "user"
+        else "CLAUDE.md, for everybody here"
+    )
+
+
+def _body(data: bytes) -> str:
+    body = text.decode(data[len(data) - len(text.encode(memdir.parse(data).body)) :]).strip()
+    return diff.visible(Mask.of([body])(body))
